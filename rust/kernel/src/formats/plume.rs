@@ -1,0 +1,309 @@
+//! Plume and PolySI text: one operation a line, `r(key,value,session,transaction)` or `w(...)`.
+//!
+//! A transaction's operations may interleave with others' and stay in file order; sessions are ordered
+//! by first appearance. Transaction `-1` marks an aborted write: each such line is a transaction of its
+//! own, because the format cannot say which of them belong together.
+
+use super::Records;
+use crate::builder::Builder;
+use crate::error::ParseError;
+use crate::history::{History, Kind, Status};
+use crate::value::{AtomKind, Value, Values};
+
+const EXAMPLE: &str = "an operation such as `w(key,value,session,transaction)`";
+const ABORTED: i64 = -1;
+
+/// The history so far.
+pub struct Plume {
+    builder: Builder,
+    /// The transaction of the line before: most lines belong to the same one.
+    latest: Option<(i64, Value, u32)>,
+    aborted: u64,
+    aborted_reads: u64,
+}
+
+struct Operation {
+    kind: Kind,
+    key: Value,
+    value: Value,
+    session: Value,
+    transaction: i64,
+    line: u32,
+}
+
+/// Operations of a part of a block.
+#[derive(Default)]
+pub struct Batch {
+    operations: Vec<Operation>,
+    values: Values,
+}
+
+impl Default for Plume {
+    fn default() -> Self {
+        let mut builder = Builder::new();
+        builder.initial.default = Value::small(0).expect("zero is small");
+        builder.initial.replaceable = true;
+        Self { builder, latest: None, aborted: 0, aborted_reads: 0 }
+    }
+}
+
+impl Records for Plume {
+    type Batch = Batch;
+
+    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
+        let mut start = 0;
+        let mut line = first_line;
+        while start < text.len() {
+            let end = match memchr::memchr(b'\n', &text[start..]) {
+                Some(length) => start + length,
+                None if last => text.len(),
+                None => break,
+            };
+            if let Some(operation) = parse_line(text, start, end, line, &mut batch.values)? {
+                batch.operations.push(operation);
+            }
+            start = (end + 1).min(text.len());
+            line += 1;
+        }
+        Ok(start)
+    }
+
+    fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
+        let translation = self.builder.values.absorb(&batch.values);
+        for operation in batch.operations.drain(..) {
+            let session = translation.of(operation.session);
+            let value = translation.of(operation.value);
+            if operation.transaction == ABORTED {
+                self.aborted_write(&operation, translation.of(operation.key), value, session);
+                continue;
+            }
+            let transaction = self.transaction(operation.transaction, session, operation.line)?;
+            let key = self.builder.key(translation.of(operation.key));
+            self.builder.operation(transaction, operation.kind, key, value, operation.line);
+        }
+        batch.values.clear();
+        Ok(())
+    }
+
+    fn end_of_file(&mut self, _line: u64) -> Result<(), ParseError> {
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<History, ParseError> {
+        self.builder.note("reads by aborted transactions dropped", self.aborted_reads);
+        self.builder.finish()
+    }
+}
+
+impl Plume {
+    fn transaction(&mut self, id: i64, session: Value, line: u32) -> Result<u32, ParseError> {
+        if let Some((latest, in_session, number)) = self.latest
+            && latest == id
+            && in_session == session
+        {
+            return Ok(number);
+        }
+        let name = self.builder.values.integer(id);
+        let number = match self.builder.find(name) {
+            Some(known) => known,
+            None => {
+                let session = self.builder.session(session);
+                self.builder.transaction(name, session, Status::Committed, line).expect("the id is new")
+            }
+        };
+        let owner = self.builder.session_id(self.builder.session_of(number));
+        if owner != session {
+            return Err(self.in_two_sessions(id, number, owner, session, line));
+        }
+        self.latest = Some((id, session, number));
+        Ok(number)
+    }
+
+    fn in_two_sessions(&self, id: i64, number: u32, owner: Value, session: Value, line: u32) -> ParseError {
+        let show = |value: Value| match value.as_small() {
+            Some(small) => small.to_string(),
+            None => self.builder.values.atom(value.atom_index().unwrap_or(0)).1.to_owned(),
+        };
+        let expected = format!(
+            "transaction {id} in session {}, where line {} put it",
+            show(owner),
+            self.builder.line_of(number)
+        );
+        ParseError::on_line(u64::from(line), &expected, &format!("session {}", show(session)))
+            .hint("transaction ids are global in this format: renumber one of the two transactions")
+    }
+
+    fn aborted_write(&mut self, operation: &Operation, key: Value, value: Value, session: Value) {
+        if operation.kind == Kind::Read {
+            self.aborted_reads += 1;
+            return;
+        }
+        self.aborted += 1;
+        let name = format!("aborted-{}", self.aborted);
+        let id = self.builder.values.intern(AtomKind::Text, &name);
+        let session = self.builder.session(session);
+        let transaction = self.builder.transaction(id, session, Status::Aborted, operation.line);
+        let key = self.builder.key(key);
+        self.builder.operation(transaction.expect("a new name"), operation.kind, key, value, operation.line);
+    }
+}
+
+/// The operation on the line `text[start..end]`; `None` if the line is blank.
+fn parse_line(
+    text: &[u8],
+    start: usize,
+    end: usize,
+    line: u64,
+    values: &mut Values,
+) -> Result<Option<Operation>, ParseError> {
+    let bytes = &text[..end];
+    let fail = |at: usize, expected: &str| {
+        // Only this line is shown: the rest of the block must not be counted as lines before it.
+        let error = ParseError::at(&text[start..end], at - start, line, expected);
+        if at >= end { error.found("the end of the line") } else { error }
+    };
+    let kind = match bytes.get(start) {
+        Some(b'r') => Kind::Read,
+        Some(b'w') => Kind::Write,
+        _ if bytes[start..].trim_ascii().is_empty() => return Ok(None),
+        _ => return Err(fail(start, EXAMPLE).hint("is this another format? Name it with --format")),
+    };
+    if bytes.get(start + 1) != Some(&b'(') {
+        return Err(fail(start + 1, "`(` after the kind of operation"));
+    }
+    let mut at = start + 2;
+    let mut fields = [Value::NIL; 4];
+    for (field, what) in fields.iter_mut().zip(["key", "value", "session", "transaction"]) {
+        *field = integer(bytes, &mut at, values).ok_or_else(|| {
+            fail(at, &format!("an integer of at most 64 bits as the {what}"))
+                .hint("this format holds integers only: other keys and values need another format")
+        })?;
+        let separator = if what == "transaction" { b')' } else { b',' };
+        if bytes.get(at) != Some(&separator) {
+            return Err(fail(at, &format!("`{}` after the {what}", separator as char)));
+        }
+        at += 1;
+    }
+    if !bytes[at..].trim_ascii().is_empty() {
+        return Err(fail(at, "the end of the line after `)`"));
+    }
+    let [key, value, session, transaction] = fields;
+    let transaction = transaction.as_small().filter(|&id| id >= ABORTED).ok_or_else(|| {
+        fail(start + 2, "a transaction id from -1 (an aborted write) to 2^62")
+    })?;
+    Ok(Some(Operation { kind, key, value, session, transaction, line: line as u32 }))
+}
+
+/// The integer at `at`, which moves behind it; `None` if there is none or it needs more than 64 bits.
+fn integer(bytes: &[u8], at: &mut usize, values: &mut Values) -> Option<Value> {
+    let negative = bytes.get(*at) == Some(&b'-');
+    let first = *at + usize::from(negative);
+    let mut end = first;
+    let mut magnitude: u64 = 0;
+    while let Some(digit) = bytes.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        if end - first >= 18 {
+            magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(digit))?;
+        } else {
+            magnitude = magnitude * 10 + u64::from(digit);
+        }
+        end += 1;
+    }
+    if end == first {
+        return None;
+    }
+    *at = end;
+    match (i64::try_from(magnitude), negative) {
+        (Ok(number), false) => Some(values.integer(number)),
+        (Ok(number), true) => Some(values.integer(-number)),
+        (Err(_), false) => Some(values.decimal(&magnitude.to_string())),
+        (Err(_), true) => (magnitude == 1 << 63).then(|| values.integer(i64::MIN)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::Reader;
+
+    fn read(text: &str) -> Result<History, ParseError> {
+        read_blocks(text.as_bytes(), text.len().max(1))
+    }
+
+    fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
+        let mut reader = Reader::new(Plume::default());
+        for block in text.chunks(size) {
+            reader.feed(block)?;
+        }
+        reader.end_of_file()?;
+        reader.finish()
+    }
+
+    #[test]
+    fn a_small_history_is_read() {
+        let history = read("w(1,5,0,7)\r\nr(1,5,2,8)\n\nw(2,6,0,7)").unwrap();
+        assert_eq!(history.transaction_count(), 2);
+        assert_eq!(history.operations_of(0), 0..2);
+        assert_eq!(history.operations.lines, [1, 4, 2]);
+        assert_eq!(history.session_ids.len(), 2);
+    }
+
+    #[test]
+    fn blocks_of_any_size_give_the_same_columns() {
+        let text: String =
+            (0..500).map(|i| format!("w({},{i},{},{})\n", i % 7, i % 3, i - i % 3)).collect();
+        let text = text.replace(",0)", ",0)\n");
+        let whole = read(&text);
+        for size in [1, 2, 3, 7, 64, 1000] {
+            let parts = read_blocks(text.as_bytes(), size);
+            match (&whole, &parts) {
+                (Ok(whole), Ok(parts)) => {
+                    assert_eq!(whole.operations.values, parts.operations.values);
+                    assert_eq!(whole.operations.lines, parts.operations.lines);
+                }
+                (Err(whole), Err(parts)) => assert_eq!(whole, parts),
+                _ => panic!("one way failed, the other did not"),
+            }
+        }
+    }
+
+    #[test]
+    fn each_aborted_write_is_a_transaction_of_its_own() {
+        let history = read("w(1,5,0,-1)\nw(2,5,0,-1)\nr(1,5,0,-1)\nr(1,5,0,3)\n").unwrap();
+        assert_eq!(history.transaction_count(), 3);
+        assert_eq!(history.transactions.statuses[..2], [Status::Aborted; 2]);
+        assert_eq!(history.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_transaction_in_two_sessions_is_an_error() {
+        let error = read("w(1,5,0,1)\nw(1,6,1,1)").unwrap_err();
+        assert_eq!(error.line, 2);
+        assert!(error.expected.contains("line 1"), "{}", error.expected);
+    }
+
+    #[test]
+    fn errors_say_where_and_what() {
+        for (text, line, column, expected) in [
+            ("w(1,5,0", 1, 8, "`,` after the session"),
+            ("w(1,5,0,1)\nx", 2, 1, "an operation"),
+            ("w(1,5,0,1) r(1,5,0,1)", 1, 11, "the end of the line"),
+            ("w(1,99999999999999999999,0,1)", 1, 5, "at most 64 bits"),
+            ("w(a,5,0,1)", 1, 3, "the key"),
+            ("r1", 1, 2, "`(`"),
+            ("w(1,5,0,-2)", 1, 3, "a transaction id"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!((error.line, error.column), (line, column), "{text}");
+            assert!(error.expected.contains(expected), "{text}: {}", error.expected);
+        }
+    }
+
+    #[test]
+    fn sixty_four_bits_are_exact() {
+        let history = read("w(18446744073709551615,-9223372036854775808,0,1)").unwrap();
+        let key = history.keys[0].atom_index().unwrap();
+        assert_eq!(history.values.atom(key).1, "18446744073709551615");
+        let value = history.operations.values[0].atom_index().unwrap();
+        assert_eq!(history.values.atom(value).1, "-9223372036854775808");
+    }
+}

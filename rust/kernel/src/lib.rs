@@ -1,0 +1,14 @@
+//! The native core of Isoscope: parsers and algorithms on dense integer columns.
+//!
+//! Nothing here knows Python, files, the clock or the terminal. Parsers take byte slices and return a
+//! [`history::History`] or one [`error::ParseError`]; checkers take a history and return findings.
+
+pub mod builder;
+pub mod error;
+pub mod evidence;
+pub mod formats;
+pub mod generate;
+pub mod history;
+pub mod index;
+pub mod reads;
+pub mod value;
