@@ -270,7 +270,10 @@ impl Builder {
         let empty = self.values.push_list([]);
         for operation in 0..self.operations.kinds.len() {
             let (kind, value) = (self.operations.kinds[operation], self.operations.values[operation]);
-            if kind == Kind::Read && value == Value::NIL && holds_list[self.operations.keys[operation] as usize] {
+            if kind == Kind::Read
+                && value == Value::NIL
+                && holds_list[self.operations.keys[operation] as usize]
+            {
                 self.operations.values[operation] = empty;
             }
         }

@@ -1,1 +1,231 @@
-//! x
+//! What a history holds: sizes, kinds of evidence and how complete each is.
+
+use crate::by_key::{ByKey, Shape, Write, Writes, shape};
+use crate::history::{History, Initial, Kind, Status};
+use crate::value::{AtomKind, Value};
+use rayon::prelude::*;
+
+/// How much of a kind of evidence there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Extent {
+    Absent,
+    Partial,
+    Complete,
+}
+
+impl Extent {
+    fn of(some: bool, all: bool) -> Self {
+        match (some, all) {
+            (false, _) => Self::Absent,
+            (true, false) => Self::Partial,
+            (true, true) => Self::Complete,
+        }
+    }
+}
+
+/// Which kinds of evidence a history carries.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence {
+    /// Complete if no two transactions wrote the same value to the same key.
+    pub values: Extent,
+    /// Complete if at most one committed version of each key has no place in the key's order.
+    pub version_order: Extent,
+    /// Complete if every committed transaction has a start and a commit timestamp.
+    pub timestamps: Extent,
+    /// Complete if every committed transaction has an invocation and a completion.
+    pub intervals: Extent,
+    /// (key, value) pairs that several transactions wrote, the initial one included.
+    pub repeated_values: u64,
+}
+
+/// The evidence in `history`.
+#[must_use]
+pub fn evidence(history: &History) -> Evidence {
+    let owners = history.transaction_of_operation();
+    let by_key = ByKey::new(history);
+    let shares = by_key.shares().into_par_iter().map(|keys| {
+        let mut writes = Writes::default();
+        let mut sum = OfKeys { repeated: 0, some_order: false, all_ordered: true };
+        for key in keys {
+            writes.fill(history, &owners, by_key.of(key));
+            sum.add(history, &writes, key as u32, by_key.of(key));
+        }
+        sum
+    });
+    let start = || OfKeys { repeated: 0, some_order: false, all_ordered: true };
+    let keys = shares.reduce(start, |a, b| OfKeys {
+        repeated: a.repeated + b.repeated,
+        some_order: a.some_order | b.some_order,
+        all_ordered: a.all_ordered & b.all_ordered,
+    });
+    let transactions = &history.transactions;
+    let clock = !transactions.starts.is_empty() || !transactions.commits.is_empty();
+    let client = !transactions.intervals.is_empty()
+        || !transactions.positions.is_empty()
+        || !history.operations.intervals.is_empty();
+    Evidence {
+        values: if keys.repeated == 0 { Extent::Complete } else { Extent::Partial },
+        version_order: Extent::of(keys.some_order, keys.all_ordered),
+        timestamps: Extent::of(clock, clock && all_committed(history, has_timestamps)),
+        intervals: Extent::of(client, client && all_committed(history, has_interval)),
+        repeated_values: keys.repeated,
+    }
+}
+
+fn all_committed(history: &History, has: impl Fn(&History, usize) -> bool) -> bool {
+    let committed = |&t: &usize| history.transactions.statuses[t] == Status::Committed;
+    (0..history.transaction_count()).filter(committed).all(|transaction| has(history, transaction))
+}
+
+fn has_timestamps(history: &History, transaction: usize) -> bool {
+    let (starts, commits) = (&history.transactions.starts, &history.transactions.commits);
+    starts.get(transaction).parts().is_some() && commits.get(transaction).parts().is_some()
+}
+
+fn has_interval(history: &History, transaction: usize) -> bool {
+    history.transactions.intervals.get(transaction).is_closed()
+        || history.transactions.positions.get(transaction).is_closed()
+        || operations_have_intervals(history, transaction)
+}
+
+fn operations_have_intervals(history: &History, transaction: usize) -> bool {
+    let mut operations = history.operations_of(transaction);
+    !operations.is_empty()
+        && operations.all(|operation| history.operations.intervals.get(operation).is_closed())
+}
+
+/// Evidence summed over keys.
+struct OfKeys {
+    repeated: u64,
+    some_order: bool,
+    all_ordered: bool,
+}
+
+impl OfKeys {
+    fn add(&mut self, history: &History, writes: &Writes, key: u32, operations: &[u32]) {
+        let shape = shape(history, operations);
+        let initial = if shape == Shape::List { Value::NOTHING } else { history.initial.of(key) };
+        for same in writes.by_value() {
+            self.repeated += u64::from(is_repeated(history, same, initial));
+        }
+        let ordered = ordered(history, key, shape, operations);
+        self.some_order |= ordered.is_some();
+        let missing = |write: &&[Write]| {
+            let last = write[write.len() - 1];
+            let committed = history.transactions.statuses[last.transaction as usize] == Status::Committed;
+            last.is_final && committed && !ordered.is_some_and(|order| order.contains(&last.value))
+        };
+        self.all_ordered &= writes.by_value().filter(missing).nth(1).is_none();
+    }
+}
+
+fn is_repeated(history: &History, same: &[Write], initial: Value) -> bool {
+    let several = same.iter().any(|write| write.transaction != same[0].transaction);
+    let replaces = history.initial.replaceable
+        && same.iter().any(|w| history.transactions.statuses[w.transaction as usize] != Status::Aborted);
+    several || (same[0].value == initial && !replaces)
+}
+
+/// The versions of `key` that have a place in its order; `None` if nothing orders it.
+fn ordered<'h>(history: &'h History, key: u32, shape: Shape, operations: &[u32]) -> Option<&'h [Value]> {
+    if shape == Shape::List {
+        let lists = operations
+            .iter()
+            .filter_map(|&operation| history.values.as_list(history.operations.values[operation as usize]));
+        return lists.max_by_key(|list| list.len());
+    }
+    history.versions.iter().map(|order| order.of(key)).find(|order| !order.is_empty())
+}
+
+/// Names of what `history` holds beyond committed transactions of integer reads and writes, sorted.
+///
+/// A format declares which of these it can hold; the rest would be lost.
+#[must_use]
+pub fn features(history: &History) -> Vec<&'static str> {
+    let mut features = Vec::new();
+    let mut add = |name, present: bool| {
+        if present {
+            features.push(name);
+        }
+    };
+    let Initial { of_key, .. } = &history.initial;
+    let (operations, transactions) = (&history.operations, &history.transactions);
+    let has = |kind: Kind| operations.kinds.contains(&kind);
+    let status = |status: Status| transactions.statuses.contains(&status);
+    let any_list = operations.values.iter().any(|value| value.list_index().is_some());
+    add("aborted transactions", status(Status::Aborted));
+    add("aborted transactions of several operations", aborted_groups(history));
+    add("client intervals of operations", !operations.intervals.is_empty());
+    add("client intervals of transactions", !transactions.intervals.is_empty());
+    add("columns", !operations.columns.is_empty());
+    add("deletes", has(Kind::Delete));
+    add("empty transactions", history.operation_offsets.windows(2).any(|pair| pair[0] == pair[1]));
+    add("event order", !transactions.positions.is_empty());
+    add("explicit sequence numbers", !transactions.sequences.is_empty());
+    add("indeterminate transactions", status(Status::Indeterminate));
+    add("initial values of single keys", !of_key.is_empty());
+    add("inserts", has(Kind::Insert));
+    add("integers beyond 64 bits", beyond_64_bits(history));
+    add("keys that are no integers", history.keys.iter().any(|&key| !is_integer(history, key)));
+    add("lists", any_list || has(Kind::Append));
+    add("markers of begin, commit and abort", [Kind::Begin, Kind::Commit, Kind::Abort].into_iter().any(has));
+    add("range reads", has(Kind::RangeRead));
+    add("registers", has(Kind::Write));
+    add("session ids that are no integers", history.session_ids.iter().any(|&id| is_odd(history, id)));
+    add("statement kinds", !operations.statements.is_empty());
+    add("tables", !operations.tables.is_empty());
+    add("timestamps", !transactions.starts.is_empty() || !transactions.commits.is_empty());
+    add("tombstones", !operations.tombstones.is_empty());
+    add("transaction ids that are no integers", transactions.ids.iter().any(|&id| !is_integer(history, id)));
+    add("transactions without a session id", history.session_ids.contains(&Value::NIL));
+    add("unknown results", unknown_results(history));
+    add("values that are no integers", odd_values(history));
+    add("version order", !history.versions.is_empty());
+    features
+}
+
+fn aborted_groups(history: &History) -> bool {
+    let aborted = |&t: &usize| history.transactions.statuses[t] == Status::Aborted;
+    (0..history.transaction_count()).filter(aborted).any(|transaction| {
+        let operations = history.operations_of(transaction);
+        operations.len() != 1 || history.operations.kinds[operations.start] != Kind::Write
+    })
+}
+
+fn is_integer(history: &History, value: Value) -> bool {
+    let atom = value.atom_index().map(|index| history.values.atom(index).0);
+    value.as_small().is_some() || atom == Some(AtomKind::Integer)
+}
+
+fn is_odd(history: &History, id: Value) -> bool {
+    id != Value::NIL && !is_integer(history, id)
+}
+
+fn unknown_results(history: &History) -> bool {
+    history.operations.values.contains(&Value::UNKNOWN) && {
+        let pairs = history.operations.kinds.iter().zip(&history.operations.values);
+        pairs.into_iter().any(|(&kind, &value)| kind == Kind::Read && value == Value::UNKNOWN)
+    }
+}
+
+fn odd_values(history: &History) -> bool {
+    let odd = |value: Value| match history.values.as_list(value) {
+        Some(list) => list.iter().any(|&element| !is_integer(history, element)),
+        None => value != Value::UNKNOWN && !is_integer(history, value),
+    };
+    let pairs = history.operations.kinds.iter().zip(&history.operations.values);
+    pairs.into_iter().any(|(&kind, &value)| kind != Kind::RangeRead && !is_marker(kind) && odd(value))
+}
+
+fn is_marker(kind: Kind) -> bool {
+    matches!(kind, Kind::Begin | Kind::Commit | Kind::Abort)
+}
+
+fn beyond_64_bits(history: &History) -> bool {
+    (0..history.values.atom_count()).any(|index| match history.values.atom(index) {
+        (AtomKind::Integer, text) => text.parse::<i64>().is_err() && text.parse::<u64>().is_err(),
+        _ => false,
+    })
+}

@@ -374,6 +374,16 @@ impl History {
         &self.session_transactions[from as usize..to as usize]
     }
 
+    /// Transactions in an order of the input that keeps every session in session order.
+    pub fn written_order(&self) -> impl Iterator<Item = usize> {
+        let mut next = self.session_offsets.clone();
+        (0..self.transaction_count()).map(move |transaction| {
+            let session = self.transactions.sessions[transaction] as usize;
+            next[session] += 1;
+            self.session_transactions[next[session] as usize - 1] as usize
+        })
+    }
+
     /// The transaction of each operation.
     #[must_use]
     pub fn transaction_of_operation(&self) -> Vec<u32> {

@@ -3,7 +3,11 @@
 //! Nothing here knows Python, files, the clock or the terminal. Parsers take byte slices and return a
 //! [`history::History`] or one [`error::ParseError`]; checkers take a history and return findings.
 
+#![forbid(unsafe_code)]
+
 pub mod builder;
+pub mod by_key;
+pub mod equality;
 pub mod error;
 pub mod evidence;
 pub mod formats;

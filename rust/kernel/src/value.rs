@@ -15,6 +15,9 @@ impl Value {
     /// The result of a read that the client never learned.
     pub const UNKNOWN: Self = Self::atom(u64::MAX >> 3);
 
+    /// Equal to no value of any history.
+    pub const NOTHING: Self = Self::atom(u64::MAX >> 4);
+
     const fn atom(index: u64) -> Self {
         Self(index << 2 | 0b01)
     }
@@ -41,7 +44,7 @@ impl Value {
     /// Index into the atoms, for a value that is neither a small integer, a list nor unknown.
     #[must_use]
     pub fn atom_index(self) -> Option<usize> {
-        (self.0 & 0b11 == 0b01 && self != Self::UNKNOWN).then_some((self.0 >> 2) as usize)
+        (self.0 & 0b11 == 0b01 && self < Self::NOTHING).then_some((self.0 >> 2) as usize)
     }
 
     /// Index into the lists.

@@ -104,12 +104,11 @@ impl Plume {
             return Ok(number);
         }
         let name = self.builder.values.integer(id);
-        let number = match self.builder.find(name) {
-            Some(known) => known,
-            None => {
-                let session = self.builder.session(session);
-                self.builder.transaction(name, session, Status::Committed, line).expect("the id is new")
-            }
+        let number = if let Some(known) = self.builder.find(name) {
+            known
+        } else {
+            let session = self.builder.session(session);
+            self.builder.transaction(name, session, Status::Committed, line).expect("the id is new")
         };
         let owner = self.builder.session_id(self.builder.session_of(number));
         if owner != session {
@@ -188,9 +187,10 @@ fn parse_line(
         return Err(fail(at, "the end of the line after `)`"));
     }
     let [key, value, session, transaction] = fields;
-    let transaction = transaction.as_small().filter(|&id| id >= ABORTED).ok_or_else(|| {
-        fail(start + 2, "a transaction id from -1 (an aborted write) to 2^62")
-    })?;
+    let transaction = transaction
+        .as_small()
+        .filter(|&id| id >= ABORTED)
+        .ok_or_else(|| fail(start + 2, "a transaction id from -1 (an aborted write) to 2^62"))?;
     Ok(Some(Operation { kind, key, value, session, transaction, line: line as u32 }))
 }
 
@@ -218,6 +218,128 @@ fn integer(bytes: &[u8], at: &mut usize, values: &mut Values) -> Option<Value> {
         (Err(_), false) => Some(values.decimal(&magnitude.to_string())),
         (Err(_), true) => (magnitude == 1 << 63).then(|| values.integer(i64::MIN)),
     }
+}
+
+/// Writes `history` as Plume text.
+///
+/// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`]
+/// first.
+///
+/// # Errors
+/// If `out` fails.
+pub fn write(history: &History, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    let numbers = Numbers::of(history);
+    let mut text = Vec::new();
+    for transaction in history.written_order() {
+        let session = numbers.session(history, transaction);
+        let id = numbers.transaction(history, transaction);
+        for operation in history.operations_of(transaction) {
+            let kind = match history.operations.kinds[operation] {
+                Kind::Read => b'r',
+                Kind::Write | Kind::Insert => b'w',
+                _ => continue,
+            };
+            let (key, value) = (history.operations.keys[operation], history.operations.values[operation]);
+            let Some(value) = numbers.value(history, value) else { continue };
+            text.extend_from_slice(&[kind, b'(']);
+            for number in [numbers.key(history, key), value, session] {
+                push_number(&mut text, number);
+                text.push(b',');
+            }
+            push_number(&mut text, id);
+            text.extend_from_slice(b")\n");
+        }
+        if text.len() > 1 << 20 {
+            out.write_all(&text)?;
+            text.clear();
+        }
+    }
+    out.write_all(&text)
+}
+
+/// Stand-ins for ids that are no 64-bit integers: where one is not, all of its kind are numbered.
+struct Numbers {
+    sessions: bool,
+    transactions: bool,
+    keys: bool,
+    values: Option<hashbrown::HashMap<Value, i128>>,
+}
+
+impl Numbers {
+    fn of(history: &History) -> Self {
+        let odd = |ids: &[Value]| ids.iter().any(|&id| number(history, id).is_none());
+        let committed = |&t: &usize| history.transactions.statuses[t] != Status::Aborted;
+        let mut ids = (0..history.transaction_count()).filter(committed).map(|t| history.transactions.ids[t]);
+        let values = &history.operations.values;
+        let odd_value = |&&value: &&Value| value.list_index().is_none() && value != Value::UNKNOWN;
+        let numbered = values.iter().filter(odd_value).any(|&value| number(history, value).is_none());
+        Self {
+            sessions: odd(&history.session_ids),
+            transactions: ids.any(|id| number(history, id).is_none_or(|id| id < 0)),
+            keys: odd(&history.keys),
+            values: numbered.then(|| {
+                let mut known = hashbrown::HashMap::from([(history.initial.default, 0)]);
+                for &value in values {
+                    let next = known.len() as i128;
+                    known.entry(value).or_insert(next);
+                }
+                known
+            }),
+        }
+    }
+
+    fn session(&self, history: &History, transaction: usize) -> i128 {
+        let session = history.transactions.sessions[transaction];
+        let id = number(history, history.session_ids[session as usize]);
+        id.filter(|_| !self.sessions).unwrap_or(i128::from(session))
+    }
+
+    fn transaction(&self, history: &History, transaction: usize) -> i128 {
+        if history.transactions.statuses[transaction] == Status::Aborted {
+            return i128::from(ABORTED);
+        }
+        let id = number(history, history.transactions.ids[transaction]);
+        id.filter(|_| !self.transactions).unwrap_or(transaction as i128)
+    }
+
+    fn key(&self, history: &History, key: u32) -> i128 {
+        number(history, history.keys[key as usize]).filter(|_| !self.keys).unwrap_or(i128::from(key))
+    }
+
+    fn value(&self, history: &History, value: Value) -> Option<i128> {
+        match &self.values {
+            Some(known) => known.get(&value).copied(),
+            None => number(history, value),
+        }
+    }
+}
+
+/// The integer that `value` is, if it fits 64 bits.
+fn number(history: &History, value: Value) -> Option<i128> {
+    if let Some(small) = value.as_small() {
+        return Some(i128::from(small));
+    }
+    let (kind, text) = history.values.atom(value.atom_index()?);
+    let number: i128 = text.parse().ok().filter(|_| kind == AtomKind::Integer)?;
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(number)
+}
+
+fn push_number(text: &mut Vec<u8>, number: i128) {
+    let Ok(mut rest) = u64::try_from(number) else {
+        text.extend_from_slice(number.to_string().as_bytes());
+        return;
+    };
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[start..]);
 }
 
 #[cfg(test)]
@@ -249,8 +371,7 @@ mod tests {
 
     #[test]
     fn blocks_of_any_size_give_the_same_columns() {
-        let text: String =
-            (0..500).map(|i| format!("w({},{i},{},{})\n", i % 7, i % 3, i - i % 3)).collect();
+        let text: String = (0..500).map(|i| format!("w({},{i},{},{})\n", i % 7, i % 3, i - i % 3)).collect();
         let text = text.replace(",0)", ",0)\n");
         let whole = read(&text);
         for size in [1, 2, 3, 7, 64, 1000] {
@@ -296,6 +417,16 @@ mod tests {
             assert_eq!((error.line, error.column), (line, column), "{text}");
             assert!(error.expected.contains(expected), "{text}: {}", error.expected);
         }
+    }
+
+    #[test]
+    fn writing_and_reading_again_is_the_identity() {
+        let text = "w(1,5,0,7)\nw(9,1,3,-1)\nr(1,5,2,8)\nw(2,0,0,7)\nr(18446744073709551615,-4,2,9)\n";
+        let history = read(text).unwrap();
+        let mut written = Vec::new();
+        write(&history, &mut written).unwrap();
+        let again = read_blocks(&written, 7).unwrap();
+        assert!(crate::equality::same(&history, &again), "{}", String::from_utf8_lossy(&written));
     }
 
     #[test]

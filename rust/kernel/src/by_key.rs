@@ -1,0 +1,214 @@
+//! The same operations seen key by key, and who wrote which value of a key.
+
+use crate::history::{History, Kind, NO_KEY, Status};
+use crate::value::Value;
+
+/// Operations grouped by key, in history order inside each group; those without a key are left out.
+///
+/// Operations of one transaction on one key stand side by side and in program order.
+pub struct ByKey {
+    offsets: Vec<u32>,
+    operations: Vec<u32>,
+}
+
+impl ByKey {
+    /// Groups the operations of `history`.
+    #[must_use]
+    pub fn new(history: &History) -> Self {
+        let keys = &history.operations.keys;
+        let mut offsets = vec![0u32; history.keys.len() + 1];
+        for &key in keys.iter().filter(|&&key| key != NO_KEY) {
+            offsets[key as usize + 1] += 1;
+        }
+        for key in 0..history.keys.len() {
+            offsets[key + 1] += offsets[key];
+        }
+        let mut next = offsets.clone();
+        let mut operations = vec![0; offsets[history.keys.len()] as usize];
+        for (operation, &key) in keys.iter().enumerate().filter(|&(_, &key)| key != NO_KEY) {
+            operations[next[key as usize] as usize] = operation as u32;
+            next[key as usize] += 1;
+        }
+        Self { offsets, operations }
+    }
+
+    /// Operations on `key`.
+    #[must_use]
+    pub fn of(&self, key: usize) -> &[u32] {
+        &self.operations[self.offsets[key] as usize..self.offsets[key + 1] as usize]
+    }
+
+    /// Runs of keys with about equally many operations each, for sharing between cores.
+    #[must_use]
+    pub fn shares(&self) -> Vec<std::ops::Range<usize>> {
+        const SHARES: usize = 64;
+        let keys = self.offsets.len() - 1;
+        let target = self.operations.len() / SHARES + 1;
+        let mut shares = Vec::new();
+        let mut start = 0;
+        while start < keys {
+            let enough = self.offsets[start] as usize + target;
+            let end = self.offsets[start..].partition_point(|&offset| (offset as usize) < enough) + start;
+            let end = end.clamp(start + 1, keys);
+            shares.push(start..end);
+            start = end;
+        }
+        shares
+    }
+}
+
+/// What kind of thing a key holds, judged by the operations on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Values that replace each other.
+    Register,
+    /// A list that only grows.
+    List,
+    /// Deleted at times: a read of nothing may mean a deletion.
+    Deleted,
+    /// Both written and appended to, or read as both: nobody can say what it is.
+    Mixed,
+}
+
+/// The shape of the key that `operations` are about.
+#[must_use]
+pub fn shape(history: &History, operations: &[u32]) -> Shape {
+    let (mut register, mut list) = (false, false);
+    for &operation in operations {
+        let value = history.operations.values[operation as usize];
+        match history.operations.kinds[operation as usize] {
+            Kind::Delete => return Shape::Deleted,
+            Kind::Append => list = true,
+            Kind::Write | Kind::Insert => register = true,
+            Kind::Read if value.list_index().is_some() => list = true,
+            Kind::Read if value != Value::UNKNOWN => register = true,
+            _ => {}
+        }
+    }
+    match (register, list) {
+        (true, true) => Shape::Mixed,
+        (false, true) => Shape::List,
+        _ => Shape::Register,
+    }
+}
+
+/// One write of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// The value written.
+    pub value: Value,
+    /// The operation that wrote it.
+    pub operation: u32,
+    /// Its transaction.
+    pub transaction: u32,
+    /// Whether it is the transaction's last write of the key.
+    pub is_final: bool,
+}
+
+/// All writes of one key, to be searched by value.
+#[derive(Default)]
+pub struct Writes(Vec<Write>);
+
+impl Writes {
+    /// Replaces the table by the writes among `operations`, which are all operations on one key.
+    pub fn fill(&mut self, history: &History, owners: &[u32], operations: &[u32]) {
+        self.0.clear();
+        for &operation in operations {
+            if !history.operations.kinds[operation as usize].installs() {
+                continue;
+            }
+            let transaction = owners[operation as usize];
+            if let Some(before) = self.0.last_mut().filter(|before| before.transaction == transaction) {
+                before.is_final = false;
+            }
+            let value = history.operations.values[operation as usize];
+            self.0.push(Write { value, operation, transaction, is_final: true });
+        }
+        self.0.sort_unstable_by_key(|write| (write.value, write.operation));
+    }
+
+    /// The writes of `value`, in history order.
+    #[must_use]
+    pub fn of(&self, value: Value) -> &[Write] {
+        let start = self.0.partition_point(|write| write.value < value);
+        let length = self.0[start..].iter().take_while(|write| write.value == value).count();
+        &self.0[start..start + length]
+    }
+
+    /// Writes grouped by value.
+    pub fn by_value(&self) -> impl Iterator<Item = &[Write]> {
+        self.0.chunk_by(|a, b| a.value == b.value)
+    }
+}
+
+/// Who may have written a value, as far as the value tells.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Writers {
+    /// How many transactions may have written it (the initial one not counted).
+    pub count: usize,
+    /// A final write of a transaction that did not abort.
+    pub good: Option<Write>,
+    /// A write by a transaction that did not abort, overwritten by itself.
+    pub intermediate: Option<Write>,
+    /// A write by a transaction that aborted.
+    pub aborted: Option<Write>,
+    /// A write by the reader itself, later in its program.
+    pub later: Option<Write>,
+}
+
+impl Writers {
+    /// Sorts `writes` of one value, as seen by a read in `reader`.
+    #[must_use]
+    pub fn of(history: &History, writes: &[Write], reader: u32, read: u32) -> Self {
+        let mut writers = Self::default();
+        for same in writes.chunk_by(|a, b| a.transaction == b.transaction) {
+            let write = *same.iter().find(|write| write.is_final).unwrap_or(&same[same.len() - 1]);
+            if write.transaction == reader {
+                if same[same.len() - 1].operation > read {
+                    writers.later = same.iter().find(|write| write.operation > read).copied();
+                    writers.count += 1;
+                }
+                continue;
+            }
+            writers.count += 1;
+            let slot = match history.transactions.statuses[write.transaction as usize] {
+                Status::Aborted => &mut writers.aborted,
+                _ if write.is_final => &mut writers.good,
+                _ => &mut writers.intermediate,
+            };
+            slot.get_or_insert(write);
+        }
+        writers
+    }
+
+    /// The only transaction that can have written the value.
+    #[must_use]
+    pub fn only(&self) -> Option<Write> {
+        let any = self.good.or(self.intermediate).or(self.aborted).or(self.later);
+        any.filter(|_| self.count == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::Builder;
+
+    #[test]
+    fn shares_cover_every_key_once() {
+        let mut builder = Builder::new();
+        let session = builder.nameless_session();
+        let id = Value::small(0).unwrap();
+        let transaction = builder.transaction(id, session, Status::Committed, 1).unwrap();
+        for operation in 0..1000 {
+            let key = builder.key(Value::small(operation * operation % 97).unwrap());
+            builder.operation(transaction, Kind::Write, key, id, 1);
+        }
+        let history = builder.finish().unwrap();
+        let by_key = ByKey::new(&history);
+        let covered: Vec<usize> = by_key.shares().into_iter().flatten().collect();
+        assert_eq!(covered, (0..history.keys.len()).collect::<Vec<_>>());
+        let operations: usize = covered.iter().map(|&key| by_key.of(key).len()).sum();
+        assert_eq!(operations, 1000);
+    }
+}
