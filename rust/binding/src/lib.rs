@@ -1,1 +1,38 @@
-//! x
+//! `isoscope._native`: checks arguments, releases the GIL, calls one kernel.
+
+mod build;
+mod columns;
+mod read;
+mod scalar;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    _native,
+    ParseError,
+    PyException,
+    "Why a parser stopped: its arguments say where and what."
+);
+
+/// The Python exception for a kernel's error; `isoscope.formats` adds the path.
+fn parse_error(error: isoscope_kernel::error::ParseError) -> PyErr {
+    let (excerpt, caret) = error.excerpt;
+    ParseError::new_err((error.line, error.column, error.expected, error.found, error.hint, excerpt, caret))
+}
+
+/// Parsers and algorithms on dense integer columns.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ParseError", module.py().get_type::<ParseError>())?;
+    module.add("UNKNOWN", Py::new(module.py(), scalar::Unknown)?)?;
+    module.add_class::<scalar::Unknown>()?;
+    module.add_class::<scalar::Term>()?;
+    module.add_class::<columns::Columns>()?;
+    module.add_class::<read::Reader>()?;
+    module.add_class::<build::Builder>()?;
+    module.add_function(wrap_pyfunction!(build::generate_serial, module)?)?;
+    Ok(())
+}

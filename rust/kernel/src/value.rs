@@ -109,11 +109,10 @@ impl Default for Values {
 impl Values {
     /// The value of a scalar, the same for the same kind and text.
     pub fn intern(&mut self, kind: AtomKind, text: &str) -> Value {
-        let hash = self.hasher.hash_one((kind, text));
-        let known = self.table.find(hash, |&index| self.atom(index as usize) == (kind, text));
-        if let Some(&index) = known {
-            return Value::atom(u64::from(index));
+        if let Some(known) = self.find(kind, text) {
+            return known;
         }
+        let hash = self.hasher.hash_one((kind, text));
         let index = self.kinds.len() as u32;
         self.kinds.push(kind);
         self.text.push_str(text);
@@ -123,6 +122,14 @@ impl Values {
             hasher.hash_one((kinds[other as usize], slice_of(all, ends, other as usize)))
         });
         Value::atom(u64::from(index))
+    }
+
+    /// The value of a scalar that was interned before.
+    #[must_use]
+    pub fn find(&self, kind: AtomKind, text: &str) -> Option<Value> {
+        let hash = self.hasher.hash_one((kind, text));
+        let known = self.table.find(hash, |&index| self.atom(index as usize) == (kind, text));
+        known.map(|&index| Value::atom(u64::from(index)))
     }
 
     /// The value of any 64-bit integer.

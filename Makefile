@@ -1,0 +1,65 @@
+# Every target sets up what it needs; a second run is quick.
+.DEFAULT_GOAL := help
+.ONESHELL:
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_AT_LEAST := 1.88
+RUST_FILES := $(shell find rust -name '*.rs' -not -path 'rust/target/*' -not -path 'rust/fuzz/*') rust/Cargo.toml rust/Cargo.lock rust/kernel/Cargo.toml rust/binding/Cargo.toml
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+
+$(VENV)/toolchain: 
+	@command -v cargo > /dev/null || { echo "make: Rust $(RUST_AT_LEAST) or newer is needed, and no cargo was found: see https://rustup.rs" >&2; exit 2; }
+	version=$$(rustc --version | cut -d' ' -f2)
+	oldest=$$(printf '%s\n' $(RUST_AT_LEAST) "$$version" | sort -V | head -n 1)
+	[ "$$oldest" = $(RUST_AT_LEAST) ] || { echo "make: Rust $(RUST_AT_LEAST) or newer is needed, found $$version: try 'rustup update'" >&2; exit 2; }
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or newer is needed, found $$($(PYTHON) --version): set PYTHON=..." >&2; exit 2; }
+	mkdir -p $(VENV)
+	touch $@
+
+$(VENV)/installed: requirements/dev.txt | $(VENV)/toolchain
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	touch $@
+
+$(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.PHONY: build
+build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
+
+.PHONY: demo
+demo: build ## generate histories, check them, print verdicts
+	@$(BIN)/isoscope demo
+
+.PHONY: test
+test: build ## run the test suite (no servers, nothing system-wide)
+	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel
+	$(BIN)/pytest -n 2 -m "not server" --cov --cov-report=term $(PYTEST)
+
+.PHONY: test-all
+test-all: test ## also what needs servers or a browser
+	scripts/servers $(BIN)/pytest -m server $(PYTEST)
+
+.PHONY: check
+check: build ## formatting, lints and types
+	cargo fmt --manifest-path rust/Cargo.toml --check
+	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest isoscope._native
+
+.PHONY: bench
+bench: build ## run the benchmarks and print their table
+	$(BIN)/python -m benchmarks
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf $(VENV) rust/target dist isoscope-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

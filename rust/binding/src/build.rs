@@ -1,0 +1,234 @@
+//! Histories that do not come from a file.
+
+use crate::columns::Columns;
+use crate::{parse_error, scalar};
+use isoscope_kernel::builder::{Builder as Kernel, Details};
+use isoscope_kernel::generate::{self, Distribution, Model, Workload};
+use isoscope_kernel::history::{Interval, Kind, Label, NO_KEY, Status, Timestamp, VersionSource};
+use isoscope_kernel::value::{AtomKind, Value};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+
+type Times = (Option<i64>, Option<i64>);
+type Rows<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
+
+/// One operation as `isoscope.history` hands it over.
+#[derive(FromPyObject)]
+struct OperationRow<'py>(
+    u8,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Option<Times>,
+    Option<String>,
+    Vec<String>,
+    Option<String>,
+    bool,
+    Option<u32>,
+);
+
+/// The bounds and rows of a range read.
+#[derive(FromPyObject)]
+struct RangeRow<'py>(Bound<'py, PyAny>, Bound<'py, PyAny>, Rows<'py>, Rows<'py>);
+
+/// Collects transactions one by one.
+#[pyclass(module = "isoscope._native")]
+pub struct Builder(Option<Kernel>);
+
+#[pymethods]
+impl Builder {
+    #[new]
+    fn new() -> Self {
+        Self(Some(Kernel::new()))
+    }
+
+    /// Adds one transaction with its operations; raises KeyError if the id is taken.
+    #[pyo3(signature = (id, session, *, named, status, operations, line = 0, sequence = None, start = None, commit = None, interval = None, positions = None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
+    fn transaction(
+        &mut self,
+        id: &Bound<'_, PyAny>,
+        session: &Bound<'_, PyAny>,
+        named: bool,
+        status: u8,
+        operations: Vec<OperationRow<'_>>,
+        line: u32,
+        sequence: Option<i64>,
+        start: Option<(i64, i64)>,
+        commit: Option<(i64, i64)>,
+        interval: Option<Times>,
+        positions: Option<Times>,
+    ) -> PyResult<()> {
+        let kernel = self.kernel()?;
+        let id_value = scalar::from_python(&mut kernel.values, id)?;
+        let session_id = scalar::from_python(&mut kernel.values, session)?;
+        let status =
+            *Status::ALL.get(usize::from(status)).ok_or_else(|| PyValueError::new_err("no such status"))?;
+        if kernel.find(id_value).is_some() {
+            return Err(PyKeyError::new_err(id.clone().unbind()));
+        }
+        let session = if named { kernel.session(session_id) } else { kernel.nameless_session() };
+        let transaction = kernel.transaction(id_value, session, status, line).expect("the id is free");
+        kernel.timestamps(transaction, timestamp(start), timestamp(commit));
+        kernel.interval(transaction, times(interval));
+        kernel.positions(transaction, times(positions));
+        if let Some(number) = sequence {
+            kernel.sequence(transaction, number);
+        }
+        for row in operations {
+            add_operation(kernel, transaction, row)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the initial value of every key, or of one.
+    #[pyo3(signature = (value, *, key = None, replaceable = false))]
+    fn initial(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        key: Option<&Bound<'_, PyAny>>,
+        replaceable: bool,
+    ) -> PyResult<()> {
+        let kernel = self.kernel()?;
+        let value = scalar::from_python(&mut kernel.values, value)?;
+        if let Some(key) = key {
+            let key = scalar::from_python(&mut kernel.values, key)?;
+            let key = kernel.key(key);
+            kernel.initial.of_key.push((key, value));
+        } else {
+            kernel.initial.default = value;
+            kernel.initial.replaceable = replaceable;
+        }
+        Ok(())
+    }
+
+    /// The next version of `key`, according to source number `source`.
+    fn version(&mut self, source: u8, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let kernel = self.kernel()?;
+        let source = *VersionSource::ALL
+            .get(usize::from(source))
+            .ok_or_else(|| PyValueError::new_err("no such source"))?;
+        let key = scalar::from_python(&mut kernel.values, key)?;
+        let key = kernel.key(key);
+        let value = scalar::from_python(&mut kernel.values, value)?;
+        kernel.version(source, key, value);
+        Ok(())
+    }
+
+    /// The history.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Columns> {
+        let kernel = self.0.take().ok_or_else(finished)?;
+        py.detach(|| kernel.finish()).map(Columns::new).map_err(parse_error)
+    }
+}
+
+impl Builder {
+    fn kernel(&mut self) -> PyResult<&mut Kernel> {
+        self.0.as_mut().ok_or_else(finished)
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the builder is finished")
+}
+
+fn timestamp(parts: Option<(i64, i64)>) -> Timestamp {
+    parts.map_or_else(Timestamp::default, |(physical, logical)| Timestamp::new(physical, logical))
+}
+
+fn times(times: Option<Times>) -> Interval {
+    times.map_or_else(Interval::default, |(invoke, complete)| Interval::new(invoke, complete))
+}
+
+fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -> PyResult<()> {
+    let OperationRow(kind, key, value, interval, table, columns, statement, tombstone, line) = row;
+    let kind = *Kind::ALL.get(usize::from(kind)).ok_or_else(|| PyValueError::new_err("no such kind"))?;
+    let line = line.unwrap_or(0);
+    let operation = match kind {
+        Kind::RangeRead => add_range(kernel, transaction, &value, line)?,
+        Kind::Begin | Kind::Commit | Kind::Abort => {
+            kernel.operation(transaction, kind, NO_KEY, Value::NIL, line)
+        }
+        Kind::Read => {
+            let key = key_number(kernel, &key)?;
+            let value = scalar::result_from_python(&mut kernel.values, &value)?;
+            kernel.operation(transaction, kind, key, value, line)
+        }
+        _ => {
+            let key = key_number(kernel, &key)?;
+            let value = scalar::from_python(&mut kernel.values, &value)?;
+            kernel.operation(transaction, kind, key, value, line)
+        }
+    };
+    let mut label = |text: Option<String>| {
+        Label(text.map_or(Value::NIL, |text| kernel.values.intern(AtomKind::Text, &text)))
+    };
+    let (table, statement) = (label(table), label(statement));
+    let columns: Vec<Value> = columns.into_iter().map(|column| label(Some(column)).0).collect();
+    let columns = if columns.is_empty() { Label::default() } else { Label(kernel.values.push_list(columns)) };
+    kernel.details(operation, Details { interval: times(interval), table, columns, statement, tombstone });
+    Ok(())
+}
+
+fn key_number(kernel: &mut Kernel, key: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let key = scalar::from_python(&mut kernel.values, key)?;
+    Ok(kernel.key(key))
+}
+
+fn add_range(kernel: &mut Kernel, transaction: u32, value: &Bound<'_, PyAny>, line: u32) -> PyResult<usize> {
+    let RangeRow(low, high, live, dead) = value.extract()?;
+    let low = scalar::from_python(&mut kernel.values, &low)?;
+    let high = scalar::from_python(&mut kernel.values, &high)?;
+    let live = rows(kernel, &live)?;
+    let dead = rows(kernel, &dead)?;
+    Ok(kernel.range_read(transaction, (low, high), &live, &dead, line))
+}
+
+fn rows(kernel: &mut Kernel, rows: &Rows<'_>) -> PyResult<Vec<(u32, Value)>> {
+    rows.iter()
+        .map(|(key, value)| Ok((key_number(kernel, key)?, scalar::from_python(&mut kernel.values, value)?)))
+        .collect()
+}
+
+/// A valid history of any size: a workload on a serial store.
+#[pyfunction]
+#[pyo3(signature = (*, seed, sessions, transactions, operations, keys, reads, aborted, distribution, lists, most_writes_per_key, timestamps))]
+#[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
+pub fn generate_serial(
+    py: Python<'_>,
+    seed: u64,
+    sessions: u32,
+    transactions: u32,
+    operations: (u32, u32),
+    keys: u32,
+    reads: u32,
+    aborted: u32,
+    distribution: &str,
+    lists: bool,
+    most_writes_per_key: u32,
+    timestamps: bool,
+) -> PyResult<Columns> {
+    let distribution = match distribution {
+        "uniform" => Distribution::Uniform,
+        "zipfian" => Distribution::Zipfian,
+        "hotspot" => Distribution::Hotspot,
+        _ => return Err(PyValueError::new_err(format!("no distribution is called `{distribution}`"))),
+    };
+    if sessions == 0 || keys == 0 || operations.0 > operations.1 {
+        return Err(PyValueError::new_err("a workload needs a session, a key, and operations in order"));
+    }
+    let model = if lists { Model::List } else { Model::Register };
+    let workload = Workload {
+        seed,
+        sessions,
+        transactions,
+        operations,
+        keys,
+        reads,
+        aborted,
+        distribution,
+        model,
+        most_writes_per_key,
+        timestamps,
+    };
+    py.detach(|| generate::serial(&workload)).map(Columns::new).map_err(parse_error)
+}

@@ -1,0 +1,315 @@
+//! A finished history as Python sees it.
+
+use crate::scalar;
+use isoscope_kernel::evidence::{self, Extent};
+use isoscope_kernel::formats::plume;
+use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
+use isoscope_kernel::reads::{self, Finding, NOTHING};
+use isoscope_kernel::value::Value;
+use isoscope_kernel::{by_key::ByKey, equality};
+use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use std::io;
+
+/// The columns of a history; never changed after they are built.
+#[pyclass(frozen, module = "isoscope._native")]
+pub struct Columns(History);
+
+type Times = Option<(Option<i64>, Option<i64>)>;
+
+impl Columns {
+    pub fn new(history: History) -> Self {
+        Self(history)
+    }
+
+    fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
+        scalar::to_python(py, &self.0.values, value)
+    }
+
+    fn scalars<'py>(&self, py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        values.iter().map(|&value| self.scalar(py, value)).collect()
+    }
+
+    fn check(&self, transaction: usize) -> PyResult<()> {
+        if transaction < self.0.transaction_count() {
+            return Ok(());
+        }
+        Err(PyIndexError::new_err(format!("no transaction has number {transaction}")))
+    }
+
+    fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let key = self.0.keys[self.0.ranges.row_keys[row] as usize];
+        Ok((self.scalar(py, key)?, self.scalar(py, self.0.ranges.row_values[row])?))
+    }
+
+    fn range<'py>(&self, py: Python<'py>, number: Value) -> PyResult<Bound<'py, PyAny>> {
+        let range = self.0.ranges.ranges[number.as_small().unwrap_or_default() as usize];
+        let (first, live, dead) = (range.first_row as usize, range.live as usize, range.dead as usize);
+        let rows = |from: usize, count: usize| {
+            let rows: PyResult<Vec<_>> = (from..from + count).map(|row| self.row(py, row)).collect();
+            PyTuple::new(py, rows?)
+        };
+        let (low, high) = (self.scalar(py, range.low)?, self.scalar(py, range.high)?);
+        Ok((low, high, rows(first, live)?, rows(first + live, dead)?).into_pyobject(py)?.into_any())
+    }
+
+    fn operation_row<'py>(&self, py: Python<'py>, operation: usize) -> PyResult<Bound<'py, PyAny>> {
+        let columns = &self.0.operations;
+        let (kind, key, value) =
+            (columns.kinds[operation], columns.keys[operation], columns.values[operation]);
+        let key = if key == NO_KEY {
+            py.None().into_bound(py)
+        } else {
+            self.scalar(py, self.0.keys[key as usize])?
+        };
+        let value = if kind == Kind::RangeRead { self.range(py, value)? } else { self.scalar(py, value)? };
+        let row = (
+            kind as u8,
+            key,
+            value,
+            times(columns.intervals.get(operation)),
+            self.scalar(py, columns.tables.get(operation).0)?,
+            self.scalar(py, columns.columns.get(operation).0)?,
+            self.scalar(py, columns.statements.get(operation).0)?,
+            columns.tombstones.get(operation),
+            columns.lines[operation],
+        );
+        Ok(row.into_pyobject(py)?.into_any())
+    }
+}
+
+fn times(interval: Interval) -> Times {
+    (interval != Interval::default()).then(|| (interval.invoke(), interval.complete()))
+}
+
+fn parts(timestamp: Timestamp) -> Option<(i64, i64)> {
+    timestamp.parts()
+}
+
+#[pymethods]
+impl Columns {
+    /// How many transactions there are.
+    #[getter]
+    fn transactions(&self) -> usize {
+        self.0.transaction_count()
+    }
+
+    /// How many operations there are.
+    #[getter]
+    fn operations(&self) -> usize {
+        self.0.operation_count()
+    }
+
+    /// How many sessions there are.
+    #[getter]
+    fn sessions(&self) -> usize {
+        self.0.session_ids.len()
+    }
+
+    /// All keys, in the order of first appearance.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.scalars(py, &self.0.keys)
+    }
+
+    /// How many keys there are.
+    #[getter]
+    fn key_count(&self) -> usize {
+        self.0.keys.len()
+    }
+
+    /// (id, numbers of its transactions in session order) of one session; the id is None if nameless.
+    fn session<'py>(&self, py: Python<'py>, session: usize) -> PyResult<(Bound<'py, PyAny>, Vec<u32>)> {
+        if session >= self.0.session_ids.len() {
+            return Err(PyIndexError::new_err(format!("no session has number {session}")));
+        }
+        Ok((self.scalar(py, self.0.session_ids[session])?, self.0.transactions_of(session).to_vec()))
+    }
+
+    /// The number of the transaction with this original id; None if there is none.
+    fn find(&self, id: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+        let id = scalar::find(&self.0.values, id)?;
+        Ok(id.and_then(|id| self.0.transactions.ids.iter().position(|&other| other == id)))
+    }
+
+    /// Id, session number, session id, status, line, sequence, start, commit, interval, positions and
+    /// operations of one transaction.
+    fn transaction<'py>(&self, py: Python<'py>, transaction: usize) -> PyResult<Bound<'py, PyAny>> {
+        self.check(transaction)?;
+        let columns = &self.0.transactions;
+        let session = columns.sessions[transaction];
+        let operations: PyResult<Vec<_>> =
+            self.0.operations_of(transaction).map(|operation| self.operation_row(py, operation)).collect();
+        let row = (
+            self.scalar(py, columns.ids[transaction])?,
+            session,
+            self.scalar(py, self.0.session_ids[session as usize])?,
+            columns.statuses[transaction] as u8,
+            columns.lines[transaction],
+            columns.sequences.get(transaction).number(),
+            parts(columns.starts.get(transaction)),
+            parts(columns.commits.get(transaction)),
+            times(columns.intervals.get(transaction)),
+            times(columns.positions.get(transaction)),
+            PyTuple::new(py, operations?)?,
+        );
+        Ok(row.into_pyobject(py)?.into_any())
+    }
+
+    /// The number of the transaction that an operation belongs to, and its place there.
+    fn locate(&self, operation: u32) -> PyResult<(usize, usize)> {
+        if operation as usize >= self.0.operation_count() {
+            return Err(PyIndexError::new_err(format!("no operation has number {operation}")));
+        }
+        let transaction = self.0.operation_offsets.partition_point(|&offset| offset <= operation) - 1;
+        Ok((transaction, (operation - self.0.operation_offsets[transaction]) as usize))
+    }
+
+    /// (value of all other keys, whether a write of it takes its place, [(key, value)]).
+    #[expect(clippy::type_complexity, reason = "a row, not a type")]
+    fn initial<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, bool, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>)> {
+        let initial = &self.0.initial;
+        let of_key = initial
+            .of_key
+            .iter()
+            .map(|&(key, value)| Ok((self.scalar(py, self.0.keys[key as usize])?, self.scalar(py, value)?)));
+        Ok((self.scalar(py, initial.default)?, initial.replaceable, of_key.collect::<PyResult<_>>()?))
+    }
+
+    /// [(source number, [(key, versions in order)])].
+    #[expect(clippy::type_complexity, reason = "a row, not a type")]
+    fn versions<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Vec<(u8, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
+        let mut orders = Vec::new();
+        for order in &self.0.versions {
+            let mut keys = Vec::new();
+            for (number, &key) in self.0.keys.iter().enumerate() {
+                let versions = order.of(number as u32);
+                if !versions.is_empty() {
+                    keys.push((self.scalar(py, key)?, self.scalars(py, versions)?));
+                }
+            }
+            orders.push((order.source as u8, keys));
+        }
+        Ok(orders)
+    }
+
+    /// What the reader counted on the way.
+    fn notes(&self) -> Vec<(String, u64)> {
+        self.0.notes.clone()
+    }
+
+    /// How many operations there are of each kind, by its number.
+    fn kind_counts(&self) -> [u64; Kind::ALL.len()] {
+        let mut counts = [0; Kind::ALL.len()];
+        for &kind in &self.0.operations.kinds {
+            counts[kind as usize] += 1;
+        }
+        counts
+    }
+
+    /// How many transactions there are of each status, by its number.
+    fn status_counts(&self) -> [u64; 3] {
+        let mut counts = [0; 3];
+        for &status in &self.0.transactions.statuses {
+            counts[status as usize] += 1;
+        }
+        counts
+    }
+
+    /// Extent of values, version order, timestamps and intervals (0 absent, 1 partial, 2 complete), and
+    /// how many values were written more than once.
+    fn evidence(&self, py: Python<'_>) -> ([u8; 4], u64) {
+        let found = py.detach(|| evidence::evidence(&self.0));
+        let kinds = [found.values, found.version_order, found.timestamps, found.intervals];
+        (kinds.map(|extent: Extent| extent as u8), found.repeated_values)
+    }
+
+    /// Names of what the history holds beyond committed integer reads and writes.
+    fn features(&self, py: Python<'_>) -> Vec<&'static str> {
+        py.detach(|| evidence::features(&self.0))
+    }
+
+    /// Whether both hold the same; lines and notes do not count.
+    fn same(&self, py: Python<'_>, other: &Self) -> bool {
+        py.detach(|| equality::same(&self.0, &other.0))
+    }
+
+    /// Which transactions count as committed, by their numbers.
+    fn counted(&self, py: Python<'_>) -> Vec<bool> {
+        py.detach(|| {
+            let owners = self.0.transaction_of_operation();
+            reads::counted(&self.0, &owners, &ByKey::new(&self.0))
+        })
+    }
+
+    /// Writes the history in a format that is text to `sink`, which has `write(bytes)`.
+    fn write(&self, format: &str, sink: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut sink = Sink { sink, error: None };
+        let outcome = match format {
+            "plume" => plume::write(&self.0, &mut sink),
+            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
+        };
+        match (sink.error, outcome) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(PyOSError::new_err(error.to_string())),
+            (None, Ok(())) => Ok(()),
+        }
+    }
+
+    /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,
+    /// other operation or None, value), and what was set aside.
+    fn judge_reads<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
+        let judgement = py.detach(|| reads::judge(&self.0));
+        let mut counts = [0u64; 7];
+        let mut shown = Vec::new();
+        for Finding { name, read, other, value } in judgement.findings {
+            let count = &mut counts[name as usize];
+            *count += 1;
+            if *count <= most as u64 {
+                let other = (other != NOTHING).then_some(other);
+                shown.push((name as u8, read, other, self.scalar(py, value)?));
+            }
+        }
+        let keys = |numbers: &[u32]| {
+            let keys: Vec<Value> = numbers.iter().map(|&key| self.0.keys[key as usize]).collect();
+            self.scalars(py, &keys)
+        };
+        let aside = (
+            judgement.repeated_reads,
+            keys(&judgement.repeated_keys)?,
+            keys(&judgement.deleted_keys)?,
+            keys(&judgement.mixed_keys)?,
+            judgement.range_reads,
+        );
+        Ok((counts, shown, aside).into_pyobject(py)?.into_any())
+    }
+}
+
+/// A Python file object as a place to write to; keeps the exception that stopped it.
+struct Sink<'py, 'object> {
+    sink: &'object Bound<'py, PyAny>,
+    error: Option<PyErr>,
+}
+
+impl io::Write for Sink<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = PyBytes::new(self.sink.py(), bytes);
+        match self.sink.call_method1("write", (written,)) {
+            Ok(_) => Ok(bytes.len()),
+            Err(error) => {
+                self.error = Some(error);
+                Err(io::Error::other("the sink failed"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Parsers as Python sees them: fed block by block.
+
+use crate::columns::Columns;
+use crate::{parse_error, scalar};
+use isoscope_kernel::error::ParseError;
+use isoscope_kernel::formats::{Reader as Blocks, plume::Plume};
+use isoscope_kernel::history::History;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// One parser for each format that is text.
+enum Format {
+    Plume(Blocks<Plume>),
+}
+
+impl Format {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "plume" => Self::Plume(Blocks::new(Plume::default())),
+            _ => return None,
+        })
+    }
+
+    fn feed(&mut self, block: &[u8]) -> Result<(), ParseError> {
+        match self {
+            Self::Plume(reader) => reader.feed(block),
+        }
+    }
+
+    fn end_of_file(&mut self) -> Result<u64, ParseError> {
+        match self {
+            Self::Plume(reader) => reader.end_of_file(),
+        }
+    }
+
+    fn finish(self) -> Result<History, ParseError> {
+        match self {
+            Self::Plume(reader) => reader.finish(),
+        }
+    }
+}
+
+/// Parses a format that is text, fed block by block.
+#[pyclass(module = "isoscope._native")]
+pub struct Reader(Option<Format>);
+
+#[pymethods]
+impl Reader {
+    #[new]
+    fn new(format: &str) -> PyResult<Self> {
+        match Format::named(format) {
+            Some(reader) => Ok(Self(Some(reader))),
+            None => Err(PyValueError::new_err(format!("no reader for `{format}`"))),
+        }
+    }
+
+    /// Takes the next bytes of the input.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the buffer over")]
+    fn feed(&mut self, py: Python<'_>, block: PyBuffer<u8>) -> PyResult<()> {
+        let bytes = block.to_vec(py)?;
+        let format = self.format()?;
+        py.detach(|| format.feed(&bytes)).map_err(parse_error)
+    }
+
+    /// One file of the input is over; the line on which the next one starts.
+    fn end_of_file(&mut self, py: Python<'_>) -> PyResult<u64> {
+        let format = self.format()?;
+        py.detach(|| format.end_of_file()).map_err(parse_error)
+    }
+
+    /// The history; `initial` (value of all keys, [(key, value)]) replaces what the format stands for.
+    #[pyo3(signature = (initial = None))]
+    fn finish(&mut self, py: Python<'_>, initial: Option<InitialRow<'_>>) -> PyResult<Columns> {
+        let format = self.0.take().ok_or_else(finished)?;
+        let mut history = py.detach(|| format.finish()).map_err(parse_error)?;
+        if let Some(row) = initial {
+            replace_initial(&mut history, &row)?;
+        }
+        Ok(Columns::new(history))
+    }
+}
+
+type InitialRow<'py> = (Bound<'py, PyAny>, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>);
+
+fn replace_initial(history: &mut History, row: &InitialRow<'_>) -> PyResult<()> {
+    history.initial.default = scalar::from_python(&mut history.values, &row.0)?;
+    for (key, value) in &row.1 {
+        let key = scalar::from_python(&mut history.values, key)?;
+        let value = scalar::from_python(&mut history.values, value)?;
+        // A key that no operation touches needs no initial value.
+        if let Some(number) = history.keys.iter().position(|&known| known == key) {
+            history.initial.of_key.push((number as u32, value));
+        }
+    }
+    history.initial.of_key.sort_by_key(|&(key, _)| key);
+    Ok(())
+}
+
+impl Reader {
+    fn format(&mut self) -> PyResult<&mut Format> {
+        self.0.as_mut().ok_or_else(finished)
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the reader is finished")
+}

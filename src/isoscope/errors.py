@@ -1,0 +1,70 @@
+"""Exceptions: each means that a question could not be asked. A violation is a result, not one of these.
+
+IsoscopeError
+├── FormatError      the input is not what its format says (path, line, column, expected, found, hint)
+├── UnknownFormatError  nothing recognises the input, or no format has that name
+├── LossError        a history holds something that the target format cannot
+└── UsageError       an option or argument makes no sense
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FormatError", "IsoscopeError", "LossError", "UnknownFormatError", "UsageError"]
+
+
+class IsoscopeError(Exception):
+    """Anything that the command line reports as `error: ...` with status 2."""
+
+
+class UsageError(IsoscopeError):
+    """An option or argument makes no sense."""
+
+
+class UnknownFormatError(IsoscopeError):
+    """Nothing recognises the input, or no format has that name."""
+
+
+@dataclass(eq=False)
+class LossError(IsoscopeError):
+    """A history holds something that the target format cannot."""
+
+    format: str
+    losses: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lost = "\n".join(f"  - {loss}" for loss in self.losses)
+        return (
+            f"{self.format} cannot hold all of this history; it would lose\n{lost}\n\n"
+            "hint: --lossy drops it; Parquet holds everything"
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class FormatError(IsoscopeError):
+    """The input is not what its format says."""
+
+    path: str
+    expected: str
+    found: str
+    line: int = 0
+    column: int = 0
+    hint: str = ""
+    excerpt: str = ""
+    caret: int = 0
+
+    def __str__(self) -> str:
+        parts = [f"{self.where}: expected {self.expected}, found {self.found}"]
+        if self.excerpt:
+            margin = f"{self.line:>5} | "
+            parts += [margin + self.excerpt, " " * (len(margin) - 2) + "| " + " " * (self.caret - 1) + "^"]
+        if self.hint:
+            parts += ["", f"hint: {self.hint}"]
+        return "\n".join(parts)
+
+    @property
+    def where(self) -> str:
+        """`path:line:column`, as far as it is known."""
+        places = [number for number in (self.line, self.column) if number]
+        return ":".join([self.path, *map(str, places)])

@@ -1,0 +1,98 @@
+"""Histories from and to files: sniffed, read, written, converted.
+
+A further format is one file that makes a `Format`, and one line in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from isoscope.errors import LossError, UnknownFormatError
+from isoscope.formats import aion, jepsen, parquet, plume
+from isoscope.formats.format import FEATURES, Format
+from isoscope.formats.source import COMPRESSIONS, Input, output
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Initial
+
+__all__ = ["FEATURES", "FORMATS", "Format", "find", "load", "save"]
+
+FORMATS: tuple[Format, ...] = (plume.FORMAT, jepsen.FORMAT, aion.FORMAT, parquet.FORMAT)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the field
+    initial: Initial | None = None,
+) -> History:
+    """The history at `path`: a file, a directory, `-` for standard input; `.gz` and `.zst` as well.
+
+    The format is recognised by content unless it is named. `initial` replaces the initial values that
+    the format stands for.
+    """
+    source = Input.of(path)
+    chosen = find(format) if format else _sniffed(source)
+    return chosen.read(source, initial=initial)
+
+
+def save(
+    history: History,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the field
+    lossy: bool = False,
+) -> tuple[str, ...]:
+    """Writes `history`; the format follows from the name unless it is given.
+
+    Raises LossError, naming everything that the format cannot hold, unless `lossy`; then it drops that
+    and returns its names.
+    """
+    chosen = find(format) if format else _suffixed(os.fspath(path))
+    losses = chosen.losses(history)
+    if losses and not lossy:
+        raise LossError(chosen.name, losses)
+    with output(path) as sink:
+        chosen.write(history, sink, path=_uncompressed(os.fspath(path)))
+    return losses
+
+
+def find(name: str) -> Format:
+    """The format with this name."""
+    for candidate in FORMATS:
+        if candidate.name == name.lower():
+            return candidate
+    names = ", ".join(candidate.name for candidate in FORMATS)
+    raise UnknownFormatError(f"no format is called `{name}`\n\nhint: the formats are {names}")
+
+
+def _sniffed(source: Input) -> Format:
+    head = source.head().removeprefix(b"\xef\xbb\xbf")
+    for candidate in FORMATS:
+        if candidate.sniff(head):
+            return candidate
+    names = ", ".join(candidate.name for candidate in FORMATS)
+    found = f"it starts with {head[:24]!r}" if head.strip() else "it is empty"
+    raise UnknownFormatError(
+        f"{source.path}: no format recognises this input; {found}\n\n"
+        f"hint: name its format with --format ({names})"
+    )
+
+
+def _suffixed(path: str) -> Format:
+    name = _uncompressed(path)
+    for candidate in FORMATS:
+        if name.endswith(candidate.suffixes):
+            return candidate
+    suffixes = ", ".join(suffix for candidate in FORMATS for suffix in candidate.suffixes)
+    raise UnknownFormatError(
+        f"{path}: the name does not say which format to write\n\n"
+        f"hint: name it with --format, or use one of {suffixes}"
+    )
+
+
+def _uncompressed(path: str) -> str:
+    for suffix in COMPRESSIONS:
+        path = path.removesuffix(suffix)
+    return path

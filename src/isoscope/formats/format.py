@@ -1,0 +1,143 @@
+"""What a format is: a name, how to recognise it, how to read and write it, and what it can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from isoscope._native import ParseError, Reader
+from isoscope.errors import FormatError
+from isoscope.history import History, Initial, Source
+
+if TYPE_CHECKING:
+    from isoscope.formats.source import Input
+
+__all__ = ["FEATURES", "Format", "ReadFunction", "SniffFunction", "WriteFunction", "feed", "format_error", "read_text"]
+
+#: Everything that a history can hold beyond committed transactions of integer reads and writes.
+FEATURES = (
+    "aborted transactions",
+    "aborted transactions of several operations",
+    "client intervals of operations",
+    "client intervals of transactions",
+    "columns",
+    "deletes",
+    "empty transactions",
+    "event order",
+    "explicit sequence numbers",
+    "indeterminate transactions",
+    "initial values of single keys",
+    "inserts",
+    "integers beyond 64 bits",
+    "keys that are no integers",
+    "lists",
+    "markers of begin, commit and abort",
+    "range reads",
+    "registers",
+    "session ids that are no integers",
+    "statement kinds",
+    "tables",
+    "timestamps",
+    "tombstones",
+    "transaction ids that are no integers",
+    "transactions without a session id",
+    "unknown results",
+    "values that are no integers",
+    "version order",
+)
+
+
+class ReadFunction(Protocol):
+    """Reads a history; `initial` replaces the initial values that the format stands for."""
+
+    def __call__(self, source: Input, *, initial: Initial | None = None) -> History: ...
+
+
+class WriteFunction(Protocol):
+    """Writes what the format can hold; `path` is the name of the target without `.gz` or `.zst`."""
+
+    def __call__(self, history: History, sink: BinaryIO, *, path: str) -> None: ...
+
+
+class SniffFunction(Protocol):
+    """Whether the start of the input looks like the format."""
+
+    def __call__(self, head: bytes) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format; each lives in a file of its own and is listed in `formats/__init__.py`.
+
+    `holds` are the features that survive writing; `initial` is what a reader assumes, which a history
+    with another assumption loses (None: the format writes its own).
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    sniff: SniffFunction
+    read: ReadFunction
+    write: WriteFunction
+    holds: frozenset[str] = field(default_factory=frozenset)
+    initial: Initial | None = None
+
+    def __post_init__(self) -> None:
+        if unheard := self.holds - set(FEATURES):
+            raise ValueError(f"{self.name} holds {sorted(unheard)}, which no history has")
+
+    def losses(self, history: History) -> tuple[str, ...]:
+        """What `history` holds and the format cannot."""
+        lost = [feature for feature in history.columns.features() if feature not in self.holds]
+        if self.initial is not None and _matters(history) and history.initial != self.initial:
+            lost.append(f"the initial value ({history.initial.value!r}, here {self.initial.value!r})")
+        return tuple(lost)
+
+
+def _matters(history: History) -> bool:
+    """Lists always start empty, so only registers can lose their initial values."""
+    return any(history.counts[kind] for kind in ("write", "insert")) or not history.counts["append"]
+
+
+def read_text(name: str, source: Input, *, initial: Initial | None = None) -> History:
+    """Reads a format whose parser is `Reader(name)`."""
+    return feed(Reader(name), source, name=name, initial=initial)
+
+
+def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = None) -> History:
+    """Feeds the input to `reader`, file by file and block by block; `name` is the format's."""
+    files: list[tuple[int, str]] = []
+    line = 1
+    try:
+        for file in source.files:
+            files.append((line, file.path))
+            for block in file.blocks():
+                reader.feed(block)
+            line = reader.end_of_file()
+        columns = reader.finish(initial and (initial.value, list(initial.of_key.items())))
+    except ParseError as error:
+        raise format_error(error, _source(source, name, files)) from None
+    return History(columns, _source(source, name, files))
+
+
+def _source(source: Input, name: str, files: list[tuple[int, str]]) -> Source:
+    several = tuple(files) if len(files) > 1 else ()
+    return Source(path=source.path, format=name, files=several)
+
+
+def format_error(error: ParseError, source: Source) -> FormatError:
+    """The kernel's error with the path of the file in which it happened."""
+    line, column, expected, found, hint, excerpt, caret = error.args
+    path, _, number = source.place(line).rpartition(":") if line else (source.path, "", "0")
+    return FormatError(
+        path=path,
+        line=int(number),
+        column=column,
+        expected=expected,
+        found=found,
+        hint=hint,
+        excerpt=excerpt,
+        caret=caret,
+    )
+
+

@@ -1,0 +1,92 @@
+"""Jepsen and Elle histories, list-append and rw-register, as EDN or JSON.
+
+Invocations and completions are joined per process; what the client never learned is indeterminate.
+The initial value is nil. An ArangoDB write-ahead log `X.log` beside `X.edn` gives the version order.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from isoscope._native import ParseError, Reader
+from isoscope.formats.format import FEATURES, Format, feed, format_error
+from isoscope.formats.source import COMPRESSIONS, File
+from isoscope.history import Initial, Source
+
+if TYPE_CHECKING:
+    from isoscope.formats.source import Input
+    from isoscope.history import History
+
+__all__ = ["FORMAT", "log_beside"]
+
+_EDN = re.compile(rb"[\s,\[(]*(#[\w./-]+\s*)?\{[\s,]*:[a-z]")
+_JSON = re.compile(rb'[\s\[]*\{\s*"(type|process|f|value|index|time)"\s*:')
+
+
+def _sniff(head: bytes) -> bool:
+    return bool(_EDN.match(_without_comments(head)) or _JSON.match(head))
+
+
+def _without_comments(head: bytes) -> bytes:
+    return re.sub(rb"(?m)^\s*;.*$", b"", head)
+
+
+def _read(source: Input, *, initial: Initial | None = None) -> History:
+    is_json = re.match(rb'[\s\[]*\{\s*"', source.head()) is not None
+    reader = Reader("jepsen-json" if is_json else "jepsen")
+    if log := log_beside(source):
+        try:
+            reader.attach_log(log.read())
+        except ParseError as error:
+            raise format_error(error, Source(path=log.path)) from None
+    return feed(reader, source, name="jepsen", initial=initial)
+
+
+def log_beside(source: Input) -> File | None:
+    """The write-ahead log that belongs to a history: `X.log[.gz]` beside `X.edn[.gz]`."""
+    if len(source.files) != 1 or source.files[0].raw is not None:
+        return None
+    path = source.path
+    for suffix in COMPRESSIONS:
+        path = path.removesuffix(suffix)
+    if not path.endswith(".edn"):
+        return None
+    stem = path.removesuffix(".edn")
+    for suffix in ("", *COMPRESSIONS):
+        if Path(f"{stem}.log{suffix}").is_file():
+            return File(f"{stem}.log{suffix}")
+    return None
+
+
+def _write(history: History, sink: BinaryIO, *, path: str) -> None:
+    history.columns.write("jepsen-json" if path.endswith(".json") else "jepsen", sink)
+
+
+FORMAT = Format(
+    name="jepsen",
+    title="Jepsen and Elle histories (EDN or JSON)",
+    suffixes=(".edn",),
+    sniff=_sniff,
+    read=_read,
+    write=_write,
+    holds=frozenset(FEATURES)
+    - {
+        "client intervals of operations",
+        "columns",
+        "deletes",
+        "explicit sequence numbers",
+        "initial values of single keys",
+        "inserts",
+        "markers of begin, commit and abort",
+        "range reads",
+        "session ids that are no integers",
+        "statement kinds",
+        "tables",
+        "timestamps",
+        "tombstones",
+        "version order",
+    },
+    initial=Initial(value=None),
+)

@@ -1,0 +1,185 @@
+"""Where histories come from and go to: files, directories, standard streams, compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from isoscope.errors import FormatError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["COMPRESSIONS", "File", "Input", "output"]
+
+#: Suffixes of compressed files; on input the content decides, not the name.
+COMPRESSIONS = (".gz", ".zst")
+
+_BLOCK = 4 << 20
+_HEAD = 1 << 16
+_GZIP = b"\x1f\x8b"
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of an input; `raw` is set where it cannot be opened again (standard input)."""
+
+    path: str
+    raw: BinaryIO | None = None
+
+    def blocks(self) -> Iterator[memoryview]:
+        """The content, decompressed, in blocks of a few megabytes."""
+        with _reporting(self.path), self._open() as stream:
+            block = bytearray(_BLOCK)
+            while size := stream.readinto(block):
+                yield memoryview(block)[:size]
+
+    def read(self) -> bytes:
+        """The whole content, decompressed."""
+        return b"".join(map(bytes, self.blocks()))
+
+    def head(self) -> bytes:
+        """The start of the content, decompressed."""
+        if self.raw is not None:
+            return _peek(self.raw)
+        with _reporting(self.path), self._open() as stream:
+            return stream.read(_HEAD)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the file can be opened by its path as it is."""
+        if self.raw is not None:
+            return False
+        with _reporting(self.path), Path(self.path).open("rb") as stream:
+            return not stream.read(4).startswith((_GZIP, _ZSTANDARD))
+
+    def _open(self) -> io.BufferedIOBase:
+        raw = self.raw or Path(self.path).open("rb")  # noqa: SIM115 - closed by the caller
+        magic = _peek(cast("BinaryIO", raw), 4)
+        if magic.startswith(_GZIP):
+            return gzip.GzipFile(fileobj=raw)
+        if magic.startswith(_ZSTANDARD):
+            import zstandard  # noqa: PLC0415 - heavy, and few files need it
+
+            reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+            return io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK)
+        return cast("io.BufferedIOBase", raw)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A history's files, in the order in which they are read."""
+
+    path: str
+    files: tuple[File, ...]
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Input:
+        """The input at `path`: `-` is standard input, a directory is all of its files by name."""
+        name = os.fspath(path)
+        if name == "-":
+            return cls("<stdin>", (File("<stdin>", _buffered(sys.stdin.buffer)),))
+        if not Path(name).is_dir():
+            return cls(name, (File(name),))
+        visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
+        files = sorted(str(entry) for entry in visible if entry.is_file())
+        if not files:
+            raise UsageError(f"{name}: the directory holds no files")
+        return cls(name, tuple(map(File, files)))
+
+    def head(self) -> bytes:
+        """The start of the first file that is not empty."""
+        for file in self.files:
+            if head := file.head():
+                return head
+        return b""
+
+
+def _buffered(stream: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(cast("io.RawIOBase", stream), _BLOCK)
+
+
+def _peek(stream: BinaryIO, size: int = _HEAD) -> bytes:
+    return cast("io.BufferedReader", stream).peek(size)[:size]
+
+
+@contextmanager
+def _reporting(path: str) -> Iterator[None]:
+    """Turns what the system and the decompressors raise into errors for the user."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, gzip.BadGzipFile):
+            raise _corrupt(path, error) from None
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+    except (EOFError, zlib.error) as error:
+        raise _corrupt(path, error) from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":
+            raise
+        raise _corrupt(path, error) from None
+
+
+def _corrupt(path: str, error: Exception) -> FormatError:
+    return FormatError(
+        path=path,
+        expected="compressed data that is whole",
+        found=str(error).rstrip(".") or type(error).__name__,
+        hint="the file was cut off or damaged on its way: fetch it again",
+    )
+
+
+@contextmanager
+def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A place to write to: `-` is standard output; a file appears only when it is complete."""
+    name = os.fspath(path)
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(name)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise UsageError(f"cannot write {name}: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as raw, _compressed(name, raw) as stream:
+            yield stream
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise UsageError(f"cannot write {name}: {error.strerror or error}") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def _compressed(name: str, raw: BinaryIO) -> Iterator[BinaryIO]:
+    if name.endswith(".gz"):
+        # No name and no time in the header: the same history gives the same bytes.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+            yield cast("BinaryIO", stream)
+    elif name.endswith(".zst"):
+        import zstandard  # noqa: PLC0415 - heavy, and few files need it
+
+        with zstandard.ZstdCompressor(level=3).stream_writer(raw, closefd=False) as stream:
+            yield cast("BinaryIO", stream)
+    else:
+        yield raw

@@ -1,0 +1,376 @@
+"""What happened: sessions of transactions of operations, as one immutable `History`.
+
+The columns live in the native core; Python objects are made only for the transactions that somebody
+looks at. `docs/explanation/semantics.md` says what each part means.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from isoscope._native import UNKNOWN, Columns, Term, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from isoscope._native import OperationRow
+
+__all__ = [
+    "KINDS",
+    "STATUSES",
+    "UNKNOWN",
+    "VERSION_SOURCES",
+    "Evidence",
+    "EvidenceKind",
+    "Extent",
+    "History",
+    "Initial",
+    "Interval",
+    "Operation",
+    "OperationKind",
+    "Range",
+    "Scalar",
+    "Session",
+    "Source",
+    "Status",
+    "Term",
+    "Timestamp",
+    "Transaction",
+    "Value",
+    "VersionOrder",
+    "VersionSource",
+    "label",
+]
+
+Scalar: TypeAlias = None | bool | int | float | str | Term
+Value: TypeAlias = Scalar | Unknown | tuple[Scalar, ...]
+
+
+class OperationKind(StrEnum):
+    """What an operation did."""
+
+    READ = "read"
+    WRITE = "write"
+    APPEND = "append"
+    INSERT = "insert"
+    DELETE = "delete"
+    RANGE_READ = "range-read"
+    BEGIN = "begin"
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+class Status(StrEnum):
+    """What the client knows of a transaction's end."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    INDETERMINATE = "indeterminate"
+
+
+class VersionSource(StrEnum):
+    """Who says in which order the versions of a key were installed."""
+
+    LOG = "log"
+    DECLARED = "declared"
+
+
+# The native core knows these by their places.
+KINDS = tuple(OperationKind)
+STATUSES = tuple(Status)
+VERSION_SOURCES = tuple(VersionSource)
+
+
+class Timestamp(NamedTuple):
+    """A reading of the database's clock, compared physical part first."""
+
+    physical: int
+    logical: int = 0
+
+
+class Interval(NamedTuple):
+    """Closed interval between two instants of one clock; None where an end is not known."""
+
+    invoke: int | None
+    complete: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What a range read asked for and saw; an open bound is None."""
+
+    low: Scalar = None
+    high: Scalar = None
+    rows: tuple[tuple[Scalar, Scalar], ...] = ()
+    tombstones: tuple[tuple[Scalar, Scalar], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One step of a transaction.
+
+    `value` is what was read or written: a scalar, a tuple for a list that was read, a `Range`, or
+    `UNKNOWN` for a read whose result the client never learned.
+    """
+
+    kind: OperationKind
+    key: Scalar = None
+    value: Value | Range = None
+    interval: Interval | None = None
+    table: str | None = None
+    columns: tuple[str, ...] = ()
+    statement: str | None = None
+    tombstone: bool = False
+    line: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """What one transaction did, in program order.
+
+    `number` is its place in the history, `session` the number of its session there; `session_id` and
+    `id` are what the input calls them (`session_id` is None if the input does not).
+    """
+
+    number: int
+    id: Scalar
+    session: int
+    session_id: Scalar
+    status: Status = Status.COMMITTED
+    operations: tuple[Operation, ...] = ()
+    sequence: int | None = None
+    start: Timestamp | None = None
+    commit: Timestamp | None = None
+    interval: Interval | None = None
+    positions: Interval | None = None
+    line: int | None = field(default=None, compare=False)
+
+    @property
+    def label(self) -> str:
+        """The name of the transaction in messages: `T7` for 7, other ids as they are."""
+        return label(self.id)
+
+
+def label(transaction_id: Scalar) -> str:
+    """The name in messages of the transaction with this id."""
+    is_number = isinstance(transaction_id, int) and not isinstance(transaction_id, bool)
+    return f"T{transaction_id}" if is_number else str(transaction_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A client's transactions, by their numbers, in session order."""
+
+    id: Scalar
+    transactions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initial:
+    """What keys hold before the first write; lists always start empty.
+
+    `replaceable`: an explicit write of the initial value takes the place of the implicit one.
+    """
+
+    value: Scalar | Unknown = UNKNOWN
+    of_key: Mapping[Scalar, Scalar | Unknown] = field(default_factory=dict)
+    replaceable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOrder:
+    """Versions of keys in the order in which one source says they were installed."""
+
+    source: VersionSource
+    versions: Mapping[Scalar, tuple[Scalar, ...]]
+
+
+class EvidenceKind(StrEnum):
+    """What a checker can build on."""
+
+    VALUES = "values"
+    VERSION_ORDER = "version-order"
+    TIMESTAMPS = "timestamps"
+    INTERVALS = "intervals"
+
+
+class Extent(IntEnum):
+    """How much of a kind of evidence there is."""
+
+    ABSENT = 0
+    PARTIAL = 1
+    COMPLETE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Which kinds of evidence a history carries, and how complete each is."""
+
+    extents: Mapping[EvidenceKind, Extent]
+    repeated_values: int
+
+    @property
+    def present(self) -> tuple[EvidenceKind, ...]:
+        """The kinds of which there is some."""
+        return tuple(kind for kind, extent in self.extents.items() if extent is not Extent.ABSENT)
+
+    def __getitem__(self, kind: EvidenceKind | str) -> Extent:
+        return self.extents[EvidenceKind(kind)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a history came from. `files` are (first line, path) where the input was several files."""
+
+    path: str = "<memory>"
+    format: str = "recorded"
+    files: tuple[tuple[int, str], ...] = ()
+
+    def place(self, line: int | None) -> str:
+        """`path:line` of a line of the whole input."""
+        if not line:
+            return self.path
+        if not self.files:
+            return f"{self.path}:{line}"
+        first, path = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
+        return f"{path}:{line - first + 1}"
+
+
+class History:
+    """A recorded history. Iterate over it, or look a transaction up by its original id."""
+
+    __slots__ = ("_columns", "_evidence", "source")
+
+    def __init__(self, columns: Columns, source: Source | None = None) -> None:
+        self._columns = columns
+        self._evidence: Evidence | None = None
+        self.source = source or Source()
+
+    @property
+    def columns(self) -> Columns:
+        """The native columns, for checkers."""
+        return self._columns
+
+    def __len__(self) -> int:
+        return self._columns.transactions
+
+    def __iter__(self) -> Iterator[Transaction]:
+        return map(self.transaction, range(len(self)))
+
+    def __getitem__(self, transaction_id: Scalar) -> Transaction:
+        """The transaction that the input calls `transaction_id`."""
+        number = self._columns.find(transaction_id)
+        if number is None:
+            raise KeyError(transaction_id)
+        return self.transaction(number)
+
+    def __contains__(self, transaction_id: Scalar) -> bool:
+        return self._columns.find(transaction_id) is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same, whatever the files looked like that said it."""
+        if not isinstance(other, History):
+            return NotImplemented
+        return self._columns.same(other._columns)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"<History {self.source.path}: {self._columns.sessions} sessions, "
+            f"{len(self)} transactions, {self._columns.operations} operations>"
+        )
+
+    def transaction(self, number: int) -> Transaction:
+        """The transaction with this number, from 0 in the order of the input."""
+        (transaction_id, session, session_id, status, line, sequence, start, commit, interval,
+         positions, operations) = self._columns.transaction(number)  # fmt: skip
+        return Transaction(
+            number=number,
+            id=transaction_id,
+            session=session,
+            session_id=session_id,
+            status=STATUSES[status],
+            operations=tuple(map(_operation, operations)),
+            sequence=sequence,
+            start=start and Timestamp(*start),
+            commit=commit and Timestamp(*commit),
+            interval=interval and Interval(*interval),
+            positions=positions and Interval(*positions),
+            line=line or None,
+        )
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions, in the order of first appearance."""
+        rows = map(self._columns.session, range(self._columns.sessions))
+        return tuple(Session(session_id, tuple(numbers)) for session_id, numbers in rows)
+
+    @property
+    def keys(self) -> tuple[Scalar, ...]:
+        """All keys, in the order of first appearance."""
+        return tuple(self._columns.keys())
+
+    @property
+    def initial(self) -> Initial:
+        """What keys hold before the first write."""
+        value, replaceable, of_key = self._columns.initial()
+        return Initial(value=value, replaceable=replaceable, of_key=dict(of_key))
+
+    @property
+    def version_orders(self) -> tuple[VersionOrder, ...]:
+        """Orders of versions that were recorded beside the operations."""
+        return tuple(
+            VersionOrder(VERSION_SOURCES[source], {key: tuple(order) for key, order in keys})
+            for source, keys in self._columns.versions()
+        )
+
+    @property
+    def evidence(self) -> Evidence:
+        """Which kinds of evidence there are and how complete each is."""
+        if self._evidence is None:
+            extents, repeated = self._columns.evidence()
+            pairs = zip(EvidenceKind, map(Extent, extents), strict=True)
+            self._evidence = Evidence(dict(pairs), repeated)
+        return self._evidence
+
+    @property
+    def notes(self) -> Mapping[str, int]:
+        """What the reader counted on the way: lines skipped, reads dropped, ..."""
+        return dict(self._columns.notes())
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Sizes: sessions, transactions by status, operations by kind, keys."""
+        statuses = zip(STATUSES, self._columns.status_counts(), strict=True)
+        kinds = zip(KINDS, self._columns.kind_counts(), strict=True)
+        return {
+            "sessions": self._columns.sessions,
+            "transactions": len(self),
+            "operations": self._columns.operations,
+            "keys": self._columns.key_count,
+            **{str(status): count for status, count in statuses},
+            **{str(kind): count for kind, count in kinds},
+        }
+
+
+
+def _operation(row: OperationRow) -> Operation:
+    kind, key, value, interval, table, columns, statement, tombstone, line = row
+    if KINDS[kind] is OperationKind.RANGE_READ:
+        low, high, rows, tombstones = value
+        value = Range(low=low, high=high, rows=rows, tombstones=tombstones)
+    return Operation(
+        kind=KINDS[kind],
+        key=key,
+        value=value,
+        interval=interval and Interval(*interval),
+        table=table,
+        columns=columns or (),
+        statement=statement,
+        tombstone=tombstone,
+        line=line or None,
+    )

@@ -1,0 +1,213 @@
+"""Record a history of your own: one `with` block per transaction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from threading import Lock
+from typing import TYPE_CHECKING, Self
+
+from isoscope._native import Builder
+from isoscope.history import (
+    KINDS,
+    STATUSES,
+    VERSION_SOURCES,
+    History,
+    Initial,
+    Interval,
+    Operation,
+    OperationKind,
+    Range,
+    Scalar,
+    Source,
+    Status,
+    Timestamp,
+    Transaction,
+    Value,
+    VersionSource,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+    from typing import Any
+
+__all__ = ["Recorder", "RecordedTransaction", "build"]
+
+
+class Recorder:
+    """Collects transactions from any number of threads.
+
+    Session order is the order in which transactions end. `clock` (for instance `time.monotonic_ns`)
+    records the interval of each transaction.
+    """
+
+    def __init__(
+        self, *, initial: Initial | Scalar = Initial(), clock: Callable[[], int] | None = None
+    ) -> None:
+        self._initial = initial if isinstance(initial, Initial) else Initial(value=initial)
+        self._clock = clock
+        self._lock = Lock()
+        self._ids = count(1)
+        self._transactions: list[Transaction] = []
+        self._versions: list[tuple[VersionSource, Scalar, Scalar]] = []
+
+    def transaction(
+        self, *, session: Scalar = None, id: Scalar = None  # noqa: A002 - the word of the field
+    ) -> RecordedTransaction:
+        """A transaction to be used in a `with` block; it aborts if the block raises.
+
+        Without a session it is its own; without an id it is numbered.
+        """
+        return RecordedTransaction(self, session, next(self._ids) if id is None else id, self._clock)
+
+    def version_order(
+        self, key: Scalar, values: Iterable[Scalar], *, source: VersionSource = VersionSource.DECLARED
+    ) -> None:
+        """Declares the order in which the versions of `key` were installed."""
+        with self._lock:
+            self._versions.extend((source, key, value) for value in values)
+
+    def add(self, transaction: Transaction) -> None:
+        """Adds a transaction that is complete."""
+        with self._lock:
+            self._transactions.append(transaction)
+
+    def history(self) -> History:
+        """Everything recorded so far."""
+        with self._lock:
+            return build(self._transactions, initial=self._initial, versions=self._versions)
+
+
+class RecordedTransaction:
+    """A transaction under way: call the methods in program order."""
+
+    def __init__(
+        self, recorder: Recorder, session: Scalar, transaction_id: Scalar, clock: Callable[[], int] | None
+    ) -> None:
+        self._recorder = recorder
+        self._clock = clock
+        self._operations: list[Operation] = []
+        self._transaction = Transaction(
+            number=0, id=transaction_id, session=0, session_id=session, status=Status.COMMITTED
+        )
+
+    def read(self, key: Scalar, value: Value | list[Scalar], **details: Any) -> None:
+        """It read `value`: a scalar, or a list."""
+        result = tuple(value) if isinstance(value, list) else value
+        self._add(OperationKind.READ, key, result, details)
+
+    def write(self, key: Scalar, value: Scalar, **details: Any) -> None:
+        """It wrote `value`."""
+        self._add(OperationKind.WRITE, key, value, details)
+
+    def append(self, key: Scalar, value: Scalar, **details: Any) -> None:
+        """It appended `value` to a list."""
+        self._add(OperationKind.APPEND, key, value, details)
+
+    def insert(self, key: Scalar, value: Scalar, **details: Any) -> None:
+        """It inserted a row."""
+        self._add(OperationKind.INSERT, key, value, details)
+
+    def delete(self, key: Scalar, **details: Any) -> None:
+        """It deleted a row."""
+        self._add(OperationKind.DELETE, key, None, details)
+
+    def range_read(self, result: Range, **details: Any) -> None:
+        """It read a range of keys."""
+        self._add(OperationKind.RANGE_READ, None, result, details)
+
+    def timestamps(self, start: Timestamp | int, commit: Timestamp | int) -> None:
+        """The database's own clock at start and commit."""
+        self._set(start=_timestamp(start), commit=_timestamp(commit))
+
+    def abort(self) -> None:
+        """It did not commit."""
+        self._set(status=Status.ABORTED)
+
+    def indeterminate(self) -> None:
+        """Nobody knows whether it committed."""
+        self._set(status=Status.INDETERMINATE)
+
+    def __enter__(self) -> Self:
+        if self._clock:
+            self._set(interval=Interval(self._clock(), None))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._clock and self._transaction.interval:
+            self._set(interval=Interval(self._transaction.interval.invoke, self._clock()))
+        if error is not None and self._transaction.status is Status.COMMITTED:
+            self.abort()
+        self._recorder.add(replace(self._transaction, operations=tuple(self._operations)))
+
+    def _add(self, kind: OperationKind, key: Scalar, value: Value | Range, details: dict[str, Any]) -> None:
+        self._operations.append(Operation(kind=kind, key=key, value=value, **details))
+
+    def _set(self, **changes: Any) -> None:
+        self._transaction = replace(self._transaction, **changes)
+
+
+def build(
+    transactions: Iterable[Transaction],
+    *,
+    initial: Initial | None = None,
+    versions: Iterable[tuple[VersionSource, Scalar, Scalar]] = (),
+    source: Source | None = None,
+) -> History:
+    """The history of `transactions`, in this order; a session id of None is a session of its own.
+
+    Raises ValueError if an id is used twice.
+    """
+    builder = Builder()
+    initial = initial or Initial()
+    builder.initial(initial.value, replaceable=initial.replaceable)
+    for transaction in transactions:
+        _add(builder, transaction)
+    for key, value in initial.of_key.items():
+        builder.initial(value, key=key)
+    for version_source, key, value in versions:
+        builder.version(VERSION_SOURCES.index(version_source), key, value)
+    return History(builder.finish(), source)
+
+
+def _add(builder: Builder, transaction: Transaction) -> None:
+    try:
+        builder.transaction(
+            transaction.id,
+            transaction.session_id,
+            named=transaction.session_id is not None,
+            status=STATUSES.index(transaction.status),
+            operations=[_row(operation) for operation in transaction.operations],
+            line=transaction.line or 0,
+            sequence=transaction.sequence,
+            start=transaction.start,
+            commit=transaction.commit,
+            interval=transaction.interval,
+            positions=transaction.positions,
+        )
+    except KeyError:
+        raise ValueError(f"the transaction id {transaction.id!r} is used twice") from None
+
+
+def _row(operation: Operation) -> tuple[Any, ...]:
+    value: Any = operation.value
+    if isinstance(value, Range):
+        value = (value.low, value.high, list(value.rows), list(value.tombstones))
+    return (
+        KINDS.index(operation.kind),
+        operation.key,
+        value,
+        operation.interval,
+        operation.table,
+        list(operation.columns),
+        operation.statement,
+        operation.tombstone,
+        operation.line,
+    )
+
+
+def _timestamp(reading: Timestamp | int) -> Timestamp:
+    return Timestamp(reading) if isinstance(reading, int) else reading

@@ -1,0 +1,121 @@
+"""The answer for one level, with its proof: data here, sentences only in `explain`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, NoReturn
+
+from isoscope import levels
+from isoscope.anomalies import CATALOGUE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isoscope.levels import Level
+
+__all__ = ["Anomaly", "Method", "Outcome", "Report", "Step", "Verdict", "Witness"]
+
+
+class Outcome(StrEnum):
+    """Three answers: the third is one too."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+class Method(StrEnum):
+    """The evidence that an answer rests on."""
+
+    VALUES = "values"
+    VERSION_ORDER = "version-order"
+    TIMESTAMPS = "timestamps"
+    INTERVALS = "intervals"
+    SOLVER = "solver"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty."""
+
+    transaction: str
+    kind: str
+    key: object
+    value: object
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """`before` comes before `after`; relation, key and witnesses say how the history shows it."""
+
+    before: str
+    after: str
+    relation: str
+    key: object = None
+    witnesses: tuple[Witness, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anomaly:
+    """One counterexample: its transactions, keys, the operations to look at, and steps between them.
+
+    `facts` are what a sentence about it needs beside the witnesses (see `explain`).
+    """
+
+    name: str
+    transactions: tuple[str, ...]
+    keys: tuple[object, ...]
+    witnesses: tuple[Witness, ...] = ()
+    steps: tuple[Step, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name not in CATALOGUE:
+            raise ValueError(f"{self.name!r} is not in the catalogue of anomalies")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The answer for one level. UNKNOWN is an answer too; `reason` says what is missing."""
+
+    level: Level
+    outcome: Outcome
+    method: Method
+    reason: str = ""
+    anomaly_counts: Mapping[str, int] = field(default_factory=dict)
+    anomalies: tuple[Anomaly, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.anomalies) != (self.outcome is Outcome.VIOLATED):
+            raise ValueError(f"{self.outcome} with {len(self.anomalies)} anomalies")
+        if bool(self.reason) != (self.outcome is Outcome.UNKNOWN):
+            raise ValueError(f"{self.outcome} with the reason {self.reason!r}")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict has three outcomes: compare `.outcome`, not truth")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The verdicts on one history, what they were drawn from and what was assumed."""
+
+    history: Mapping[str, object]
+    verdicts: tuple[Verdict, ...]
+    assumptions: tuple[str, ...] = ()
+    seconds: Mapping[str, float] | None = None
+
+    def levels(self, outcome: Outcome) -> tuple[Level, ...]:
+        """The levels with this outcome, in the order of the lattice."""
+        return tuple(verdict.level for verdict in self.verdicts if verdict.outcome is outcome)
+
+    @property
+    def strongest_holding(self) -> tuple[Level, ...]:
+        """The levels that hold and that no other holding level implies."""
+        return levels.strongest(self.levels(Outcome.HOLDS))
+
+    @property
+    def weakest_violated(self) -> tuple[Level, ...]:
+        """The levels that are violated and that imply no other violated level."""
+        return levels.weakest(self.levels(Outcome.VIOLATED))
