@@ -16,6 +16,15 @@ TransactionRow: TypeAlias = tuple[
     Times | None, Times | None, tuple[OperationRow, ...],
 ]  # fmt: skip
 
+# Rows, integers by column, texts (indices, dictionary) by column, lists (offsets, elements, present), tombstones.
+Table: TypeAlias = tuple[
+    int,
+    dict[str, bytes],
+    dict[str, tuple[bytes, list[str]]],
+    tuple[bytes, bytes, bytes] | None,
+    bytes | None,
+]
+
 class _Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
 
@@ -71,6 +80,10 @@ class Columns:
     def same(self, other: Columns) -> bool: ...
     def counted(self) -> list[bool]: ...
     def write(self, format: str, sink: _Sink) -> None: ...
+    def export_rows(self, transaction: int, most: int) -> tuple[int, Table]: ...
+    def export_versions(self) -> Table: ...
+    def used_columns(self) -> list[str]: ...
+    def initial_edn(self) -> tuple[str, bool, list[tuple[str, str]]]: ...
     def judge_reads(
         self, most: int
     ) -> tuple[
@@ -88,6 +101,26 @@ class Reader:
     def end_of_file(self) -> int: ...
     def attach_log(self, log: Buffer) -> None: ...
     def finish(self, initial: tuple[Any, list[tuple[Any, Any]]] | None = None) -> Columns: ...
+
+@final
+class TableReader:
+    """Collects tables, one row an operation, into a history."""
+
+    def __new__(cls) -> TableReader: ...
+    def add(
+        self,
+        rows: int,
+        integers: dict[str, Buffer],
+        texts: dict[str, tuple[Buffer, list[str]]],
+        lists: tuple[Buffer, Buffer, Buffer] | None,
+        tombstones: Buffer | None,
+    ) -> None: ...
+    def initial_edn(self, value: str, replaceable: bool, of_key: list[tuple[str, str]]) -> None: ...
+    def initial(self, value: Any, of_key: list[tuple[Any, Any]]) -> None: ...
+    def finish(self) -> Columns: ...
+
+def table_columns() -> tuple[list[str], list[str]]:
+    """Names of the columns of integers and of the columns of texts."""
 
 @final
 class Builder:

@@ -358,10 +358,7 @@ _SESSIONLESS = (
         family=Family.SESSIONLESS,
         meaning="Snapshot isolation, except that two readers may see independent updates appear "
         "in opposite orders.",
-        implies=(
-            Level.CONSISTENT_VIEW,  # Cerone-Gotsman 2018
-            Level.CUT_ISOLATION,  # Cerone et al. 2015, INT
-        ),
+        implies=(Level.CONSISTENT_VIEW,),  # Cerone-Gotsman 2018
         aliases=("psi", "elle:parallel-snapshot-isolation"),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",
     ),
@@ -372,6 +369,8 @@ _SESSIONLESS = (
         implies=(
             Level.CURSOR_STABILITY,  # Adya 1999
             Level.MONOTONIC_VIEW,  # Adya 1999
+            # Two reads of one key that differ are a G-single: rw to the newer version, wr back.
+            Level.CUT_ISOLATION,
         ),
         aliases=("pl-2+", "elle:pl-2+", "elle:consistent-view"),
         source="Adya 1999 (PL-2+)",

@@ -2,7 +2,7 @@
 
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::plume;
+use isoscope_kernel::formats::{plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads::{self, Finding, NOTHING};
 use isoscope_kernel::value::Value;
@@ -260,6 +260,48 @@ impl Columns {
             (None, Err(error)) => Err(PyOSError::new_err(error.to_string())),
             (None, Ok(())) => Ok(()),
         }
+    }
+
+    /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the
+    /// transaction with which to go on.
+    fn export_rows<'py>(
+        &self,
+        py: Python<'py>,
+        transaction: usize,
+        most: u32,
+    ) -> PyResult<(usize, Bound<'py, PyAny>)> {
+        self.check(transaction)?;
+        let offsets = &self.0.operation_offsets;
+        let enough = offsets[transaction].saturating_add(most);
+        let last = self.0.transaction_count();
+        let end = offsets.partition_point(|&offset| offset < enough).clamp(transaction + 1, last);
+        let end = end.min(transaction + most.max(1) as usize);
+        let table = py.detach(|| table::export(&self.0, transaction..end));
+        Ok((end, crate::tables::to_python(py, table)?))
+    }
+
+    /// Rows of the recorded version orders.
+    fn export_versions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let table = py.detach(|| table::export_versions(&self.0));
+        crate::tables::to_python(py, table)
+    }
+
+    /// Names of the columns that are not null everywhere in the exported rows.
+    fn used_columns(&self, py: Python<'_>) -> Vec<&'static str> {
+        py.detach(|| table::used_columns(&self.0))
+    }
+
+    /// The initial values as EDN: of all other keys, whether a write replaces it, [(key, value)].
+    fn initial_edn(&self) -> (String, bool, Vec<(String, String)>) {
+        let (initial, values) = (&self.0.initial, &self.0.values);
+        let default = match initial.default {
+            Value::UNKNOWN => String::new(),
+            value => table::edn_text(values, value),
+        };
+        let of_key = initial.of_key.iter().map(|&(key, value)| {
+            (table::edn_text(values, self.0.keys[key as usize]), table::edn_text(values, value))
+        });
+        (default, initial.replaceable, of_key.collect())
     }
 
     /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,

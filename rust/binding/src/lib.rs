@@ -4,6 +4,7 @@ mod build;
 mod columns;
 mod read;
 mod scalar;
+mod tables;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -33,6 +34,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Columns>()?;
     module.add_class::<read::Reader>()?;
     module.add_class::<build::Builder>()?;
+    module.add_class::<tables::TableReader>()?;
+    module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(build::generate_serial, module)?)?;
     Ok(())
 }

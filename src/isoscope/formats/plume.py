@@ -25,7 +25,7 @@ def _sniff(head: bytes) -> bool:
     return _LINE.match(head) is not None
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG001 - one shape for all
+def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG001
     history.columns.write("plume", sink)
 
 

@@ -1,0 +1,136 @@
+"""Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
+
+A further method is one file with `LEVELS` (the levels whose condition it decides) and
+`check(history, most)`, and one line in `CHECKERS`.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from isoscope import levels as lattice
+from isoscope.checkers import reads
+from isoscope.history import UNKNOWN, EvidenceKind, VersionSource
+from isoscope.levels import DEFINITIONS, Family, Level
+from isoscope.verdict import Method, Outcome, Report, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from types import ModuleType
+
+    from isoscope.history import History
+
+__all__ = ["CHECKERS", "Report", "check", "default_levels"]
+
+CHECKERS: tuple[ModuleType, ...] = (reads,)
+
+
+def check(
+    history: History,
+    levels: Iterable[Level | str] | None = None,
+    *,
+    method: Method | str | None = None,
+    max_anomalies: int = 10,
+) -> Report:
+    """Decide which of `levels` the history satisfies (by default all that its evidence speaks of).
+
+    `max_anomalies` bounds the counterexamples of each name; all are counted.
+    """
+    asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
+    started = perf_counter()
+    own = _own_verdicts(history, method and Method(method), max_anomalies)
+    verdicts = tuple(_settle(level, own, method and Method(method)) for level in asked)
+    return Report(
+        history=summary(history),
+        verdicts=verdicts,
+        assumptions=_assumptions(history),
+        seconds={"check": perf_counter() - started},
+    )
+
+
+def default_levels(history: History) -> tuple[Level, ...]:
+    """The levels that the history's evidence speaks of, in the order of the lattice."""
+    present = history.evidence.present
+    silent = set()
+    if EvidenceKind.TIMESTAMPS not in present:
+        silent.add(Family.CLOCK)
+    if EvidenceKind.INTERVALS not in present:
+        silent.add(Family.REAL_TIME)
+    return tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+
+
+def summary(history: History) -> Mapping[str, object]:
+    """What the JSON document says of a history."""
+    counts = history.counts
+    return {
+        "path": history.source.path,
+        "format": history.source.format,
+        **{name: counts[name] for name in ("sessions", "transactions", "operations", "keys")},
+        **{name: counts[name] for name in ("aborted", "indeterminate")},
+        "evidence": [str(kind) for kind in history.evidence.present],
+    }
+
+
+def _own_verdicts(history: History, method: Method | None, most: int) -> dict[Level, Verdict]:
+    """What the checkers say of the levels whose condition they decide."""
+    own: dict[Level, Verdict] = {}
+    for checker in CHECKERS:
+        if method is None or checker.METHOD is method:
+            own |= {verdict.level: verdict for verdict in checker.check(history, most=most)}
+    return own
+
+
+def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it."""
+    broken = [own[weak] for weak in Level if weak in own and _breaks(own[weak], level)]
+    if broken:
+        return _violated(level, broken)
+    proving = (own[strong] for strong in Level if strong in own and _proves(own[strong], level))
+    if proof := next(proving, None):
+        return Verdict(level=level, outcome=Outcome.HOLDS, method=proof.method)
+    if level in own:
+        return own[level]
+    undecided = f"no method of this version decides {level}"
+    if method is not None:
+        undecided = f"the method {method} does not decide {level} in this version"
+    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=undecided)
+
+
+def _breaks(verdict: Verdict, level: Level) -> bool:
+    return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
+
+
+def _proves(verdict: Verdict, level: Level) -> bool:
+    return verdict.outcome is Outcome.HOLDS and level in lattice.implied(verdict.level)
+
+
+def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
+    counts: dict[str, int] = {}
+    anomalies = []
+    for verdict in broken:
+        anomalies += [anomaly for anomaly in verdict.anomalies if anomaly.name not in counts]
+        counts |= verdict.anomaly_counts
+    return Verdict(
+        level=level,
+        outcome=Outcome.VIOLATED,
+        method=broken[0].method,
+        anomaly_counts=counts,
+        anomalies=tuple(anomalies),
+    )
+
+
+def _assumptions(history: History) -> tuple[str, ...]:
+    """What the verdicts rest on beside the recorded operations."""
+    initial = history.initial
+    if initial.value is UNKNOWN:
+        start = "the initial value of a key is the one value that reads show and nobody wrote"
+    else:
+        shown = "nil" if initial.value is None else repr(initial.value)
+        start = f"every key holds {shown} before its first write (a list: nothing)"
+    said = [start]
+    if initial.of_key:
+        said.append(f"{len(initial.of_key)} keys have an initial value of their own")
+    if any(order.source is VersionSource.LOG for order in history.version_orders):
+        said.append("versions were installed in the order of the write-ahead log")
+    return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))

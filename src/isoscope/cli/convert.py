@@ -1,0 +1,32 @@
+"""`isoscope convert`: the same history in another format."""
+
+from __future__ import annotations
+
+import click
+
+from isoscope import formats
+from isoscope.cli.options import format_option
+
+__all__ = ["command"]
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@format_option("IN")
+@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say so.")
+def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
+    """Convert a history to another format.
+
+    The format of OUT follows from its name (.txt, .edn, .json, .jsonl, .parquet; then .gz or .zst).
+    What OUT cannot hold is refused by name, unless --lossy.
+
+    \b
+    Examples:
+        isoscope convert run.edn run.parquet
+        isoscope convert run.parquet run.txt.gz --lossy
+    """
+    history = formats.load(source, format=format_)
+    for loss in formats.save(history, target, format=to, lossy=lossy):
+        click.echo(f"dropped: {loss}", err=True)

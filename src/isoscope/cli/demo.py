@@ -1,0 +1,70 @@
+"""`isoscope demo`: everything once, with something to look at afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from isoscope import formats
+from isoscope.anomalies import CATALOGUE
+from isoscope.checkers import check
+from isoscope.checkers.reads import NAMES
+from isoscope.reports import render_json, render_text
+from isoscope.verdict import Report
+from isoscope.workloads import SerialWorkload, generate
+
+__all__ = ["command"]
+
+_SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
+_VALID = {
+    "valid-registers.txt": SerialWorkload(transactions=20_000, sessions=20, keys=1000, seed=1),
+    "valid-lists.edn": SerialWorkload(
+        transactions=2_000, lists=True, max_writes_per_key=16, min_operations=2, seed=2
+    ),
+    "valid-timestamps.json": SerialWorkload(transactions=5_000, timestamps=True, seed=3),
+    "valid-registers.parquet": SerialWorkload(transactions=50_000, distribution="zipfian", seed=4),
+}
+
+
+@click.command("demo")
+@click.option("--out", default="isoscope-demo", show_default=True, help="Folder for histories and report.")
+def command(out: str) -> None:
+    """Generate histories, check them and show what a violation looks like.
+
+    Nothing is needed: no server, no network. Histories and reports are left in a folder, to be looked at
+    and checked again.
+    """
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    click.echo("1. Histories of a correct database, one in each format\n")
+    reports = [_valid(folder / name, workload) for name, workload in _VALID.items()]
+    click.echo("\n2. Small histories with one anomaly each\n")
+    reports += [_violated(folder, name) for name in NAMES]
+    texts = "\n".join(render_text(report) for report in reports)
+    (folder / "report.txt").write_text(texts, encoding="utf-8")
+    documents = "".join(render_json(report) + "\n" for report in reports)
+    (folder / "report.jsonl").write_text(documents, encoding="utf-8")
+    click.echo(
+        f"\nThe reports are in {folder / 'report.txt'} and {folder / 'report.jsonl'}.\n"
+        f"Try: isoscope check {folder / 'aborted-read.txt'}"
+    )
+
+
+def _valid(path: Path, workload: SerialWorkload) -> Report:
+    formats.save(generate(workload), path)
+    report = check(formats.load(path))
+    holds = ", ".join(map(str, report.strongest_holding))
+    click.echo(f"{path.name:<26} {report.history['transactions']:>7,} transactions   holds: {holds}")
+    return report
+
+
+def _violated(folder: Path, name: str) -> Report:
+    example = CATALOGUE[name].example
+    if example is None:
+        raise AssertionError(f"{name} has no example")
+    path = folder / f"{name}.{_SUFFIXES[example.format]}"
+    path.write_text(example.text, encoding="utf-8")
+    report = check(formats.load(path))
+    click.echo(render_text(report))
+    return report

@@ -1,0 +1,68 @@
+"""`isoscope levels`: the lattices."""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+from isoscope import levels
+from isoscope.errors import UsageError
+from isoscope.levels import DEFINITIONS, Definition, Family, Level
+
+__all__ = ["command"]
+
+_FAMILIES = {
+    Family.CLOCK: "against the database's own clock",
+    Family.REAL_TIME: "with real time",
+    Family.SESSION: "with session order",
+    Family.SESSIONLESS: "without sessions",
+}
+
+
+@click.command("levels")
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """List the isolation levels and what each implies.
+
+    \b
+    Examples:
+        isoscope levels
+        isoscope levels snapshot-isolation
+    """
+    if name is None:
+        click.echo("\n\n".join(_family(family) for family in _FAMILIES))
+        return
+    try:
+        click.echo(_one(DEFINITIONS[levels.parse(name)]))
+    except ValueError as error:
+        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
+
+
+def _family(family: Family) -> str:
+    rows = [_row(definition) for definition in DEFINITIONS.values() if definition.family is family]
+    return "\n".join([f"Levels {_FAMILIES[family]}, stronger before weaker", *rows])
+
+
+def _row(definition: Definition) -> str:
+    implies = ", ".join(map(str, definition.implies)) or "nothing weaker"
+    return f"  {definition.level:<44} => {implies}"
+
+
+def _one(definition: Definition) -> str:
+    level = definition.level
+    weaker = [str(other) for other in Level if other in levels.implied(level) and other is not level]
+    stronger = [str(other) for other in Level if other in levels.implying(level) and other is not level]
+    facts = {
+        "also called": ", ".join(definition.aliases) or "-",
+        "implies": ", ".join(weaker) or "-",
+        "implied by": ", ".join(stronger) or "-",
+        "source": definition.source,
+    }
+    rows = [
+        textwrap.fill(text, 100, initial_indent=f"{head:<12} ", subsequent_indent=" " * 13,
+                      break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        for head, text in facts.items()
+    ]
+    meaning = textwrap.fill(definition.meaning, 100)
+    return "\n".join([f"{level} ({_FAMILIES[definition.family]})", "", meaning, "", *rows])

@@ -1,0 +1,260 @@
+"""Our own format, to keep and to share: Parquet, one row an operation, nothing lost.
+
+`docs/reference/formats/parquet.md` documents the columns. A scalar is an integer in its plain column,
+or EDN text in the column with the suffix `_edn`; columns that are null everywhere are left out. The
+file's metadata holds the version of the schema and the initial values.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from isoscope._native import ParseError, TableReader, table_columns
+from isoscope.errors import FormatError
+from isoscope.formats.format import FEATURES, Format, format_error
+from isoscope.history import History, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from isoscope._native import Table
+    from isoscope.formats.source import File, Input
+    from isoscope.history import Initial
+
+__all__ = ["FORMAT", "SCHEMA_VERSION"]
+
+SCHEMA_VERSION = 1
+_METADATA = b"isoscope"
+_MAGIC = b"PAR1"
+_NULL = -(2**63)
+_ROWS = 1 << 20
+
+
+def _sniff(head: bytes) -> bool:
+    return head.startswith(_MAGIC)
+
+
+def _read(source: Input, *, initial: Initial | None = None) -> History:
+    reader = TableReader()
+    row, files = 1, []
+    for file in source.files:
+        files.append((row, file.path))
+        row += _read_file(reader, file, source, files, initial)
+    said = _source(source, files)
+    try:
+        return History(reader.finish(), said)
+    except ParseError as error:
+        raise format_error(error, said) from None
+
+
+def _source(source: Input, files: list[tuple[int, str]]) -> Source:
+    return Source(path=source.path, format="parquet", files=tuple(files) if len(files) > 1 else ())
+
+
+def _read_file(
+    reader: TableReader, file: File, source: Input, files: list[tuple[int, str]], initial: Initial | None
+) -> int:
+    """Adds one file to `reader`; how many rows it had."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    target = file.path if file.is_plain else pa.BufferReader(file.read())
+    try:
+        with pq.ParquetFile(target, read_dictionary=list(table_columns()[1]), pre_buffer=True) as table:
+            _set_initial(reader, file, table.schema_arrow.metadata or {}, initial)
+            names = _known(table.schema_arrow.names)
+            for batch in table.iter_batches(_ROWS, columns=names):
+                reader.add(batch.num_rows, *_columns(batch))
+            return int(table.metadata.num_rows)
+    except ParseError as error:
+        raise format_error(error, _source(source, files)) from None
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(
+            path=file.path,
+            expected="a Parquet file that is whole",
+            found=str(error).splitlines()[0],
+            hint="the file was cut off or damaged, or is no Parquet file",
+        ) from None
+
+
+def _known(names: list[str]) -> list[str]:
+    integers, texts = table_columns()
+    known = {*integers, *texts, "value_list", "tombstone"}
+    return [name for name in names if name in known]
+
+
+def _set_initial(
+    reader: TableReader, file: File, metadata: dict[bytes, bytes], initial: Initial | None
+) -> None:
+    try:
+        header = json.loads(metadata[_METADATA])
+        version, said = header["schema"], header["initial"]
+        values = (said["value"], said["replaceable"], [(key, value) for key, value in said["of_key"]])
+    except (KeyError, TypeError, ValueError):
+        raise FormatError(
+            path=file.path,
+            expected="a Parquet file that Isoscope wrote",
+            found="no metadata called `isoscope`",
+            hint="docs/reference/formats/parquet.md says which columns and metadata make one",
+        ) from None
+    if version != SCHEMA_VERSION:
+        raise FormatError(
+            path=file.path,
+            expected=f"version {SCHEMA_VERSION} of the schema",
+            found=f"version {version}",
+            hint="a newer Isoscope wrote it: update this one",
+        )
+    reader.initial_edn(*values)
+    if initial is not None:
+        reader.initial(initial.value, list(initial.of_key.items()))
+
+
+def _columns(batch: pa.RecordBatch) -> tuple[dict[str, Any], dict[str, Any], Any, Any]:
+    """The columns of `batch` as the native core takes them."""
+    integers, texts = table_columns()
+    numbers: dict[str, Any] = {}
+    words: dict[str, Any] = {}
+    lists = tombstones = None
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name in integers:
+            numbers[name] = _integers(column)
+        elif name in texts:
+            words[name] = _texts(column)
+        elif name == "value_list":
+            lists = _lists(column)
+        else:
+            tombstones = _buffer(column.cast("uint8").fill_null(0), "B")
+    return numbers, words, lists, tombstones
+
+
+def _buffer(column: pa.Array, code: str) -> memoryview:
+    """The values of a column without nulls, as a typed buffer."""
+    size = memoryview(b"").cast(code).itemsize if code != "q" else 8
+    data = column.buffers()[1]
+    if data is None or not len(column):
+        return memoryview(b"").cast(code)
+    return memoryview(data).cast("B")[column.offset * size : (column.offset + len(column)) * size].cast(code)
+
+
+def _integers(column: pa.Array) -> memoryview:
+    if column.null_count:
+        column = column.fill_null(_NULL)
+    return _buffer(column.cast("int64"), "q")
+
+
+def _texts(column: pa.Array) -> tuple[memoryview, list[str]]:
+    if not hasattr(column, "indices"):
+        column = column.dictionary_encode()
+    indices = column.indices.cast("int32")
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    return _buffer(indices, "i"), column.dictionary.to_pylist()
+
+
+def _lists(column: pa.Array) -> tuple[memoryview, memoryview, memoryview]:
+    present = column.is_valid().cast("uint8")
+    column = column.cast(_list_type())
+    # `flatten` drops what hides behind nulls, so offsets are taken from lengths.
+    lengths = column.value_lengths().fill_null(0).cast("int64")
+    return _buffer(lengths, "q"), _integers(column.flatten()), _buffer(present, "B")
+
+
+def _list_type() -> pa.DataType:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.list_(pa.int64())
+
+
+def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG001
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    schema = _schema(history)
+    with pq.ParquetWriter(sink, schema, compression="zstd", write_statistics=False) as writer:
+        for batch in _batches(history, schema):
+            writer.write_batch(batch)
+
+
+def _batches(history: History, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    for rows, integers, texts, lists, tombstones in _tables(history):
+        columns = []
+        for field in schema:
+            if field.name in integers:
+                columns.append(_nullable(integers[field.name], rows))
+            elif field.name in texts:
+                columns.append(_dictionary(*texts[field.name]))
+            elif field.name == "value_list" and lists is not None:
+                columns.append(_list_array(*lists))
+            elif field.name == "tombstone" and tombstones is not None:
+                columns.append(pa.array(memoryview(tombstones), pa.uint8()).cast(pa.bool_()))
+            else:
+                columns.append(pa.nulls(rows, field.type))
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _tables(history: History) -> Iterator[Table]:
+    """Rows of operations, then rows of recorded version orders."""
+    transaction = 0
+    while transaction < len(history):
+        transaction, table = history.columns.export_rows(transaction, _ROWS)
+        yield table
+    yield history.columns.export_versions()
+
+
+def _nullable(data: bytes, rows: int) -> pa.Array:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    column = pa.Array.from_buffers(pa.int64(), rows, [None, pa.py_buffer(data)])
+    return pc.if_else(pc.equal(column, _NULL), None, column)
+
+
+def _dictionary(indices: bytes, words: list[str]) -> pa.Array:
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    numbers = pa.Array.from_buffers(pa.int32(), len(indices) // 4, [None, pa.py_buffer(indices)])
+    numbers = pc.if_else(pc.equal(numbers, -1), None, numbers)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(words, pa.string()))
+
+
+def _list_array(offsets: bytes, elements: bytes, present: bytes) -> pa.Array:
+    import pyarrow as pa  # noqa: PLC0415
+
+    rows = len(present)
+    values = pa.Array.from_buffers(pa.int64(), len(elements) // 8, [None, pa.py_buffer(elements)])
+    starts = pa.Array.from_buffers(pa.int64(), rows + 1, [None, pa.py_buffer(offsets)]).cast(pa.int32())
+    absent = pa.array(memoryview(present), pa.uint8()).cast(pa.bool_()).invert()
+    return pa.ListArray.from_arrays(starts, values, mask=absent)
+
+
+def _schema(history: History) -> pa.Schema:
+    """The columns that this history needs, always in the same order."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    integers, texts = table_columns()
+    types: dict[str, pa.DataType] = dict.fromkeys(integers, pa.int64())
+    types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
+    types |= {"value_list": pa.list_(pa.int64()), "tombstone": pa.bool_()}
+    used = set(history.columns.used_columns())
+    order = sorted(used, key=lambda name: list(types).index(name))
+    value, replaceable, of_key = history.columns.initial_edn()
+    initial = {"value": value, "replaceable": replaceable, "of_key": of_key}
+    header = {"schema": SCHEMA_VERSION, "initial": initial}
+    metadata = {_METADATA: json.dumps(header, ensure_ascii=False).encode()}
+    return pa.schema([pa.field(name, types[name]) for name in order], metadata=metadata)
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Isoscope's own Parquet",
+    suffixes=(".parquet",),
+    sniff=_sniff,
+    read=_read,
+    write=_write,
+    holds=frozenset(FEATURES),
+)

@@ -1,0 +1,76 @@
+"""The JSON document: it depends on the input and the options alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from isoscope import __version__
+from isoscope.explain import because, message, shown
+
+if TYPE_CHECKING:
+    from isoscope.verdict import Anomaly, Report, Step, Verdict, Witness
+
+__all__ = ["document", "render_json"]
+
+
+def render_json(report: Report, *, timings: bool = False) -> str:
+    """The document on one line."""
+    return json.dumps(document(report, timings=timings), ensure_ascii=False)
+
+
+def document(report: Report, *, timings: bool = False) -> dict[str, Any]:
+    """The document as data; `seconds` only with `timings`."""
+    found = {
+        "isoscope": __version__,
+        "history": dict(report.history),
+        "assumptions": list(report.assumptions),
+        "verdicts": [_verdict(verdict) for verdict in report.verdicts],
+        "strongest_holding": [str(level) for level in report.strongest_holding],
+        "weakest_violated": [str(level) for level in report.weakest_violated],
+    }
+    if timings and report.seconds is not None:
+        found["seconds"] = {stage: round(seconds, 6) for stage, seconds in report.seconds.items()}
+    return found
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "level": str(verdict.level),
+        "outcome": str(verdict.outcome),
+        "method": str(verdict.method),
+        "reason": verdict.reason,
+        "anomaly_counts": dict(verdict.anomaly_counts),
+        "anomalies": [_anomaly(anomaly) for anomaly in verdict.anomalies],
+    }
+
+
+def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
+    return {
+        "name": anomaly.name,
+        "transactions": list(anomaly.transactions),
+        "keys": [shown(key) for key in anomaly.keys],
+        "steps": [_step(step) for step in anomaly.steps],
+        "operations": [_witness(witness) for witness in anomaly.witnesses],
+        "message": message(anomaly),
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "from": step.before,
+        "to": step.after,
+        "relation": step.relation,
+        "key": shown(step.key),
+        "because": because(step),
+    }
+
+
+def _witness(witness: Witness) -> dict[str, Any]:
+    return {
+        "transaction": witness.transaction,
+        "kind": witness.kind,
+        "key": shown(witness.key),
+        "value": shown(witness.value),
+        "place": witness.place,
+    }

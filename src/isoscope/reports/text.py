@@ -1,0 +1,106 @@
+"""The verdicts as text for a terminal: plain words, no colour needed."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from isoscope.explain import message
+from isoscope.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from isoscope.verdict import Anomaly, Report, Verdict
+
+__all__ = ["render_text"]
+
+_MARGIN = 12
+
+
+def render_text(report: Report, *, width: int = 100) -> str:
+    """The report; lines are no longer than `width` where words allow it."""
+    blocks = [
+        _heading(report),
+        "\n".join(_outcomes(report, width)),
+        *_anomalies(report, width),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _heading(report: Report) -> str:
+    history = report.history
+    sizes = ", ".join(_count(history, name) for name in ("sessions", "transactions", "operations", "keys"))
+    ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
+    evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
+    lines = [f"{history['path']} ({history['format']}): {sizes}{ends}", f"evidence: {evidence}"]
+    return "\n".join([*lines, *(f"assumed: {assumption}" for assumption in report.assumptions)])
+
+
+def _count(history: Mapping[str, object], name: str) -> str:
+    number = history[name]
+    return f"{number:,} {name.removesuffix('s') if number == 1 else name}"
+
+
+def _outcomes(report: Report, width: int) -> Iterator[str]:
+    """One line an outcome; a level that others follow from stands for them."""
+    holds, violated = report.levels(Outcome.HOLDS), report.levels(Outcome.VIOLATED)
+    if violated:
+        yield _row("violated", _with_rest(report.weakest_violated, violated, "and so"), width)
+    if holds:
+        yield _row("holds", _with_rest(report.strongest_holding, holds, "and so"), width)
+    unknown: dict[str, list[str]] = {}
+    for verdict in report.verdicts:
+        if verdict.outcome is Outcome.UNKNOWN:
+            reason = verdict.reason.replace(str(verdict.level), "it")
+            unknown.setdefault(reason, []).append(str(verdict.level))
+    for reason, levels in unknown.items():
+        yield _row("unknown", f"{', '.join(levels)}: {reason}", width)
+
+
+def _with_rest(first: Sequence[str], every: Sequence[str], joint: str) -> str:
+    rest = [str(level) for level in every if level not in first]
+    chosen = ", ".join(map(str, first))
+    return f"{chosen}; {joint} {', '.join(rest)}" if rest else chosen
+
+
+def _row(head: str, text: str, width: int) -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent=f"  {head:<{_MARGIN - 2}}",
+        subsequent_indent=" " * _MARGIN,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _anomalies(report: Report, width: int) -> Iterator[str]:
+    """Each name once, with its count and the first of its counterexamples."""
+    counts: dict[str, int] = {}
+    examples: dict[str, tuple[Anomaly, ...]] = {}
+    for verdict in report.verdicts:
+        counts |= verdict.anomaly_counts
+        for name in verdict.anomaly_counts:
+            examples[name] = _named(verdict, name)
+    for name, count in counts.items():
+        shown = [_wrapped(message(anomaly), width) for anomaly in examples[name]]
+        more = count - len(shown)
+        if more > 0:
+            shown.append(f"  ... and {more:,} more")
+        yield "\n".join([f"{name}: {count:,} found", *shown])
+
+
+def _named(verdict: Verdict, name: str) -> tuple[Anomaly, ...]:
+    return tuple(anomaly for anomaly in verdict.anomalies if anomaly.name == name)
+
+
+def _wrapped(text: str, width: int) -> str:
+    return textwrap.fill(
+        text,
+        width,
+        initial_indent="  - ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
