@@ -67,7 +67,11 @@ impl Fault {
     #[must_use]
     #[cold]
     pub fn at(at: usize, expected: impl Into<Cow<'static, str>>) -> Self {
-        Self::Malformed(Box::new(Malformed { at, expected: expected.into(), hint: "" }))
+        Self::Malformed(Box::new(Malformed {
+            at,
+            expected: expected.into(),
+            hint: "",
+        }))
     }
 
     /// The same fault with advice.
@@ -112,7 +116,12 @@ impl<'text> Cursor<'text> {
     /// At the start of `text`, whose first byte is on `first_line` of the input.
     #[must_use]
     pub fn new(text: &'text [u8], first_line: u64) -> Self {
-        Self { text, at: 0, first_line, line: first_line }
+        Self {
+            text,
+            at: 0,
+            first_line,
+            line: first_line,
+        }
     }
 
     /// How many bytes are taken.
@@ -140,6 +149,12 @@ impl<'text> Cursor<'text> {
                 ParseError::at(self.text, fault.at, self.first_line, &fault.expected).hint(fault.hint)
             }
         }
+    }
+
+    /// Where the next value starts, for a fault that is found once it is taken.
+    pub fn start(&mut self) -> usize {
+        self.peek();
+        self.at
     }
 
     /// The next byte that is not whitespace, not taken; `None` at the end of the text.
@@ -219,7 +234,12 @@ impl<'text> Cursor<'text> {
         self.next_member(array, b']', "`,` or `]` after an element")
     }
 
-    fn next_member(&mut self, members: &mut Members, close: u8, expected: &'static str) -> Result<bool, Fault> {
+    fn next_member(
+        &mut self,
+        members: &mut Members,
+        close: u8,
+        expected: &'static str,
+    ) -> Result<bool, Fault> {
         let byte = self.peek_for(expected)?;
         if byte == close {
             self.at += 1;
@@ -336,7 +356,8 @@ impl<'text> Cursor<'text> {
             }
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
         }
-        char::from_u32(code).ok_or_else(|| Fault::at(at, "a `\\u` escape that is a character, not half of one"))
+        char::from_u32(code)
+            .ok_or_else(|| Fault::at(at, "a `\\u` escape that is a character, not half of one"))
     }
 
     fn four_digits(&mut self) -> Result<u32, Fault> {
@@ -425,7 +446,10 @@ impl<'text> Cursor<'text> {
     }
 
     fn digit_at(&self, at: usize) -> Option<u8> {
-        self.text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+        self.text
+            .get(at)
+            .map(|byte| byte.wrapping_sub(b'0'))
+            .filter(|&digit| digit < 10)
     }
 
     /// An integer of at most 64 bits.
@@ -488,7 +512,10 @@ impl<'text> Cursor<'text> {
             match self.peek_for(VALUE)? {
                 byte @ (b'{' | b'[') => {
                     if open.len() == DEEPEST {
-                        return Err(Fault::at(self.at, format!("a value nested at most {DEEPEST} deep")));
+                        return Err(Fault::at(
+                            self.at,
+                            format!("a value nested at most {DEEPEST} deep"),
+                        ));
                     }
                     self.at += 1;
                     open.push((byte, Members { first: true }));
