@@ -152,13 +152,22 @@ impl<'text> Cursor<'text> {
     }
 
     /// Where the next value starts, for a fault that is found once it is taken.
+    #[inline(always)]
     pub fn start(&mut self) -> usize {
         self.peek();
         self.at
     }
 
     /// The next byte that is not whitespace, not taken; `None` at the end of the text.
+    #[inline(always)]
     pub fn peek(&mut self) -> Option<u8> {
+        match self.text.get(self.at) {
+            Some(&byte) if byte > b' ' => Some(byte),
+            _ => self.peek_past_whitespace(),
+        }
+    }
+
+    fn peek_past_whitespace(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.get(self.at)?;
             match byte {
@@ -174,6 +183,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// At the end of the text.
+    #[inline(always)]
     pub fn peek_for(&mut self, expected: &'static str) -> Result<u8, Fault> {
         self.peek().ok_or(Fault::CutOff(expected))
     }
@@ -182,6 +192,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If something else stands here.
+    #[inline(always)]
     pub fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), Fault> {
         if self.peek_for(expected)? != byte {
             return Err(Fault::at(self.at, expected));
@@ -194,6 +205,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If something else stands here.
+    #[inline(always)]
     pub fn begin_object(&mut self) -> Result<Members, Fault> {
         self.expect(b'{', "an object in `{}`")?;
         Ok(Members { first: true })
@@ -205,6 +217,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If neither a field nor `}` stands here.
+    #[inline(always)]
     pub fn next_field(&mut self, object: &mut Members) -> Result<Option<Cow<'text, [u8]>>, Fault> {
         if !self.next_member(object, b'}', "`,` or `}` after a field")? {
             return Ok(None);
@@ -221,6 +234,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If something else stands here.
+    #[inline(always)]
     pub fn begin_array(&mut self) -> Result<Members, Fault> {
         self.expect(b'[', "an array in `[]`")?;
         Ok(Members { first: true })
@@ -230,10 +244,12 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If neither an element nor `]` stands here.
+    #[inline(always)]
     pub fn next_element(&mut self, array: &mut Members) -> Result<bool, Fault> {
         self.next_member(array, b']', "`,` or `]` after an element")
     }
 
+    #[inline(always)]
     fn next_member(
         &mut self,
         members: &mut Members,
@@ -278,6 +294,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If there is no string here, or one that is not text.
+    #[inline(always)]
     pub fn string_bytes(&mut self) -> Result<Cow<'text, [u8]>, Fault> {
         self.expect(b'"', "a string in quotes")?;
         let start = self.at;
@@ -381,6 +398,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If there is no number here, or one beyond the range of a double.
+    #[inline(always)]
     pub fn number(&mut self) -> Result<Number<'text>, Fault> {
         self.peek_for("a number")?;
         let start = self.at;
@@ -445,6 +463,7 @@ impl<'text> Cursor<'text> {
         }
     }
 
+    #[inline]
     fn digit_at(&self, at: usize) -> Option<u8> {
         self.text
             .get(at)
@@ -456,6 +475,7 @@ impl<'text> Cursor<'text> {
     ///
     /// # Errors
     /// If anything else stands here.
+    #[inline]
     pub fn integer(&mut self, expected: &'static str) -> Result<i64, Fault> {
         let byte = self.peek_for(expected)?;
         let start = self.at;
@@ -558,14 +578,27 @@ fn check_utf8(bytes: &[u8], start: usize) -> Result<(), Fault> {
 ///
 /// # Errors
 /// If something else stands here.
+#[inline(always)]
 pub fn scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
+    if cursor.peek_for(VALUE)?.is_ascii_digit() {
+        return number_value(cursor, values);
+    }
+    other_scalar(cursor, values)
+}
+
+#[inline(always)]
+fn number_value(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
+    Ok(match cursor.number()? {
+        Number::Integer(number) => Value::small(number).unwrap_or_else(|| values.integer(number)),
+        Number::Long(digits) => values.decimal(digits),
+        Number::Float(number) => values.float(number),
+    })
+}
+
+fn other_scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
     match cursor.peek_for(VALUE)? {
         b'"' => Ok(values.intern(AtomKind::Text, &cursor.string()?)),
-        b'-' | b'0'..=b'9' => Ok(match cursor.number()? {
-            Number::Integer(number) => values.integer(number),
-            Number::Long(digits) => values.decimal(digits),
-            Number::Float(number) => values.float(number),
-        }),
+        b'-' => number_value(cursor, values),
         b't' | b'f' => Ok(values.boolean(cursor.boolean()?)),
         b'{' | b'[' => Err(Fault::at(cursor.at, "a string, a number, a boolean or null")),
         _ => cursor.literal("null").map(|()| Value::NIL),
