@@ -1,4 +1,4 @@
-//! The write-ahead log of ArangoDB as JSON lines: the order in which versions were installed.
+//! The write-ahead log of `ArangoDB` as JSON lines: the order in which versions were installed.
 //!
 //! ```json
 //! {"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
@@ -44,7 +44,7 @@ pub struct Log {
 /// One version of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// The key of the document, always text in ArangoDB.
+    /// The key of the document, always text in `ArangoDB`.
     pub key: String,
     /// A scalar of [`Log::values`].
     pub value: Value,

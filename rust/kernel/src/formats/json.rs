@@ -28,8 +28,16 @@
 //! A prefix of correct JSON is never [`Fault::Malformed`], so a reader of blocks can tell a record that
 //! has not come whole from one that is wrong. Nothing recurses and nothing panics, whatever the bytes.
 
+#![expect(
+    clippy::inline_always,
+    reason = "called per byte or per field; as calls they pass their results through memory, which costs a quarter more time"
+)]
+
+mod number;
+mod string;
 mod write;
 
+pub use number::Number;
 pub use write::{write_string, write_value};
 
 use crate::error::ParseError;
@@ -40,7 +48,6 @@ use std::borrow::Cow;
 pub const DEEPEST: usize = 10_000;
 
 const VALUE: &str = "a JSON value";
-const STRING_END: &str = "a closing `\"`";
 
 /// Why a cursor stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,17 +89,6 @@ impl Fault {
         }
         self
     }
-}
-
-/// A number as exact as it was written.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number<'text> {
-    /// An integer of at most 64 bits.
-    Integer(i64),
-    /// A longer integer, in decimal.
-    Long(&'text str),
-    /// A number with a fraction or an exponent; finite.
-    Float(f64),
 }
 
 /// How far the walk through one object or array has come.
@@ -225,6 +221,13 @@ impl<'text> Cursor<'text> {
         if self.peek_for("the name of a field")? != b'"' {
             return Err(Fault::at(self.at, "the name of a field in quotes"));
         }
+        // Names of one letter are most of a large history.
+        if let Some(&[_, letter, b'"', b':']) = self.text[self.at..].first_chunk()
+            && letter.is_ascii_alphabetic()
+        {
+            self.at += 4;
+            return Ok(Some(Cow::Borrowed(&self.text[self.at - 3..self.at - 2])));
+        }
         let name = self.string_bytes()?;
         self.expect(b':', "`:` after the name of a field")?;
         Ok(Some(name))
@@ -274,217 +277,6 @@ impl<'text> Cursor<'text> {
             return Err(Fault::at(self.at, "another member after `,`"));
         }
         Ok(true)
-    }
-
-    /// A string; borrowed unless it holds escapes.
-    ///
-    /// # Errors
-    /// If there is no string here, or one that is not text.
-    pub fn string(&mut self) -> Result<Cow<'text, str>, Fault> {
-        let start = self.at;
-        // `string_bytes` has seen that this is UTF-8, so the errors cannot happen.
-        match self.string_bytes()? {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed).ok(),
-            Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).ok(),
-        }
-        .ok_or_else(|| Fault::at(start, "text in UTF-8"))
-    }
-
-    /// The bytes of a string, which are UTF-8; cheaper than [`Cursor::string`] if they are only compared.
-    ///
-    /// # Errors
-    /// If there is no string here, or one that is not text.
-    #[inline(always)]
-    pub fn string_bytes(&mut self) -> Result<Cow<'text, [u8]>, Fault> {
-        self.expect(b'"', "a string in quotes")?;
-        let start = self.at;
-        let mut seen = 0u8;
-        while let Some(&byte) = self.text.get(self.at) {
-            if byte == b'"' {
-                let bytes = &self.text[start..self.at];
-                if !seen.is_ascii() {
-                    check_utf8(bytes, start)?;
-                }
-                self.at += 1;
-                return Ok(Cow::Borrowed(bytes));
-            }
-            if byte == b'\\' || byte < b' ' {
-                return self.string_with_escapes(start).map(Cow::Owned);
-            }
-            seen |= byte;
-            self.at += 1;
-        }
-        Err(Fault::CutOff(STRING_END))
-    }
-
-    /// The string that starts at `start`; everything before the cursor is plain.
-    #[cold]
-    fn string_with_escapes(&mut self, start: usize) -> Result<Vec<u8>, Fault> {
-        let mut bytes = self.text[start..self.at].to_vec();
-        loop {
-            match self.take(STRING_END)? {
-                b'"' => break,
-                b'\\' => self.escape(&mut bytes)?,
-                byte if byte < b' ' => {
-                    return Err(Fault::at(self.at - 1, "a closing `\"` on the same line")
-                        .hint("control characters inside a string are written as escapes such as `\\n`"));
-                }
-                byte => bytes.push(byte),
-            }
-        }
-        // Escapes are ASCII and make text, so the string is text if its source is.
-        check_utf8(&self.text[start..self.at], start)?;
-        Ok(bytes)
-    }
-
-    /// The character of the escape behind a backslash.
-    fn escape(&mut self, bytes: &mut Vec<u8>) -> Result<(), Fault> {
-        let at = self.at - 1;
-        bytes.push(match self.take("an escape")? {
-            byte @ (b'"' | b'\\' | b'/') => byte,
-            b'b' => 0x08,
-            b'f' => 0x0c,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let character = self.unicode_escape(at)?;
-                bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                return Ok(());
-            }
-            _ => return Err(Fault::at(at, "an escape such as `\\n`, `\\\"` or `\\u0041`")),
-        });
-        Ok(())
-    }
-
-    /// The character of `\uXXXX`, or of two such escapes that are halves of one.
-    fn unicode_escape(&mut self, at: usize) -> Result<char, Fault> {
-        let mut code = self.four_digits()?;
-        if (0xd800..0xdc00).contains(&code) {
-            let lone = || Fault::at(at, "two `\\u` escapes that are halves of one character");
-            if self.take("the second half of a character")? != b'\\'
-                || self.take("the second half of a character")? != b'u'
-            {
-                return Err(lone());
-            }
-            let low = self.four_digits()?;
-            if !(0xdc00..0xe000).contains(&low) {
-                return Err(lone());
-            }
-            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        }
-        char::from_u32(code)
-            .ok_or_else(|| Fault::at(at, "a `\\u` escape that is a character, not half of one"))
-    }
-
-    fn four_digits(&mut self) -> Result<u32, Fault> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let at = self.at;
-            let digit = char::from(self.take("a hexadecimal digit")?).to_digit(16);
-            code = code << 4 | digit.ok_or_else(|| Fault::at(at, "four hexadecimal digits after `\\u`"))?;
-        }
-        Ok(code)
-    }
-
-    /// Takes one byte, whatever it is.
-    fn take(&mut self, expected: &'static str) -> Result<u8, Fault> {
-        let byte = *self.text.get(self.at).ok_or(Fault::CutOff(expected))?;
-        self.at += 1;
-        Ok(byte)
-    }
-
-    /// A number. One that ends where the text ends is taken as whole.
-    ///
-    /// # Errors
-    /// If there is no number here, or one beyond the range of a double.
-    #[inline(always)]
-    pub fn number(&mut self) -> Result<Number<'text>, Fault> {
-        self.peek_for("a number")?;
-        let start = self.at;
-        let negative = self.text[start] == b'-';
-        let first = start + usize::from(negative);
-        let (mut end, mut magnitude) = (first, 0);
-        while let Some(digit) = self.digit_at(end) {
-            // Eighteen digits cannot overflow; longer ones are rare and take the careful way.
-            if end - first == 18 {
-                return self.careful_number(start);
-            }
-            magnitude = magnitude * 10 + i64::from(digit);
-            end += 1;
-        }
-        let leading_zero = self.text.get(first) == Some(&b'0') && end > first + 1;
-        if end == first || leading_zero || matches!(self.text.get(end), Some(b'.' | b'e' | b'E')) {
-            return self.careful_number(start);
-        }
-        self.at = end;
-        Ok(Number::Integer(if negative { -magnitude } else { magnitude }))
-    }
-
-    /// Any number, by the letter of the grammar.
-    #[cold]
-    fn careful_number(&mut self, start: usize) -> Result<Number<'text>, Fault> {
-        self.at = start + usize::from(self.text[start] == b'-');
-        let first = self.at;
-        self.digits("a number")?;
-        if self.text[first] == b'0' && self.at > first + 1 {
-            return Err(Fault::at(first, "a number without leading zeros"));
-        }
-        let whole = self.at;
-        if self.text.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            self.digits("digits after the decimal point")?;
-        }
-        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            self.at += usize::from(matches!(self.text.get(self.at), Some(b'+' | b'-')));
-            self.digits("digits in the exponent")?;
-        }
-        let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
-        if self.at == whole {
-            return Ok(text.parse().map_or(Number::Long(text), Number::Integer));
-        }
-        match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Number::Float(number)),
-            _ => Err(Fault::at(start, "a number within the range of a double")),
-        }
-    }
-
-    /// Takes one digit and all that follow it.
-    fn digits(&mut self, expected: &'static str) -> Result<(), Fault> {
-        let start = self.at;
-        while self.digit_at(self.at).is_some() {
-            self.at += 1;
-        }
-        match self.text.get(start) {
-            _ if self.at > start => Ok(()),
-            Some(_) => Err(Fault::at(start, expected)),
-            None => Err(Fault::CutOff(expected)),
-        }
-    }
-
-    #[inline]
-    fn digit_at(&self, at: usize) -> Option<u8> {
-        self.text
-            .get(at)
-            .map(|byte| byte.wrapping_sub(b'0'))
-            .filter(|&digit| digit < 10)
-    }
-
-    /// An integer of at most 64 bits.
-    ///
-    /// # Errors
-    /// If anything else stands here.
-    #[inline]
-    pub fn integer(&mut self, expected: &'static str) -> Result<i64, Fault> {
-        let byte = self.peek_for(expected)?;
-        let start = self.at;
-        if byte == b'-' || byte.is_ascii_digit() {
-            if let Number::Integer(number) = self.number()? {
-                return Ok(number);
-            }
-        }
-        Err(Fault::at(start, expected))
     }
 
     /// Whether `null` stands here; takes it.
@@ -567,13 +359,6 @@ impl<'text> Cursor<'text> {
     }
 }
 
-fn check_utf8(bytes: &[u8], start: usize) -> Result<(), Fault> {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Fault::at(start + error.valid_up_to(), "text in UTF-8")),
-    }
-}
-
 /// Any value but an object or array: a string, a number (exact whatever its size), a boolean or null.
 ///
 /// # Errors
@@ -581,24 +366,15 @@ fn check_utf8(bytes: &[u8], start: usize) -> Result<(), Fault> {
 #[inline(always)]
 pub fn scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
     if cursor.peek_for(VALUE)?.is_ascii_digit() {
-        return number_value(cursor, values);
+        return number::value(cursor, values);
     }
     other_scalar(cursor, values)
-}
-
-#[inline(always)]
-fn number_value(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
-    Ok(match cursor.number()? {
-        Number::Integer(number) => Value::small(number).unwrap_or_else(|| values.integer(number)),
-        Number::Long(digits) => values.decimal(digits),
-        Number::Float(number) => values.float(number),
-    })
 }
 
 fn other_scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
     match cursor.peek_for(VALUE)? {
         b'"' => Ok(values.intern(AtomKind::Text, &cursor.string()?)),
-        b'-' => number_value(cursor, values),
+        b'-' => number::value(cursor, values),
         b't' | b'f' => Ok(values.boolean(cursor.boolean()?)),
         b'{' | b'[' => Err(Fault::at(cursor.at, "a string, a number, a boolean or null")),
         _ => cursor.literal("null").map(|()| Value::NIL),

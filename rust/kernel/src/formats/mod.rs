@@ -51,6 +51,7 @@ pub trait Records {
     /// Where a second core may start: the likely start of a record near the middle of a long `text`.
     ///
     /// A wrong guess costs time, never correctness.
+    #[must_use]
     fn split(text: &[u8]) -> Option<usize> {
         let half = text.len() / 2;
         memchr::memchr(b'\n', &text[half..]).map(|newline| half + newline + 1)

@@ -1,5 +1,6 @@
 use super::*;
 use crate::formats::Reader;
+use crate::history::{Kind, Status};
 
 /// Every feature of the format, with and without line ends inside records.
 const SAMPLE: &str = r#"[
