@@ -3,6 +3,9 @@
 //! A format is a [`Records`]: it parses whole records of a block into a batch (on any core, without
 //! shared state) and merges batches in the order of the input. [`Reader`] does the rest.
 
+pub mod aion;
+pub mod arango;
+pub mod json;
 pub mod plume;
 
 use crate::error::ParseError;
@@ -44,6 +47,15 @@ pub trait Records {
     /// # Errors
     /// If the records do not make one.
     fn finish(self) -> Result<History, ParseError>;
+
+    /// Where a second core may start: the likely start of a record near the middle of a long `text`.
+    ///
+    /// A wrong guess costs time, never correctness.
+    #[must_use]
+    fn split(text: &[u8]) -> Option<usize> {
+        let half = text.len() / 2;
+        memchr::memchr(b'\n', &text[half..]).map(|newline| half + newline + 1)
+    }
 }
 
 /// Feeds blocks of any size to a format, on two cores, with lines counted over the whole input.
@@ -52,6 +64,8 @@ pub struct Reader<F: Records> {
     pending: Vec<u8>,
     batches: [F::Batch; 2],
     line: u64,
+    /// Bytes of the first pending line that are parsed and gone.
+    column: u64,
     wait_for: usize,
     at_start: bool,
 }
@@ -64,6 +78,7 @@ impl<F: Records> Reader<F> {
             pending: Vec::new(),
             batches: Default::default(),
             line: 1,
+            column: 0,
             wait_for: 0,
             at_start: true,
         }
@@ -101,10 +116,10 @@ impl<F: Records> Reader<F> {
         self.skip_byte_order_mark(true);
         let taken = self.parse(true)?;
         debug_assert_eq!(taken, self.pending.len());
-        if self.pending.last().is_some_and(|&byte| byte != b'\n') {
-            self.pending.push(b'\n');
-        }
         self.drop_parsed(self.pending.len());
+        // The next file starts on a line of its own, though this one may not end its last.
+        self.line += u64::from(self.column > 0);
+        self.column = 0;
         self.format.end_of_file(self.line)?;
         (self.wait_for, self.at_start) = (0, true);
         Ok(self.line)
@@ -120,7 +135,8 @@ impl<F: Records> Reader<F> {
 
     fn parse(&mut self, last: bool) -> Result<usize, ParseError> {
         let text = self.pending.as_slice();
-        let Some(middle) = middle(text) else {
+        let middle = if text.len() < SPLIT { None } else { F::split(text) };
+        let Some(middle) = middle else {
             return self.parse_rest(0, last);
         };
         let line = self.line;
@@ -132,27 +148,38 @@ impl<F: Records> Reader<F> {
                 F::parse(&text[middle..], line, last, second)
             },
         );
-        let taken = taken?;
-        self.format.merge(first)?;
+        let taken = taken.map_err(|error| self.in_whole_line(error, 0))?;
+        self.format.merge(&mut self.batches[0])?;
         if taken == middle {
-            let ahead = ahead?;
-            self.format.merge(second)?;
+            let ahead = ahead.map_err(|error| self.in_whole_line(error, middle))?;
+            self.format.merge(&mut self.batches[1])?;
             return Ok(middle + ahead);
         }
         // The middle was inside a record: what the second core made of it means nothing.
-        *second = F::Batch::default();
+        self.batches[1] = F::Batch::default();
         self.parse_rest(taken, last)
     }
 
     fn parse_rest(&mut self, from: usize, last: bool) -> Result<usize, ParseError> {
         let text = self.pending.as_slice();
         let line = self.line + newlines(&text[..from]);
-        let taken = F::parse(&text[from..], line, last, &mut self.batches[0])?;
+        let taken = F::parse(&text[from..], line, last, &mut self.batches[0])
+            .map_err(|error| self.in_whole_line(error, from))?;
         self.format.merge(&mut self.batches[0])?;
         Ok(from + taken)
     }
 
+    /// The error of a parser that saw the pending bytes only from `from` on.
+    fn in_whole_line(&self, mut error: ParseError, from: usize) -> ParseError {
+        let before = &self.pending[..from];
+        if error.column > 0 && error.line == self.line + newlines(before) {
+            error.column += column_after(before, self.column);
+        }
+        error
+    }
+
     fn drop_parsed(&mut self, taken: usize) {
+        self.column = column_after(&self.pending[..taken], self.column);
         self.line += newlines(&self.pending[..taken]);
         self.pending.drain(..taken);
     }
@@ -173,11 +200,10 @@ fn newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// The start of a line near the middle, if the text is long enough to share.
-fn middle(text: &[u8]) -> Option<usize> {
-    if text.len() < SPLIT {
-        return None;
+/// How many bytes stand before the end of `text` on its last line, if `column` stood before `text`.
+fn column_after(text: &[u8], column: u64) -> u64 {
+    match memchr::memrchr(b'\n', text) {
+        Some(newline) => (text.len() - newline - 1) as u64,
+        None => column + text.len() as u64,
     }
-    let half = text.len() / 2;
-    memchr::memchr(b'\n', &text[half..]).map(|newline| half + newline + 1)
 }

@@ -1,0 +1,122 @@
+//! Histories as AION JSON.
+
+use crate::formats::json;
+use crate::history::{History, Kind, Status, Timestamp};
+use crate::value::Value;
+use std::io::{self, Write};
+
+/// Lines are collected up to this size before they are handed on.
+const CHUNK: usize = 1 << 16;
+
+/// Writes `history` as one JSON array, a transaction a line.
+///
+/// # Errors
+/// If `out` fails, or if the history holds operations that this format cannot express.
+pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    write_all(history, out, ("[\n", ",\n", "\n]\n"))
+}
+
+/// Writes `history` as JSON lines, a transaction a line.
+///
+/// # Errors
+/// If `out` fails, or if the history holds operations that this format cannot express.
+pub fn write_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    let end = if history.transaction_count() == 0 {
+        ""
+    } else {
+        "\n"
+    };
+    write_all(history, out, ("", "\n", end))
+}
+
+fn write_all(
+    history: &History,
+    out: &mut dyn Write,
+    (open, between, close): (&str, &str, &str),
+) -> io::Result<()> {
+    let mut chunk = open.as_bytes().to_vec();
+    for transaction in 0..history.transaction_count() {
+        if transaction > 0 {
+            chunk.extend(between.as_bytes());
+        }
+        write_transaction(history, transaction, &mut chunk)?;
+        if chunk.len() >= CHUNK {
+            out.write_all(&chunk)?;
+            chunk.clear();
+        }
+    }
+    chunk.extend(close.as_bytes());
+    out.write_all(&chunk)
+}
+
+fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let columns = &history.transactions;
+    out.extend(b"{\"tid\":");
+    json::write_value(&history.values, columns.ids[transaction], out);
+    let session = history.session_ids[columns.sessions[transaction] as usize];
+    if session != Value::NIL {
+        out.extend(b",\"sid\":");
+        json::write_value(&history.values, session, out);
+    }
+    if let Some(place) = columns.sequences.get(transaction).number() {
+        out.extend(format!(",\"sno\":{place}").as_bytes());
+    }
+    write_timestamp("sts", columns.starts.get(transaction), out);
+    write_timestamp("cts", columns.commits.get(transaction), out);
+    match columns.statuses[transaction] {
+        Status::Committed => {}
+        Status::Aborted => out.extend(b",\"status\":\"aborted\""),
+        Status::Indeterminate => out.extend(b",\"status\":\"indeterminate\""),
+    }
+    out.extend(b",\"ops\":");
+    write_operations(history, transaction, out)?;
+    out.push(b'}');
+    Ok(())
+}
+
+fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {
+    if let Some((physical, logical)) = timestamp.parts() {
+        out.extend(format!(",\"{name}\":{{\"p\":{physical},\"l\":{logical}}}").as_bytes());
+    }
+}
+
+fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut bracket = b'[';
+    for operation in history.operations_of(transaction) {
+        let Some(letter) = letter(history.operations.kinds[operation])? else {
+            continue;
+        };
+        out.push(bracket);
+        bracket = b',';
+        out.extend(b"{\"t\":\"");
+        out.push(letter);
+        out.extend(b"\",\"k\":");
+        json::write_value(
+            &history.values,
+            history.keys[history.operations.keys[operation] as usize],
+            out,
+        );
+        out.extend(b",\"v\":");
+        json::write_value(&history.values, history.operations.values[operation], out);
+        out.push(b'}');
+    }
+    if bracket == b'[' {
+        out.push(bracket);
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// How the format calls an operation; `None` for what the transaction itself says already.
+fn letter(kind: Kind) -> io::Result<Option<u8>> {
+    match kind {
+        Kind::Read => Ok(Some(b'r')),
+        Kind::Write => Ok(Some(b'w')),
+        Kind::Append => Ok(Some(b'a')),
+        Kind::Begin | Kind::Commit | Kind::Abort => Ok(None),
+        Kind::Insert | Kind::Delete | Kind::RangeRead => {
+            let message = format!("AION JSON has reads, writes and appends, but no operation {kind:?}");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
+}

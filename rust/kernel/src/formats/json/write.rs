@@ -1,0 +1,62 @@
+//! Values as JSON text.
+
+use crate::value::{AtomKind, Value, Values};
+
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
+/// Writes `text` in quotes.
+pub fn write_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &byte in text.as_bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', byte]),
+            b'\n' => out.extend(b"\\n"),
+            b'\r' => out.extend(b"\\r"),
+            b'\t' => out.extend(b"\\t"),
+            0..b' ' => {
+                out.extend(b"\\u00");
+                out.extend([
+                    HEXADECIMAL[usize::from(byte >> 4)],
+                    HEXADECIMAL[usize::from(byte & 15)],
+                ]);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Writes a scalar or a list of scalars.
+///
+/// What JSON does not have is written as its text in a string (terms, floats that are not finite) or as
+/// null (the result that nobody knows).
+pub fn write_value(values: &Values, value: Value, out: &mut Vec<u8>) {
+    let Some(elements) = values.as_list(value) else {
+        return write_scalar(values, value, out);
+    };
+    out.push(b'[');
+    for (place, &element) in elements.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        write_scalar(values, element, out);
+    }
+    out.push(b']');
+}
+
+fn write_scalar(values: &Values, value: Value, out: &mut Vec<u8>) {
+    if let Some(number) = value.as_small() {
+        return out.extend(number.to_string().as_bytes());
+    }
+    let Some(index) = value.atom_index() else {
+        return out.extend(b"null");
+    };
+    match values.atom(index) {
+        (AtomKind::Nil, _) => out.extend(b"null"),
+        (AtomKind::Boolean | AtomKind::Integer, text) => out.extend(text.as_bytes()),
+        (AtomKind::Float, text) if text.ends_with(|last: char| last.is_ascii_digit()) => {
+            out.extend(text.as_bytes());
+        }
+        (AtomKind::Float | AtomKind::Text | AtomKind::Term, text) => write_string(text, out),
+    }
+}
