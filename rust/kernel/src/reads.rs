@@ -334,7 +334,7 @@ impl<'h> Judge<'h> {
         for (index, &element) in list.iter().enumerate().skip(known) {
             let writers = Writers::of(self.history, self.writes.of(element), reader, read);
             let is_last = whole && index + 1 == list.len();
-            worst.element(element, &writers, is_last, self.own_earlier(element, reader));
+            worst.element(element, &writers, is_last, self.own_earlier(element, read));
         }
         if let Some(&element) = list.last().filter(|_| whole && known == list.len()) {
             // The list may end where another read of it went on: between two appends of one writer.
@@ -359,8 +359,10 @@ impl<'h> Judge<'h> {
         })
     }
 
-    fn own_earlier(&self, element: Value, reader: u32) -> bool {
-        self.writes.of(element).iter().any(|write| write.transaction == reader)
+    /// Whether the reader itself appended the element before it read.
+    fn own_earlier(&self, element: Value, read: u32) -> bool {
+        let reader = self.owners[read as usize];
+        self.writes.of(element).iter().any(|write| write.transaction == reader && write.operation < read)
     }
 }
 

@@ -1,0 +1,274 @@
+"""Reads that no order of transactions can excuse: TAP-a to TAP-f and TAP-j of Liu et al. 2024, Table 1.
+
+Where that table is silent (lists, repeated values, unknown initial values, indeterminate
+transactions), `docs/explanation/semantics.md` has the rule that is spelt out here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from isoscope.history import UNKNOWN, OperationKind, Status, VersionSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isoscope.history import History, Operation, Transaction
+
+__all__ = ["Finding", "Judgement", "counted", "cut_isolation_holds", "judge"]
+
+INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT, OperationKind.DELETE)
+
+
+class Finding(NamedTuple):
+    """One anomaly: its name, and the read that shows it by numbers of transaction and operation."""
+
+    transaction: int
+    operation: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything found, and how many reads had several possible writers."""
+
+    findings: frozenset[Finding]
+    repeated_reads: int
+
+
+def token(value: object) -> object:
+    """Two values are the same if their types and texts are: 1, 1.0 and True are three values."""
+    return (type(value).__name__, str(value))
+
+
+def installed(transaction: Transaction, key: object, after: int = -1) -> list[object]:
+    """Values of `key` that the transaction installs behind place `after`, in program order."""
+    return [
+        token(operation.value)
+        for place, operation in enumerate(transaction.operations)
+        if place > after and operation.kind in INSTALLS and token(operation.key) == token(key)
+    ]
+
+
+def installed_before(transaction: Transaction, key: object, place: int) -> list[object]:
+    """Values of `key` that the transaction installed before its operation at `place`."""
+    everything = installed(transaction, key)
+    return everything[: len(everything) - len(installed(transaction, key, after=place - 1))]
+
+
+def known_reads(transaction: Transaction) -> Iterator[tuple[int, Operation]]:
+    """Reads whose results the client learned, with their places."""
+    for place, operation in enumerate(transaction.operations):
+        if operation.kind is OperationKind.READ and operation.value is not UNKNOWN:
+            yield place, operation
+
+
+def seen(read: Operation) -> list[object]:
+    """The elements of the list, or the single value, that a read returned."""
+    values = read.value if isinstance(read.value, tuple) else (read.value,)
+    return [token(value) for value in values]
+
+
+def counted(history: History) -> frozenset[int]:
+    """Transactions that count as committed.
+
+    Committed ones; an indeterminate one if it is the only possible writer of something that a counted
+    transaction read, or of a version in a log.
+    """
+    transactions = list(history)
+    count = {t.number for t in transactions if t.status is Status.COMMITTED}
+    for order in history.version_orders:
+        if order.source is VersionSource.LOG:
+            for key, versions in order.versions.items():
+                for version in versions:
+                    count |= _only_indeterminate(transactions, None, -1, key, token(version))
+    while True:
+        grown = set(count)
+        for reader in transactions:
+            if reader.number in count:
+                for place, read in known_reads(reader):
+                    for value in seen(read):
+                        if not _is_initial(history, read, value):
+                            grown |= _only_indeterminate(transactions, reader, place, read.key, value)
+        if grown == count:
+            return frozenset(count)
+        count = grown
+
+
+def _only_indeterminate(
+    transactions: list[Transaction], reader: Transaction | None, place: int, key: object, value: object
+) -> set[int]:
+    possible = writers(transactions, reader, place, key, value)
+    alone = len(possible) == 1 and possible[0].status is Status.INDETERMINATE
+    return {possible[0].number} if alone and possible[0] is not reader else set()
+
+
+def _is_initial(history: History, read: Operation, value: object) -> bool:
+    initial = history.initial
+    of_key = {token(key): own for key, own in initial.of_key.items()}
+    return token(of_key.get(token(read.key), initial.value)) == value
+
+
+def writers(
+    transactions: list[Transaction], reader: Transaction | None, place: int, key: object, value: object
+) -> list[Transaction]:
+    """Who may have written `value`, as seen by the read at `place`: others, or the reader later."""
+    return [
+        t for t in transactions if value in (installed(t, key, after=place) if t is reader else installed(t, key))
+    ]
+
+
+def shape(history: History, key: object) -> str:
+    """What a key holds: `register`, `list`, or a reason not to judge it."""
+    register = growing = False
+    for transaction in history:
+        for operation in transaction.operations:
+            if token(operation.key) != token(key) or operation.kind is OperationKind.RANGE_READ:
+                continue
+            if operation.kind is OperationKind.DELETE:
+                return "deleted"
+            is_list = operation.kind is OperationKind.APPEND or isinstance(operation.value, tuple)
+            growing |= is_list
+            register |= not is_list and operation.value is not UNKNOWN
+    if register and growing:
+        return "mixed"
+    return "list" if growing else "register"
+
+
+def cut_isolation_holds(history: History) -> bool:
+    """Cut isolation: no transaction observes one key in two states."""
+    return all(finding.name != "non-repeatable-read" for finding in judge(history).findings)
+
+
+def judge(history: History) -> Judgement:
+    """Every anomaly of every read that is judged."""
+    transactions = list(history)
+    count = counted(history)
+    findings: set[Finding] = set()
+    repeated = 0
+    for key in history.keys:
+        kind = shape(history, key)
+        if kind not in ("register", "list"):
+            continue
+        judge_key = _Register(history, transactions, key) if kind == "register" else _List(history, transactions, key)
+        for reader in transactions:
+            if reader.number in count:
+                findings |= judge_key.reads(reader)
+        repeated += judge_key.repeated
+    return Judgement(frozenset(findings), repeated)
+
+
+class _Key:
+    """Judges the reads of one key, transaction by transaction in the order of the history."""
+
+    def __init__(self, history: History, transactions: list[Transaction], key: object) -> None:
+        self.history = history
+        self.transactions = transactions
+        self.key = key
+        self.repeated = 0
+
+    def reads(self, reader: Transaction) -> set[Finding]:
+        found: set[Finding] = set()
+        first: list[object] | None = None
+        differs = False
+        for place, read in known_reads(reader):
+            if token(read.key) != token(self.key):
+                continue
+            names, observed = self.read(reader, place, read)
+            found |= {Finding(reader.number, place, name) for name in names}
+            if observed is None:
+                continue
+            if first is None:
+                first = observed
+            elif observed != first and not differs:
+                differs = True
+                found.add(Finding(reader.number, place, "non-repeatable-read"))
+        return found
+
+    def read(
+        self, reader: Transaction, place: int, read: Operation
+    ) -> tuple[set[str], list[object] | None]:
+        """What is wrong with one read, and what it observed of other transactions, if anything."""
+        raise NotImplementedError
+
+    def excuse(self, reader: Transaction, place: int, value: object, *, extra: bool, middle: bool) -> str | None:
+        """The name for a value that no possible writer excuses.
+
+        `extra`: one more possible writer excuses it (the initial transaction, or the reader itself).
+        `middle`: more of the list follows, so a non-final append of its writer is fine.
+        """
+        possible = writers(self.transactions, reader, place, self.key, value)
+        others = [t for t in possible if t is not reader and t.status is not Status.ABORTED]
+        fine = [t for t in others if middle or installed(t, self.key)[-1] == value]
+        if fine or extra:
+            self.repeated_now |= len(possible) + extra > 1
+            return None
+        if reader in possible:
+            return "future-read"
+        if others:
+            return "intermediate-read"
+        return "aborted-read" if possible else "thin-air-read"
+
+    repeated_now = False
+
+
+class _Register(_Key):
+    def __init__(self, history: History, transactions: list[Transaction], key: object) -> None:
+        super().__init__(history, transactions, key)
+        of_key = {token(other): value for other, value in history.initial.of_key.items()}
+        initial = of_key.get(token(key), history.initial.value)
+        self.initial = None if initial is UNKNOWN else token(initial)
+        kept = [t for t in transactions if t.status is not Status.ABORTED]
+        if history.initial.replaceable and any(self.initial in installed(t, key) for t in kept):
+            self.initial = token("an explicit write took its place"), "and equals nothing"
+
+    def read(
+        self, reader: Transaction, place: int, read: Operation
+    ) -> tuple[set[str], list[object] | None]:
+        value = token(read.value)
+        own = installed_before(reader, self.key, place)
+        if own:
+            return self.own_read(reader, place, value, own), None
+        if self.initial is None and not writers(self.transactions, reader, place, self.key, value):
+            # Nobody wrote it and nobody knows better: this is what the key started with.
+            self.initial = value
+        self.repeated_now = False
+        name = self.excuse(reader, place, value, extra=value == self.initial, middle=False)
+        self.repeated += self.repeated_now
+        return ({name} if name else set()), [value]
+
+    def own_read(self, reader: Transaction, place: int, value: object, own: list[object]) -> set[str]:
+        if value == own[-1]:
+            return set()
+        if value in own:
+            return {"not-my-last-write"}
+        later = value in installed(reader, self.key, after=place)
+        return {"future-read"} if later else {"not-my-own-write"}
+
+
+class _List(_Key):
+    def read(
+        self, reader: Transaction, place: int, read: Operation
+    ) -> tuple[set[str], list[object] | None]:
+        elements = seen(read)
+        own = installed_before(reader, self.key, place)
+        foreign = elements[: len(elements) - len(own)]
+        if elements == foreign + own:
+            return self.elements(reader, place, foreign, whole=True), foreign
+        shows_earlier = own[-1] not in elements and any(value in elements for value in own)
+        name = "not-my-last-write" if shows_earlier else "not-my-own-write"
+        return {name} | self.elements(reader, place, elements, whole=False), None
+
+    def elements(self, reader: Transaction, place: int, elements: list[object], *, whole: bool) -> set[str]:
+        """What is wrong with single elements; `whole`: the last one is where the list ended."""
+        own = installed_before(reader, self.key, place)
+        found: set[str] = set()
+        self.repeated_now = False
+        for index, element in enumerate(elements):
+            middle = not whole or index + 1 < len(elements)
+            name = self.excuse(reader, place, element, extra=element in own, middle=middle)
+            if name:
+                found.add(name)
+        self.repeated += self.repeated_now
+        return found
