@@ -3,6 +3,8 @@
 //! A format is a [`Records`]: it parses whole records of a block into a batch (on any core, without
 //! shared state) and merges batches in the order of the input. [`Reader`] does the rest.
 
+pub mod edn;
+pub mod jepsen;
 pub mod plume;
 
 use crate::error::ParseError;
