@@ -38,7 +38,11 @@ pub(crate) struct Malformed {
 
 impl Fault {
     pub(crate) fn new(at: usize, expected: &str) -> Self {
-        Self::Malformed(Box::new(Malformed { at, expected: expected.to_owned(), hint: String::new() }))
+        Self::Malformed(Box::new(Malformed {
+            at,
+            expected: expected.to_owned(),
+            hint: String::new(),
+        }))
     }
 
     pub(crate) fn hint(mut self, hint: &str) -> Self {
@@ -124,7 +128,13 @@ pub(crate) struct Cursor<'text> {
 impl<'text> Cursor<'text> {
     /// At the start of `text`; with `last` nothing follows it.
     pub(crate) fn new(text: &'text str, last: bool) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, last, brackets: Vec::new() }
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            last,
+            brackets: Vec::new(),
+        }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -301,7 +311,11 @@ impl<'text> Cursor<'text> {
     }
 
     fn skip_character(&mut self) -> Result<(), Fault> {
-        let first = self.text.get(self.at + 1..).and_then(|rest| rest.chars().next()).ok_or(Fault::CutOff)?;
+        let first = self
+            .text
+            .get(self.at + 1..)
+            .and_then(|rest| rest.chars().next())
+            .ok_or(Fault::CutOff)?;
         self.at = self.token_end(self.at + 1 + first.len_utf8())?;
         Ok(())
     }
@@ -339,8 +353,13 @@ impl<'text> Cursor<'text> {
     /// The tag at a `#`, the cursor moving behind it; `None` if this is no tag.
     pub(crate) fn tag(&mut self) -> Result<Option<&'text str>, Fault> {
         let start = self.at;
-        if !matches!(self.bytes.get(start + 1), Some(&byte) if byte != b'#' && class(byte) == Class::Constituent) {
-            return if start + 1 < self.bytes.len() || self.last { Ok(None) } else { Err(Fault::CutOff) };
+        if !matches!(self.bytes.get(start + 1), Some(&byte) if byte != b'#' && class(byte) == Class::Constituent)
+        {
+            return if start + 1 < self.bytes.len() || self.last {
+                Ok(None)
+            } else {
+                Err(Fault::CutOff)
+            };
         }
         self.at = self.token_end(start + 1)?;
         Ok(Some(self.slice(start + 1, self.at)))
@@ -353,7 +372,12 @@ impl<'text> Cursor<'text> {
         let first = self.at + usize::from(negative);
         let mut end = first;
         let mut magnitude: i64 = 0;
-        while let Some(digit) = self.bytes.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        while let Some(digit) = self
+            .bytes
+            .get(end)
+            .map(|byte| byte.wrapping_sub(b'0'))
+            .filter(|&digit| digit < 10)
+        {
             magnitude = magnitude.wrapping_mul(10).wrapping_add(i64::from(digit));
             end += 1;
         }
@@ -457,7 +481,11 @@ fn whole_value(text: &str, values: &mut Values) -> Result<Value, Fault> {
         }
     };
     cursor.skip_blank()?;
-    if cursor.is_at_end() { Ok(value) } else { Err(Fault::new(cursor.at(), "one form and nothing behind it")) }
+    if cursor.is_at_end() {
+        Ok(value)
+    } else {
+        Err(Fault::new(cursor.at(), "one form and nothing behind it"))
+    }
 }
 
 fn too_deep(at: usize) -> Fault {

@@ -17,7 +17,7 @@ use crate::error::ParseError;
 use crate::history::{History, Kind};
 use crate::value::{Value, Values};
 use hashbrown::HashSet;
-use pairing::{Ended, Enclosure, Invocation};
+use pairing::{Enclosure, Ended, Invocation};
 
 /// An index or time that the event does not have.
 pub(super) const MISSING: i64 = i64::MIN;
@@ -117,7 +117,7 @@ pub(super) type Misfit = (&'static str, &'static str);
 /// One event of a batch; its micro-operations are `operations[first..last]` of the batch.
 #[derive(Debug, Clone, Copy)]
 struct Event {
-    event_type: EventType,
+    what: EventType,
     /// Nil if the event names no process.
     process: Value,
     index: i64,
@@ -156,7 +156,10 @@ pub(super) struct Mark {
 
 impl Batch {
     pub(super) fn mark(&self) -> Mark {
-        Mark { operations: self.operations.len(), lists: self.values.list_count() }
+        Mark {
+            operations: self.operations.len(),
+            lists: self.values.list_count(),
+        }
     }
 
     /// Forgets the micro-operations since `mark`.
@@ -180,7 +183,10 @@ impl Batch {
         }
         let event_type = draft.event_type.ok_or(("a type: invoke, ok, fail or info", ""))?;
         if !draft.has_value && matches!(event_type, EventType::Invoke | EventType::Ok) {
-            return Err(("a value that is a vector of micro-operations such as [:append 1 2]", WORKLOADS));
+            return Err((
+                "a value that is a vector of micro-operations such as [:append 1 2]",
+                WORKLOADS,
+            ));
         }
         let process = match draft.process {
             Process::Client(process) => process,
@@ -195,9 +201,9 @@ impl Batch {
         Ok(())
     }
 
-    fn push(&mut self, event_type: EventType, process: Value, draft: &Draft, first: usize) {
+    fn push(&mut self, what: EventType, process: Value, draft: &Draft, first: usize) {
         self.events.push(Event {
-            event_type,
+            what,
             process,
             index: draft.index,
             time: draft.time,

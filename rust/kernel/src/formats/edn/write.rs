@@ -8,7 +8,10 @@ use crate::value::{AtomKind, Value, Values};
 /// A term that looks like a list is tagged, since a bare vector is a list.
 pub fn write_value(values: &Values, value: Value, out: &mut Vec<u8>) {
     if let Some((AtomKind::Term, text)) = value.atom_index().map(|index| values.atom(index))
-        && (text.starts_with('[') || text.strip_prefix('#').is_some_and(|tag| tag.starts_with(SCALAR_TAG)))
+        && (text.starts_with('[')
+            || text
+                .strip_prefix('#')
+                .is_some_and(|tag| tag.starts_with(SCALAR_TAG)))
     {
         out.extend_from_slice(format!("#{SCALAR_TAG} ").as_bytes());
     }
@@ -78,6 +81,10 @@ pub(super) fn write_float(text: &str, out: &mut String) {
     });
 }
 
+fn hexadecimal(number: u32) -> char {
+    char::from_digit(number & 0xf, 16).unwrap_or_default()
+}
+
 pub(super) fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -87,7 +94,14 @@ pub(super) fn write_quoted(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            control if control.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(control))),
+            control if control.is_control() => {
+                out.push_str("\\u");
+                out.extend(
+                    (0..4)
+                        .rev()
+                        .map(|place| hexadecimal(u32::from(control) >> (4 * place))),
+                );
+            }
             plain => out.push(plain),
         }
     }

@@ -15,7 +15,12 @@ const OPERATIONS: &str = "a vector of micro-operations such as `[[:r 1 nil] [:ap
 pub(super) fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> usize {
     let (valid, is_broken) = valid_prefix(text, last);
     let cursor = Cursor::new(valid, last && !is_broken);
-    let mut records = EventReader { cursor, text, line: first_line, counted: 0 };
+    let mut records = EventReader {
+        cursor,
+        text,
+        line: first_line,
+        counted: 0,
+    };
     loop {
         let taken = records.cursor.at();
         let mark = batch.mark();
@@ -64,7 +69,6 @@ impl EventReader<'_> {
         let start = self.cursor.at();
         let line = self.line_at(start);
         match self.cursor.peek()? {
-            b'{' => {}
             bracket @ (b'[' | b'(') => return Ok(self.bracket(EventType::Open(bracket), line, batch)),
             bracket @ (b']' | b')') => return Ok(self.bracket(EventType::Close(bracket), line, batch)),
             b'#' => self.skip_tags()?,
@@ -127,7 +131,9 @@ impl EventReader<'_> {
         {
             return Err(fault);
         }
-        batch.close(&draft, mark).map_err(|(expected, hint)| Fault::new(start, expected).hint(hint))
+        batch
+            .close(&draft, mark)
+            .map_err(|(expected, hint)| Fault::new(start, expected).hint(hint))
     }
 
     /// Reads the value of one key.
@@ -154,23 +160,31 @@ impl EventReader<'_> {
     /// A name, or nothing if the form is not one.
     fn name(&mut self) -> Result<&[u8], Fault> {
         let start = self.after_blank()?;
-        let name = self.cursor.name()?;
-        if name.is_empty() {
-            self.cursor.rewind(start);
-            self.cursor.skip_form()?;
+        if self.cursor.peek()? != b'#' {
+            let name = self.cursor.name()?;
+            if !name.is_empty() {
+                return Ok(name);
+            }
         }
-        Ok(name)
+        self.cursor.rewind(start);
+        self.cursor.skip_form()?;
+        Ok(b"")
     }
 
     /// An integer that is not negative, or [`MISSING`].
     fn integer(&mut self) -> Result<i64, Fault> {
-        self.after_blank()?;
-        match self.cursor.short_integer() {
-            Some(number) if number >= 0 => return Ok(number),
-            Some(_) => {}
-            None => self.cursor.skip_form()?,
+        let start = self.after_blank()?;
+        let number = match self.cursor.short_integer() {
+            Some(number) => Some(number),
+            None => std::str::from_utf8(self.cursor.word()?)
+                .ok()
+                .and_then(|word| word.parse().ok()),
+        };
+        if number.is_none() {
+            self.cursor.rewind(start);
+            self.cursor.skip_form()?;
         }
-        Ok(MISSING)
+        Ok(number.filter(|&number| number >= 0).unwrap_or(MISSING))
     }
 
     fn process(&mut self, batch: &mut Batch) -> Result<Process, Fault> {
@@ -182,11 +196,20 @@ impl EventReader<'_> {
             Some(index) => batch.values.atom(index).0 == AtomKind::Integer,
             None => true,
         };
-        Ok(if is_integer { Process::Client(process) } else { Process::Other })
+        Ok(if is_integer {
+            Process::Client(process)
+        } else {
+            Process::Other
+        })
     }
 
     /// Reads the micro-operations of an event that may turn out not to be a client's.
-    fn value(&mut self, draft: &mut Draft, fault: &mut Option<Fault>, batch: &mut Batch) -> Result<(), Fault> {
+    fn value(
+        &mut self,
+        draft: &mut Draft,
+        fault: &mut Option<Fault>,
+        batch: &mut Batch,
+    ) -> Result<(), Fault> {
         let start = self.after_blank()?;
         let mark = batch.mark();
         match self.operations(batch) {
@@ -241,7 +264,10 @@ impl EventReader<'_> {
         let value = self.operand(kind, closer, batch)?;
         let at = self.after_blank()?;
         if self.cursor.peek()? != closer {
-            return Err(Fault::new(at, &format!("`{}` behind kind, key and value", closer as char)));
+            return Err(Fault::new(
+                at,
+                &format!("`{}` behind kind, key and value", closer as char),
+            ));
         }
         self.cursor.advance();
         batch.operations.push(MicroOperation { kind, key, value });
@@ -268,8 +294,18 @@ struct Seen(u8);
 impl Seen {
     /// False if `name` was there before.
     fn add(&mut self, name: &[u8]) -> bool {
-        let known: [&[u8]; 7] = [b"value", b"process", b"type", b"index", b"time", b"f", b"transaction"];
-        let Some(place) = known.iter().position(|&known| known == name) else { return true };
+        let known: [&[u8]; 7] = [
+            b"value",
+            b"process",
+            b"type",
+            b"index",
+            b"time",
+            b"f",
+            b"transaction",
+        ];
+        let Some(place) = known.iter().position(|&known| known == name) else {
+            return true;
+        };
         let is_new = self.0 & 1 << place == 0;
         self.0 |= 1 << place;
         is_new

@@ -27,7 +27,11 @@ struct Place {
     time: i64,
 }
 
-const NOWHERE: Place = Place { number: MISSING, index: MISSING, time: MISSING };
+const NOWHERE: Place = Place {
+    number: MISSING,
+    index: MISSING,
+    time: MISSING,
+};
 
 /// The latest invocation of a session.
 #[derive(Debug)]
@@ -41,7 +45,13 @@ pub(super) struct Invocation {
 
 impl Default for Invocation {
     fn default() -> Self {
-        Self { is_open: false, place: NOWHERE, line: 0, transaction: Value::NIL, operations: Vec::new() }
+        Self {
+            is_open: false,
+            place: NOWHERE,
+            line: 0,
+            transaction: Value::NIL,
+            operations: Vec::new(),
+        }
     }
 }
 
@@ -62,7 +72,10 @@ impl Jepsen {
     /// or integers) and values, both of the pool `values`.
     pub fn attach_log(&mut self, values: &Values, rows: &[(Value, Value)]) {
         let translation = self.builder.values.absorb(values);
-        self.log.extend(rows.iter().map(|&(key, value)| (translation.of(key), translation.of(value))));
+        self.log.extend(
+            rows.iter()
+                .map(|&(key, value)| (translation.of(key), translation.of(value))),
+        );
     }
 
     pub(super) fn merge_events(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
@@ -81,8 +94,8 @@ impl Jepsen {
         operations: &[MicroOperation],
         translation: &Translation,
     ) -> Result<(), ParseError> {
-        self.enclose(event.event_type, event.line)?;
-        match event.event_type {
+        self.enclose(event.what, event.line)?;
+        match event.what {
             EventType::Open(_) | EventType::Close(_) => Ok(()),
             EventType::Other => {
                 self.others += 1;
@@ -112,7 +125,10 @@ impl Jepsen {
                 Enclosure::Closed
             }
             (_, Enclosure::Closed) => {
-                return fail("the end of the file, since the vector of operations is closed", "more");
+                return fail(
+                    "the end of the file, since the vector of operations is closed",
+                    "more",
+                );
             }
             (EventType::Open(bracket), _) => {
                 let found = format!("`{}`", bracket as char);
@@ -151,16 +167,26 @@ impl Jepsen {
         }
         let invocation = &mut self.invocations[session];
         if invocation.is_open {
-            let expected = format!("the completion of the invocation on line {} of this process", invocation.line);
-            return Err(ParseError::on_line(u64::from(event.line), &expected, "another invocation")
-                .hint("a process runs one transaction at a time: give concurrent ones processes of their own"));
+            let expected = format!(
+                "the completion of the invocation on line {} of this process",
+                invocation.line
+            );
+            return Err(
+                ParseError::on_line(u64::from(event.line), &expected, "another invocation").hint(
+                    "a process runs one transaction at a time: give concurrent ones processes of their own",
+                ),
+            );
         }
         invocation.is_open = true;
         invocation.place = place;
         invocation.line = event.line;
         invocation.transaction = translation.of(event.transaction);
         invocation.operations.clear();
-        invocation.operations.extend(operations.iter().map(|operation| operation.translated(translation)));
+        invocation.operations.extend(
+            operations
+                .iter()
+                .map(|operation| operation.translated(translation)),
+        );
         Ok(())
     }
 
@@ -176,7 +202,10 @@ impl Jepsen {
             Value::NIL => self.builder.nameless_session(),
             process => self.builder.session(translation.of(process)),
         };
-        let opened = self.invocations.get_mut(session as usize).filter(|invocation| invocation.is_open);
+        let opened = self
+            .invocations
+            .get_mut(session as usize)
+            .filter(|invocation| invocation.is_open);
         let mut invoked = opened.map(std::mem::take);
         let mut id = translation.of(event.transaction);
         if let Some(invocation) = &invoked
@@ -185,7 +214,9 @@ impl Jepsen {
             id = invocation.transaction;
         }
         if event.has_value {
-            let mut differs = invoked.as_ref().is_some_and(|before| before.operations.len() != operations.len());
+            let mut differs = invoked
+                .as_ref()
+                .is_some_and(|before| before.operations.len() != operations.len());
             for (place, operation) in operations.iter().enumerate() {
                 let operation = operation.translated(translation);
                 let before = invoked.as_ref().and_then(|before| before.operations.get(place));
@@ -199,7 +230,14 @@ impl Jepsen {
             }
         }
         let invoke = invoked.as_ref().map_or(NOWHERE, |invocation| invocation.place);
-        self.ended.push(Ended { session, status, line: event.line, id, invoke, complete });
+        self.ended.push(Ended {
+            session,
+            status,
+            line: event.line,
+            id,
+            invoke,
+            complete,
+        });
         // The memory of the micro-operations serves the next invocation of this session.
         if let Some(invocation) = &mut invoked {
             self.invocations[session as usize].operations = std::mem::take(&mut invocation.operations);
@@ -216,7 +254,11 @@ impl Jepsen {
         } else {
             self.unusable_indexes += 1;
         }
-        Place { number, index: event.index, time: event.time }
+        Place {
+            number,
+            index: event.index,
+            time: event.time,
+        }
     }
 
     /// Adds an operation of the transaction that is about to end.
@@ -229,7 +271,8 @@ impl Jepsen {
         if kind == Kind::Write {
             self.remember_write(key, value);
         }
-        self.builder.operation(self.ended.len() as u32, kind, key, value, line);
+        self.builder
+            .operation(self.ended.len() as u32, kind, key, value, line);
     }
 
     fn remember_write(&mut self, key: u32, value: Value) {
@@ -248,8 +291,12 @@ impl Jepsen {
         self.create_transactions()?;
         self.compare_vectors_as_scalars();
         self.add_log();
-        self.builder.note("operations that are not a client's, skipped", self.others);
-        self.builder.note("transactions whose completion differs from their invocation", self.changed);
+        self.builder
+            .note("operations that are not a client's, skipped", self.others);
+        self.builder.note(
+            "transactions whose completion differs from their invocation",
+            self.changed,
+        );
         self.builder.finish()
     }
 
@@ -268,7 +315,14 @@ impl Jepsen {
                 self.operation(operation.without_result(), status, line);
             }
             let (id, invoke) = (invocation.transaction, invocation.place);
-            self.ended.push(Ended { session, status, line, id, invoke, complete: NOWHERE });
+            self.ended.push(Ended {
+                session,
+                status,
+                line,
+                id,
+                invoke,
+                complete: NOWHERE,
+            });
         }
     }
 
@@ -289,10 +343,14 @@ impl Jepsen {
                 (Value::NIL, Some(position)) => self.builder.values.integer(position),
                 (id, _) => id,
             };
-            let Some(number) = self.builder.transaction(id, ended.session, ended.status, ended.line) else {
+            let Some(number) = self
+                .builder
+                .transaction(id, ended.session, ended.status, ended.line)
+            else {
                 return Err(self.repeated_id(id, ended.line));
             };
-            self.builder.interval(number, Interval::new(time(ended.invoke), time(ended.complete)));
+            self.builder
+                .interval(number, Interval::new(time(ended.invoke), time(ended.complete)));
             self.builder.positions(number, Interval::new(invoke, complete));
         }
         Ok(())
@@ -338,36 +396,50 @@ impl Jepsen {
                 self.builder.version(VersionSource::Log, key, value);
             }
         }
-        self.builder.note("rows of the log about keys that the history does not mention", unmentioned);
+        self.builder.note(
+            "rows of the log about keys that the history does not mention",
+            unmentioned,
+        );
     }
 
     /// The key of the history that the log calls `text`: integer, string, keyword or symbol.
     fn key_of_log(&mut self, text: Value) -> Option<u32> {
-        let index = match text.atom_index() {
-            Some(index) => index,
-            None => return self.builder.find_key(text),
+        let Some(index) = text.atom_index() else {
+            return self.builder.find_key(text);
         };
         let name = self.builder.values.atom(index).1.to_owned();
         let values = &mut self.builder.values;
-        let number = name.parse().ok().filter(|number: &i64| number.to_string() == name);
+        let number = name
+            .parse()
+            .ok()
+            .filter(|number: &i64| number.to_string() == name);
         let candidates = [
             number.map(|number| values.integer(number)),
             Some(values.intern(AtomKind::Text, &name)),
             Some(values.intern(AtomKind::Term, &format!(":{name}"))),
             Some(values.intern(AtomKind::Term, &name)),
         ];
-        candidates.into_iter().flatten().find_map(|candidate| self.builder.find_key(candidate))
+        candidates
+            .into_iter()
+            .flatten()
+            .find_map(|candidate| self.builder.find_key(candidate))
     }
 }
 
 impl MicroOperation {
     fn translated(&self, translation: &Translation) -> Self {
-        Self { kind: self.kind, key: translation.of(self.key), value: translation.of(self.value) }
+        Self {
+            kind: self.kind,
+            key: translation.of(self.key),
+            value: translation.of(self.value),
+        }
     }
 
     /// Whether an invocation of this may complete as `other`: only the results of reads may differ.
     fn asks_the_same(&self, other: Self) -> bool {
-        self.kind == other.kind && self.key == other.key && (self.kind == Kind::Read || self.value == other.value)
+        self.kind == other.kind
+            && self.key == other.key
+            && (self.kind == Kind::Read || self.value == other.value)
     }
 
     /// A read whose result nobody knows; anything else as it is.
