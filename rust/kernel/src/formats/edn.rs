@@ -339,6 +339,17 @@ impl<'text> Cursor<'text> {
         Ok(&self.bytes[start..self.at])
     }
 
+    /// Whether `literal` stands here; if so, moves behind it.
+    #[inline]
+    pub(crate) fn take(&mut self, literal: &[u8]) -> bool {
+        let stands = self
+            .bytes
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with(literal));
+        self.at += if stands { literal.len() } else { 0 };
+        stands
+    }
+
     /// A name given as a keyword, a symbol or a string; empty if the next form is none of them.
     pub(crate) fn name(&mut self) -> Result<&'text [u8], Fault> {
         self.skip_blank()?;
@@ -368,42 +379,57 @@ impl<'text> Cursor<'text> {
     /// The integer that starts here, if it is a plain one of at most 18 digits; else nothing moves.
     #[inline]
     pub(crate) fn short_integer(&mut self) -> Option<i64> {
-        let negative = self.bytes.get(self.at) == Some(&b'-');
-        let first = self.at + usize::from(negative);
-        let mut end = first;
+        let rest = self.bytes.get(self.at..)?;
+        let negative = rest.first() == Some(&b'-');
+        let digits = &rest[usize::from(negative)..];
         let mut magnitude: i64 = 0;
-        while let Some(digit) = self
-            .bytes
-            .get(end)
-            .map(|byte| byte.wrapping_sub(b'0'))
-            .filter(|&digit| digit < 10)
-        {
+        let mut length = 0;
+        for digit in digits.iter().map(|byte| byte.wrapping_sub(b'0')) {
+            if digit > 9 {
+                break;
+            }
             magnitude = magnitude.wrapping_mul(10).wrapping_add(i64::from(digit));
-            end += 1;
+            length += 1;
         }
-        let digits = end - first;
-        let leading_zero = digits > 1 && self.bytes[first] == b'0';
-        let ends_here = match self.bytes.get(end) {
+        let leading_zero = length > 1 && digits[0] == b'0';
+        let ends_here = match digits.get(length) {
             Some(&byte) => class(byte) != Class::Constituent,
             None => self.last,
         };
-        if digits == 0 || digits > 18 || leading_zero || !ends_here {
+        if length == 0 || length > 18 || leading_zero || !ends_here {
             return None;
         }
-        self.at = end;
+        self.at += usize::from(negative) + length;
         Some(if negative { -magnitude } else { magnitude })
+    }
+
+    /// The short integer or nil that starts here: most values are one of them.
+    #[inline]
+    fn plain_value(&mut self) -> Option<Value> {
+        if let Some(number) = self.short_integer() {
+            return Value::small(number);
+        }
+        let behind = self.bytes[self.at..].strip_prefix(b"nil")?;
+        let ends_here = behind
+            .first()
+            .is_some_and(|&byte| class(byte) != Class::Constituent);
+        ends_here.then(|| {
+            self.at += 3;
+            Value::NIL
+        })
     }
 
     /// The next form as one scalar: a composite form becomes a term.
     #[inline]
     pub(crate) fn value(&mut self, values: &mut Values) -> Result<Value, Fault> {
         self.skip_blank()?;
-        match self.short_integer() {
-            Some(number) => Ok(values.integer(number)),
+        match self.plain_value() {
+            Some(value) => Ok(value),
             None => self.other_value(values),
         }
     }
 
+    #[cold]
     fn other_value(&mut self, values: &mut Values) -> Result<Value, Fault> {
         if !self.is_at_composite()? {
             return Ok(self.scalar()?.intern(values));
@@ -440,8 +466,7 @@ impl<'text> Cursor<'text> {
         self.at += 1;
         loop {
             // The common list: short integers, each behind at most one space.
-            while let Some(number) = self.short_integer() {
-                let element = values.integer(number);
+            while let Some(element) = self.short_integer().and_then(Value::small) {
                 values.push_element(element);
                 self.at += usize::from(self.bytes.get(self.at) == Some(&b' '));
             }

@@ -8,6 +8,13 @@ use crate::value::{AtomKind, Value};
 const EXAMPLE: &str = "an operation such as `{:type :ok, :process 0, :value [[:append 1 2]]}`";
 const OPERATIONS: &str = "a vector of micro-operations such as `[[:r 1 nil] [:append 1 2]]`";
 
+/// Kinds as nearly every history spells them, tried before any other spelling.
+const USUAL_KINDS: [(&[u8], Kind); 3] = [
+    (b":r ", Kind::Read),
+    (b":append ", Kind::Append),
+    (b":w ", Kind::Write),
+];
+
 /// Fills `batch` from the whole records of `text`; how many bytes were taken.
 ///
 /// A fault is left in the batch, behind the events before it: so the first fault of the input is the one
@@ -112,13 +119,11 @@ impl EventReader<'_> {
             let at = self.cursor.at();
             match self.cursor.peek()? {
                 b'}' => break,
-                b':' => {
-                    let name = self.cursor.word()?;
-                    if !seen.add(name) {
-                        return Err(Fault::new(at, "each key of the map once"));
-                    }
-                    self.entry(name, &mut draft, &mut fault, batch)?;
-                }
+                b':' => match Field::named(self.cursor.word()?) {
+                    Some(field) if seen.add(field) => self.entry(field, &mut draft, &mut fault, batch)?,
+                    Some(_) => return Err(Fault::new(at, "each key of the map once")),
+                    None => self.cursor.skip_form()?,
+                },
                 _ => {
                     self.cursor.skip_form()?;
                     self.cursor.skip_form()?;
@@ -139,20 +144,19 @@ impl EventReader<'_> {
     /// Reads the value of one key.
     fn entry(
         &mut self,
-        name: &[u8],
+        field: Field,
         draft: &mut Draft,
         fault: &mut Option<Fault>,
         batch: &mut Batch,
     ) -> Result<(), Fault> {
-        match name {
-            b"type" => draft.event_type = EventType::named(self.name()?),
-            b"f" => draft.other_function = !matches!(self.name()?, b"txn" | b"nil"),
-            b"process" => draft.process = self.process(batch)?,
-            b"index" => draft.index = self.integer()?,
-            b"time" => draft.time = self.integer()?,
-            b"transaction" => draft.transaction = self.cursor.value(&mut batch.values)?,
-            b"value" => self.value(draft, fault, batch)?,
-            _ => self.cursor.skip_form()?,
+        match field {
+            Field::Type => draft.event_type = EventType::named(self.name()?),
+            Field::Function => draft.other_function = !matches!(self.name()?, b"txn" | b"nil"),
+            Field::Process => draft.process = self.process(batch)?,
+            Field::Index => draft.index = self.integer()?,
+            Field::Time => draft.time = self.integer()?,
+            Field::Transaction => draft.transaction = self.cursor.value(&mut batch.values)?,
+            Field::Value => self.value(draft, fault, batch)?,
         }
         Ok(())
     }
@@ -256,10 +260,7 @@ impl EventReader<'_> {
 
     fn operation(&mut self, closer: u8, batch: &mut Batch) -> Result<(), Fault> {
         self.cursor.advance();
-        let at = self.after_blank()?;
-        let kind = kind_named(self.cursor.name()?).ok_or_else(|| {
-            Fault::new(at, "a micro-operation that is `:r`, `:w` or `:append`").hint(WORKLOADS)
-        })?;
+        let kind = self.kind()?;
         let key = self.cursor.value(&mut batch.values)?;
         let value = self.operand(kind, closer, batch)?;
         let at = self.after_blank()?;
@@ -272,6 +273,18 @@ impl EventReader<'_> {
         self.cursor.advance();
         batch.operations.push(MicroOperation { kind, key, value });
         Ok(())
+    }
+
+    fn kind(&mut self) -> Result<Kind, Fault> {
+        for (usual, kind) in USUAL_KINDS {
+            if self.cursor.take(usual) {
+                return Ok(kind);
+            }
+        }
+        let at = self.after_blank()?;
+        kind_named(self.cursor.name()?).ok_or_else(|| {
+            Fault::new(at, "a micro-operation that is `:r`, `:w` or `:append`").hint(WORKLOADS)
+        })
     }
 
     /// What was written or read; a read may leave it out.
@@ -287,27 +300,43 @@ impl EventReader<'_> {
     }
 }
 
-/// Which of the keys that matter a map has shown.
+/// The keys of the map that matter.
+#[derive(Clone, Copy)]
+enum Field {
+    Type,
+    Function,
+    Process,
+    Index,
+    Time,
+    Transaction,
+    Value,
+}
+
+impl Field {
+    fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"type" => Some(Self::Type),
+            b"f" => Some(Self::Function),
+            b"value" => Some(Self::Value),
+            b"time" => Some(Self::Time),
+            b"process" => Some(Self::Process),
+            b"index" => Some(Self::Index),
+            b"transaction" => Some(Self::Transaction),
+            _ => None,
+        }
+    }
+}
+
+/// Which fields a map has shown.
 #[derive(Default)]
 struct Seen(u8);
 
 impl Seen {
-    /// False if `name` was there before.
-    fn add(&mut self, name: &[u8]) -> bool {
-        let known: [&[u8]; 7] = [
-            b"value",
-            b"process",
-            b"type",
-            b"index",
-            b"time",
-            b"f",
-            b"transaction",
-        ];
-        let Some(place) = known.iter().position(|&known| known == name) else {
-            return true;
-        };
-        let is_new = self.0 & 1 << place == 0;
-        self.0 |= 1 << place;
+    /// False if `field` was there before.
+    fn add(&mut self, field: Field) -> bool {
+        let bit = 1 << field as u8;
+        let is_new = self.0 & bit == 0;
+        self.0 |= bit;
         is_new
     }
 }
