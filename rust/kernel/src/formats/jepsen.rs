@@ -5,7 +5,9 @@
 //! [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
 //! is the order of events, by `:index` if every event has one and they ascend, else by running number.
 
+mod finish;
 mod front;
+mod notation;
 mod pairing;
 mod write;
 
@@ -22,8 +24,8 @@ use pairing::{Enclosure, Ended, Invocation};
 /// An index or time that the event does not have.
 pub(super) const MISSING: i64 = i64::MIN;
 
-const WORKLOADS: &str = "only list-append and rw-register transactions are understood: is this another workload \
-                         (bank, set, counter, ...)?";
+const WORKLOADS: &str = "only list-append and rw-register transactions are understood: is this another \
+                         workload (bank, set, counter, ...)?";
 
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

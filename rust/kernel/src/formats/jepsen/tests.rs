@@ -262,6 +262,14 @@ fn a_completion_that_differs_from_its_invocation_is_used_and_noted() {
 }
 
 #[test]
+fn operations_of_the_test_itself_are_skipped_whatever_they_hold() {
+    let text = "{:type :info :f :start :value :x}\n{:process :nemesis :value [[:cas 1]]}\n\
+                {:type :info :value [1 {}] :process \"nemesis\"}\n{:f :txn :type :ok :value []}";
+    let history = history(text);
+    assert_eq!((history.transaction_count(), history.notes[0].1), (1, 3));
+}
+
+#[test]
 fn a_register_of_vectors_compares_them_as_scalars() {
     let history = history("{:type :ok :value [[:w 1 [1 2]]]}\n{:type :ok :value [[:r 1 [1, 2]]]}");
     assert_eq!(history.operations.values[0], history.operations.values[1]);
