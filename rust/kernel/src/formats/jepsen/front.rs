@@ -33,15 +33,16 @@ pub(super) fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch)
         let mark = batch.mark();
         let fault = match records.record(batch) {
             Ok(true) => continue,
-            Ok(false) if !is_broken => return records.cursor.at(),
+            Err(fault @ Fault::Malformed(_)) => fault,
             Ok(false) | Err(Fault::CutOff) if is_broken => Fault::new(valid.len(), "UTF-8 text"),
-            Ok(false) => Fault::CutOff,
-            Err(fault) => fault,
+            Ok(false) => return records.cursor.at(),
+            Err(Fault::CutOff) if last => Fault::CutOff,
+            Err(Fault::CutOff) => {
+                batch.rewind(mark);
+                return taken;
+            }
         };
         batch.rewind(mark);
-        if matches!(fault, Fault::CutOff) && !last {
-            return taken;
-        }
         batch.fault = Some(fault.into_error(text, first_line));
         return text.len();
     }
