@@ -54,6 +54,12 @@ impl Builder {
         self.keys.number(key)
     }
 
+    /// The dense number of a key that was mentioned before.
+    #[must_use]
+    pub fn find_key(&self, key: Value) -> Option<u32> {
+        self.keys.get(key)
+    }
+
     /// The dense number of a session that the input names.
     pub fn session(&mut self, id: Value) -> u32 {
         let named = self.sessions.number(id) as usize;
@@ -126,6 +132,14 @@ impl Builder {
         self.operations.values.push(value);
         self.operations.lines.push(line);
         self.owners.len() - 1
+    }
+
+    /// Replaces what operations read or wrote, for a format that understands a value only at the end.
+    pub fn revise_values(&mut self, mut revised: impl FnMut(&mut Values, Kind, u32, Value) -> Value) {
+        let Operations { kinds, keys, values, .. } = &mut self.operations;
+        for ((&kind, &key), value) in kinds.iter().zip(keys.iter()).zip(values) {
+            *value = revised(&mut self.values, kind, key, *value);
+        }
     }
 
     /// The next operation of `transaction`, a range read that saw `live` rows and `dead` tombstones.

@@ -206,6 +206,18 @@ impl Values {
         self.kinds.len()
     }
 
+    /// How many lists there are.
+    #[must_use]
+    pub fn list_count(&self) -> usize {
+        self.list_ends.len()
+    }
+
+    /// Forgets every list but the first `count`, and the elements of a list that was never closed.
+    pub fn truncate_lists(&mut self, count: usize) {
+        self.list_ends.truncate(count);
+        self.elements.truncate(self.list_ends.last().copied().unwrap_or(0));
+    }
+
     /// How many elements all lists hold together.
     #[must_use]
     pub fn element_count(&self) -> usize {

@@ -5,8 +5,11 @@
 
 pub mod aion;
 pub mod arango;
+pub mod edn;
+pub mod jepsen;
 pub mod json;
 pub mod plume;
+pub mod table;
 
 use crate::error::ParseError;
 use crate::history::History;
