@@ -159,5 +159,7 @@ def generate_serial(
     lists: bool,
     most_writes_per_key: int,
     timestamps: bool,
+    initial: int | Unknown | None,
+    initial_replaceable: bool,
 ) -> Columns:
     """A valid history of any size: a workload on a serial store."""

@@ -5,7 +5,7 @@ use crate::{parse_error, scalar};
 use isoscope_kernel::builder::{Builder as Kernel, Details};
 use isoscope_kernel::generate::{self, Distribution, Model, Workload};
 use isoscope_kernel::history::{Interval, Kind, Label, NO_KEY, Status, Timestamp, VersionSource};
-use isoscope_kernel::value::{AtomKind, Value};
+use isoscope_kernel::value::{AtomKind, Value, Values};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
@@ -191,7 +191,7 @@ fn rows(kernel: &mut Kernel, rows: &Rows<'_>) -> PyResult<Vec<(u32, Value)>> {
 
 /// A valid history of any size: a workload on a serial store.
 #[pyfunction]
-#[pyo3(signature = (*, seed, sessions, transactions, operations, keys, reads, aborted, distribution, lists, most_writes_per_key, timestamps))]
+#[pyo3(signature = (*, seed, sessions, transactions, operations, keys, reads, aborted, distribution, lists, most_writes_per_key, timestamps, initial, initial_replaceable))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
 pub fn generate_serial(
     py: Python<'_>,
@@ -206,7 +206,13 @@ pub fn generate_serial(
     lists: bool,
     most_writes_per_key: u32,
     timestamps: bool,
+    initial: &Bound<'_, PyAny>,
+    initial_replaceable: bool,
 ) -> PyResult<Columns> {
+    let initial = scalar::from_python(&mut Values::default(), initial)?;
+    if initial.as_small().is_none() && initial != Value::NIL && initial != Value::UNKNOWN {
+        return Err(PyValueError::new_err("the initial value must be an integer, None or UNKNOWN"));
+    }
     let distribution = match distribution {
         "uniform" => Distribution::Uniform,
         "zipfian" => Distribution::Zipfian,
@@ -229,6 +235,8 @@ pub fn generate_serial(
         model,
         most_writes_per_key,
         timestamps,
+        initial,
+        initial_replaceable,
     };
     py.detach(|| generate::serial(&workload)).map(Columns::new).map_err(parse_error)
 }

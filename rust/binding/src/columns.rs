@@ -2,7 +2,7 @@
 
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{plume, table};
+use isoscope_kernel::formats::{aion, jepsen, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads::{self, Finding, NOTHING};
 use isoscope_kernel::value::Value;
@@ -252,6 +252,10 @@ impl Columns {
     fn write(&self, format: &str, sink: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut sink = Sink { sink, error: None };
         let outcome = match format {
+            "aion" => aion::write(&self.0, &mut sink),
+            "aion-lines" => aion::write_lines(&self.0, &mut sink),
+            "jepsen" => jepsen::write(&self.0, &mut sink),
+            "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
             "plume" => plume::write(&self.0, &mut sink),
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };

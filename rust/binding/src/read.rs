@@ -3,40 +3,65 @@
 use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
-use isoscope_kernel::formats::{Reader as Blocks, plume::Plume};
+use isoscope_kernel::formats::aion::Aion;
+use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
+use isoscope_kernel::formats::plume::Plume;
+use isoscope_kernel::formats::{Reader as Blocks, arango};
 use isoscope_kernel::history::History;
+use isoscope_kernel::value::{AtomKind, Values};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// One parser for each format that is text.
 enum Format {
+    Aion(Blocks<Aion>),
+    Jepsen(Blocks<Jepsen>),
+    JepsenJson(Blocks<JepsenJson>),
     Plume(Blocks<Plume>),
+}
+
+/// Does the same with whichever parser it is.
+macro_rules! each {
+    ($format:expr, $reader:ident => $result:expr) => {
+        match $format {
+            Format::Aion($reader) => $result,
+            Format::Jepsen($reader) => $result,
+            Format::JepsenJson($reader) => $result,
+            Format::Plume($reader) => $result,
+        }
+    };
 }
 
 impl Format {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
+            "aion" => Self::Aion(Blocks::new(Aion::default())),
+            "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
+            "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
             _ => return None,
         })
     }
 
     fn feed(&mut self, block: &[u8]) -> Result<(), ParseError> {
-        match self {
-            Self::Plume(reader) => reader.feed(block),
-        }
+        each!(self, reader => reader.feed(block))
     }
 
     fn end_of_file(&mut self) -> Result<u64, ParseError> {
-        match self {
-            Self::Plume(reader) => reader.end_of_file(),
-        }
+        each!(self, reader => reader.end_of_file())
     }
 
     fn finish(self) -> Result<History, ParseError> {
+        each!(self, reader => reader.finish())
+    }
+
+    /// Where the rows of a write-ahead log go; only Jepsen's histories come with one.
+    fn jepsen(&mut self) -> Option<&mut Jepsen> {
         match self {
-            Self::Plume(reader) => reader.finish(),
+            Self::Jepsen(reader) => Some(reader.format()),
+            Self::JepsenJson(reader) => Some(&mut reader.format().0),
+            Self::Aion(_) | Self::Plume(_) => None,
         }
     }
 }
@@ -67,6 +92,16 @@ impl Reader {
     fn end_of_file(&mut self, py: Python<'_>) -> PyResult<u64> {
         let format = self.format()?;
         py.detach(|| format.end_of_file()).map_err(parse_error)
+    }
+
+    /// Takes the ArangoDB write-ahead log that belongs to a Jepsen history.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the buffer over")]
+    fn attach_log(&mut self, py: Python<'_>, log: PyBuffer<u8>) -> PyResult<()> {
+        let bytes = log.to_vec(py)?;
+        let Some(jepsen) = self.format()?.jepsen() else {
+            return Err(PyValueError::new_err("only a Jepsen history comes with a log"));
+        };
+        py.detach(|| attach_log(jepsen, &bytes)).map_err(parse_error)
     }
 
     /// The history; `initial` (value of all keys, [(key, value)]) replaces what the format stands for.
@@ -101,6 +136,18 @@ impl Reader {
     fn format(&mut self) -> PyResult<&mut Format> {
         self.0.as_mut().ok_or_else(finished)
     }
+}
+
+fn attach_log(jepsen: &mut Jepsen, text: &[u8]) -> Result<(), ParseError> {
+    let log = arango::parse(text)?;
+    let mut values: Values = log.values;
+    let rows: Vec<_> = log
+        .versions
+        .into_iter()
+        .map(|version| (values.intern(AtomKind::Text, &version.key), version.value))
+        .collect();
+    jepsen.attach_log(&values, &rows);
+    Ok(())
 }
 
 fn finished() -> PyErr {

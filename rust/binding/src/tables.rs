@@ -79,7 +79,11 @@ impl TableReader {
 
     /// Replaces the initial values.
     #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
-    fn initial(&mut self, value: &Bound<'_, PyAny>, of_key: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>) -> PyResult<()> {
+    fn initial(
+        &mut self,
+        value: &Bound<'_, PyAny>,
+        of_key: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
         let builder = &mut self.reader()?.builder;
         builder.initial.default = scalar::from_python(&mut builder.values, value)?;
         for (key, value) in &of_key {
@@ -132,17 +136,17 @@ pub fn to_python(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyAny>> {
     let (integers, texts) = (PyDict::new(py), PyDict::new(py));
     for (name, column) in INTEGERS.iter().zip(&table.integers) {
         if let Some(column) = column {
-            integers.set_item(name, bytes(py, column, |value| value.to_le_bytes()))?;
+            integers.set_item(name, bytes(py, column, i64::to_le_bytes))?;
         }
     }
     for (name, column) in TEXTS.iter().zip(table.texts) {
         if let Some(Text { indices, dictionary }) = column {
-            texts.set_item(name, (bytes(py, &indices, |value| value.to_le_bytes()), dictionary))?;
+            texts.set_item(name, (bytes(py, &indices, i32::to_le_bytes), dictionary))?;
         }
     }
     let lists = table.lists.map(|lists| {
-        let offsets = bytes(py, &lists.offsets, |value| value.to_le_bytes());
-        let elements = bytes(py, &lists.elements, |value| value.to_le_bytes());
+        let offsets = bytes(py, &lists.offsets, i64::to_le_bytes);
+        let elements = bytes(py, &lists.elements, i64::to_le_bytes);
         (offsets, elements, PyBytes::new(py, &lists.present))
     });
     let tombstones = table.tombstone.map(|column| PyBytes::new(py, &column));

@@ -62,9 +62,7 @@ pub fn evidence(history: &History) -> Evidence {
     });
     let transactions = &history.transactions;
     let clock = !transactions.starts.is_empty() || !transactions.commits.is_empty();
-    let client = !transactions.intervals.is_empty()
-        || !transactions.positions.is_empty()
-        || !history.operations.intervals.is_empty();
+    let client = (0..history.transaction_count()).any(|transaction| has_interval(history, transaction));
     Evidence {
         values: if keys.repeated == 0 { Extent::Complete } else { Extent::Partial },
         version_order: Extent::of(keys.some_order, keys.all_ordered),
@@ -162,7 +160,7 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("columns", !operations.columns.is_empty());
     add("deletes", has(Kind::Delete));
     add("empty transactions", history.operation_offsets.windows(2).any(|pair| pair[0] == pair[1]));
-    add("event order", !transactions.positions.is_empty());
+    add("event order", invoked(history));
     add("explicit sequence numbers", !transactions.sequences.is_empty());
     add("indeterminate transactions", status(Status::Indeterminate));
     add("initial values of single keys", !of_key.is_empty());
@@ -184,6 +182,12 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("values that are no integers", odd_values(history));
     add("version order", !history.versions.is_empty());
     features
+}
+
+/// Whether an invocation has a place among the events: the order of completions alone is that of the rows.
+fn invoked(history: &History) -> bool {
+    let positions = &history.transactions.positions;
+    !positions.is_empty() && (0..history.transaction_count()).any(|t| positions.get(t).invoke().is_some())
 }
 
 fn aborted_groups(history: &History) -> bool {

@@ -45,6 +45,9 @@ pub struct Workload {
     /// A key that was written this often is retired and replaced by a new one; 0 is never.
     pub most_writes_per_key: u32,
     pub timestamps: bool,
+    /// What registers hold before the first write; a small integer, nil, or unknown (then they hold 0).
+    pub initial: Value,
+    pub initial_replaceable: bool,
 }
 
 /// The history of `workload` on a serial store.
@@ -83,11 +86,8 @@ impl<'w> Store<'w> {
             state: Vec::new(),
             written: Vec::new(),
         };
-        store.builder.initial.default = match workload.model {
-            Model::Register => small(0),
-            Model::List => Value::NIL,
-        };
-        store.builder.initial.replaceable = workload.model == Model::Register;
+        store.builder.initial.default = workload.initial;
+        store.builder.initial.replaceable = workload.initial_replaceable;
         for _ in 0..workload.keys {
             let key = store.new_key();
             store.active.push(key);
@@ -100,7 +100,8 @@ impl<'w> Store<'w> {
         self.next_key += 1;
         self.written.push(0);
         self.state.push(match self.workload.model {
-            Model::Register => vec![small(0)],
+            Model::Register if self.workload.initial == Value::UNKNOWN => vec![small(0)],
+            Model::Register => vec![self.workload.initial],
             Model::List => Vec::new(),
         });
         key
@@ -231,6 +232,8 @@ mod tests {
             model,
             most_writes_per_key: 16,
             timestamps: true,
+            initial: Value::UNKNOWN,
+            initial_replaceable: false,
         }
     }
 

@@ -86,14 +86,14 @@ def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -
     broken = [own[weak] for weak in Level if weak in own and _breaks(own[weak], level)]
     if broken:
         return _violated(level, broken)
-    proving = (own[strong] for strong in Level if strong in own and _proves(own[strong], level))
-    if proof := next(proving, None):
-        return Verdict(level=level, outcome=Outcome.HOLDS, method=proof.method)
+    proofs = [own[strong] for strong in Level if strong in own and _proves(own[strong], level)]
+    if proofs:
+        return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     if level in own:
         return own[level]
-    undecided = f"no method of this version decides {level}"
+    undecided = "no method of this version decides it"
     if method is not None:
-        undecided = f"the method {method} does not decide {level} in this version"
+        undecided = f"the method {method} does not decide it in this version"
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=undecided)
 
 

@@ -10,6 +10,7 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.reads import NAMES
+from isoscope.history import Initial
 from isoscope.reports import render_json, render_text
 from isoscope.verdict import Report
 from isoscope.workloads import SerialWorkload, generate
@@ -22,7 +23,9 @@ _VALID = {
     "valid-lists.edn": SerialWorkload(
         transactions=2_000, lists=True, max_writes_per_key=16, min_operations=2, seed=2
     ),
-    "valid-timestamps.json": SerialWorkload(transactions=5_000, timestamps=True, seed=3),
+    "valid-timestamps.json": SerialWorkload(
+        transactions=5_000, timestamps=True, initial=Initial(), seed=3
+    ),
     "valid-registers.parquet": SerialWorkload(transactions=50_000, distribution="zipfian", seed=4),
 }
 

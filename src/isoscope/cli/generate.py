@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from isoscope import formats
+from isoscope.history import Initial
 from isoscope.workloads import SerialWorkload, generate
 
 __all__ = ["command"]
@@ -42,5 +43,11 @@ def command(
         isoscope generate lists.edn --lists --max-writes-per-key 16 --seed 7
     """
     least = operations if min_operations is None else min(min_operations, operations)
-    workload = SerialWorkload(min_operations=least, max_operations=operations, **parameters)  # type: ignore[arg-type]
-    formats.save(generate(workload), target, format=format_)
+    chosen = formats.find(format_) if format_ else formats.for_path(target)
+    workload = SerialWorkload(
+        min_operations=least,
+        max_operations=operations,
+        initial=chosen.initial or Initial(value=0, replaceable=True),
+        **parameters,  # type: ignore[arg-type] - click checked them
+    )
+    formats.save(generate(workload), target, format=chosen.name)

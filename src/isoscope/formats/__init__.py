@@ -16,7 +16,7 @@ from isoscope.formats.source import COMPRESSIONS, Input, output
 if TYPE_CHECKING:
     from isoscope.history import History, Initial
 
-__all__ = ["FEATURES", "FORMATS", "Format", "find", "load", "save"]
+__all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "load", "save"]
 
 FORMATS: tuple[Format, ...] = (plume.FORMAT, jepsen.FORMAT, aion.FORMAT, parquet.FORMAT)
 
@@ -49,7 +49,7 @@ def save(
     Raises LossError, naming everything that the format cannot hold, unless `lossy`; then it drops that
     and returns its names.
     """
-    chosen = find(format) if format else _suffixed(os.fspath(path))
+    chosen = find(format) if format else for_path(os.fspath(path))
     losses = chosen.losses(history)
     if losses and not lossy:
         raise LossError(chosen.name, losses)
@@ -80,7 +80,8 @@ def _sniffed(source: Input) -> Format:
     )
 
 
-def _suffixed(path: str) -> Format:
+def for_path(path: str) -> Format:
+    """The format that the name of a file suggests."""
     name = _uncompressed(path)
     for candidate in FORMATS:
         if name.endswith(candidate.suffixes):

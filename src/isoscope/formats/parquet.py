@@ -63,10 +63,11 @@ def _read_file(
 
     target = file.path if file.is_plain else pa.BufferReader(file.read())
     try:
-        with pq.ParquetFile(target, read_dictionary=list(table_columns()[1]), pre_buffer=True) as table:
-            _set_initial(reader, file, table.schema_arrow.metadata or {}, initial)
-            names = _known(table.schema_arrow.names)
-            for batch in table.iter_batches(_ROWS, columns=names):
+        schema = pq.read_schema(target)
+        _set_initial(reader, file, schema.metadata or {}, initial)
+        texts = [name for name in schema.names if name in table_columns()[1]]
+        with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
+            for batch in table.iter_batches(_ROWS, columns=_known(schema.names)):
                 reader.add(batch.num_rows, *_columns(batch))
             return int(table.metadata.num_rows)
     except ParseError as error:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["render_text"]
 
 _MARGIN = 12
+#: More levels with one reason are counted, not listed.
+_FEW = 4
 
 
 def render_text(report: Report, *, width: int = 100) -> str:
@@ -52,10 +54,10 @@ def _outcomes(report: Report, width: int) -> Iterator[str]:
     unknown: dict[str, list[str]] = {}
     for verdict in report.verdicts:
         if verdict.outcome is Outcome.UNKNOWN:
-            reason = verdict.reason.replace(str(verdict.level), "it")
-            unknown.setdefault(reason, []).append(str(verdict.level))
+            unknown.setdefault(verdict.reason, []).append(str(verdict.level))
     for reason, levels in unknown.items():
-        yield _row("unknown", f"{', '.join(levels)}: {reason}", width)
+        listed = ", ".join(levels) if len(levels) <= _FEW else f"{len(levels)} other levels"
+        yield _row("unknown", f"{listed}: {reason}", width)
 
 
 def _with_rest(first: Sequence[str], every: Sequence[str], joint: str) -> str:

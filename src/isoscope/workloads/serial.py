@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from isoscope._native import generate_serial
-from isoscope.history import History, Source
+from isoscope.history import History, Initial, Source
 
 __all__ = ["Distribution", "SerialWorkload", "generate"]
 
@@ -34,6 +34,7 @@ class SerialWorkload:
     lists: bool = False
     max_writes_per_key: int = 0
     timestamps: bool = False
+    initial: Initial = Initial(value=0, replaceable=True)
     seed: int = 0
 
 
@@ -51,5 +52,7 @@ def generate(workload: SerialWorkload) -> History:
         lists=workload.lists,
         most_writes_per_key=workload.max_writes_per_key,
         timestamps=workload.timestamps,
+        initial=workload.initial.value,  # type: ignore[arg-type] - the native core checks it
+        initial_replaceable=workload.initial.replaceable,
     )
     return History(columns, Source(path="<generated>", format="serial"))

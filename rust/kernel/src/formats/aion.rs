@@ -85,8 +85,7 @@ impl Records for Aion {
             for operation in &batch.operations[from..transaction.end] {
                 let key = self.builder.key(translation.of(operation.key));
                 let value = translation.of(operation.value);
-                self.builder
-                    .operation(number, operation.kind, key, value, operation.line);
+                self.builder.operation(number, operation.kind, key, value, operation.line);
             }
             from = transaction.end;
         }
@@ -100,10 +99,8 @@ impl Records for Aion {
         match std::mem::take(&mut self.enclosure) {
             Enclosure::Array(opened) => {
                 let expected = format!("`]` for the `[` of line {opened}");
-                Err(
-                    ParseError::on_line(line.max(2) - 1, &expected, "the end of the input")
-                        .hint("the file is cut short: later transactions may be missing"),
-                )
+                Err(ParseError::on_line(line, &expected, "the end of the input")
+                    .hint("the file is cut short: later transactions may be missing"))
             }
             _ => Ok(()),
         }
@@ -151,11 +148,7 @@ impl Enclosure {
         match (batch.closed, now) {
             (None, _) => Ok(now),
             (Some(line), Self::Array(_)) => Ok(Self::Closed(line)),
-            (Some(line), _) => Err(ParseError::on_line(
-                line,
-                "a `[` at the start of the file",
-                "only `]`",
-            )),
+            (Some(line), _) => Err(ParseError::on_line(line, "a `[` at the start of the file", "only `]`")),
         }
     }
 }
@@ -170,10 +163,7 @@ impl Aion {
             Some(name) => self.builder.session(translation.of(name)),
             None => self.builder.nameless_session(),
         };
-        let number = self
-            .builder
-            .transaction(id, session, read.status, read.line)
-            .expect("the id is new");
+        let number = self.builder.transaction(id, session, read.status, read.line).expect("the id is new");
         self.builder.timestamps(number, read.start, read.commit);
         if let Some(place) = read.sequence.number() {
             self.builder.sequence(number, place);
@@ -185,10 +175,7 @@ impl Aion {
         let mut name = Vec::new();
         json::write_value(&self.builder.values, id, &mut name);
         let name = String::from_utf8_lossy(&name);
-        let found = format!(
-            "{name}, the transaction of line {}",
-            self.builder.line_of(earlier)
-        );
+        let found = format!("{name}, the transaction of line {}", self.builder.line_of(earlier));
         ParseError::on_line(u64::from(line), "a `tid` of its own for each transaction", &found)
             .hint("does the input hold the same history twice?")
     }

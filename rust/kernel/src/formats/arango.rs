@@ -102,20 +102,13 @@ fn record<'text>(cursor: &mut Cursor<'text>) -> Result<Record<'text>, Fault> {
         }
     }
     let kind = kind.ok_or_else(|| Fault::at(at, "a record with a `type`, such as 2300"))?;
-    Ok(Record {
-        kind,
-        transaction,
-        data,
-        at,
-        line,
-    })
+    Ok(Record { kind, transaction, data, at, line })
 }
 
 impl Records {
     fn add(&mut self, record: Record) -> Result<(), Fault> {
-        let transaction = record
-            .transaction
-            .ok_or_else(|| Fault::at(record.at, "a record with its transaction `tid`"));
+        let transaction =
+            record.transaction.ok_or_else(|| Fault::at(record.at, "a record with its transaction `tid`"));
         match record.kind {
             BEGIN | ABORT => self.has_markers = true,
             COMMIT => {
@@ -123,18 +116,9 @@ impl Records {
                 self.committed.insert(transaction?);
             }
             ROW => {
-                let data = record
-                    .data
-                    .ok_or_else(|| Fault::at(record.at, "a row with its `data`"))?;
+                let data = record.data.ok_or_else(|| Fault::at(record.at, "a row with its `data`"))?;
                 let (key, value) = self.row(data)?;
-                self.rows.push((
-                    transaction?,
-                    Version {
-                        key,
-                        value,
-                        line: record.line,
-                    },
-                ));
+                self.rows.push((transaction?, Version { key, value, line: record.line }));
             }
             REMOVAL => self.removals += 1,
             _ => {}
@@ -163,11 +147,8 @@ impl Records {
             (Some(chosen), _) => chosen,
             (None, &[only]) => only,
             (None, _) => {
-                return Err(Fault::at(
-                    at,
-                    "a row with the attribute `rwAttr`, or with only one of its own",
-                )
-                .hint("which attribute holds the value? Rename it to `rwAttr`"));
+                return Err(Fault::at(at, "a row with the attribute `rwAttr`, or with only one of its own")
+                    .hint("which attribute holds the value? Rename it to `rwAttr`"));
             }
         };
         let key = key.ok_or_else(|| Fault::at(at, "a row with its `_key`"))?;
@@ -175,34 +156,17 @@ impl Records {
     }
 
     fn finish(self) -> Log {
-        let Self {
-            rows,
-            committed,
-            has_markers,
-            removals,
-            values,
-        } = self;
+        let Self { rows, committed, has_markers, removals, values } = self;
         let all = rows.len();
         let counts = |transaction: &str| {
             !has_markers || transaction == NO_TRANSACTION || committed.contains(transaction)
         };
-        let rows: Vec<_> = rows
-            .into_iter()
-            .filter(|(transaction, _)| counts(transaction))
-            .collect();
+        let rows: Vec<_> = rows.into_iter().filter(|(transaction, _)| counts(transaction)).collect();
         let uncommitted = (all - rows.len()) as u64;
         let is_last = last_of_their_transaction(&rows);
-        let versions = rows
-            .into_iter()
-            .zip(is_last)
-            .filter(|&(_, last)| last)
-            .map(|((_, version), _)| version);
-        Log {
-            versions: versions.collect(),
-            values,
-            uncommitted,
-            removals,
-        }
+        let versions =
+            rows.into_iter().zip(is_last).filter(|&(_, last)| last).map(|((_, version), _)| version);
+        Log { versions: versions.collect(), values, uncommitted, removals }
     }
 }
 
@@ -258,12 +222,7 @@ mod tests {
         let show = |version: &Version| {
             let mut value = Vec::new();
             json::write_value(&log.values, version.value, &mut value);
-            format!(
-                "{}={}@{}",
-                version.key,
-                String::from_utf8(value).unwrap(),
-                version.line
-            )
+            format!("{}={}@{}", version.key, String::from_utf8(value).unwrap(), version.line)
         };
         log.versions.iter().map(show).collect()
     }
@@ -279,16 +238,7 @@ mod tests {
     fn without_any_marker_every_transaction_counts_as_committed() {
         let rows: Vec<&str> = SAMPLE.lines().filter(|line| line.contains("2300")).collect();
         let log = parse(rows.join("\n").as_bytes()).unwrap();
-        assert_eq!(
-            shown(&log),
-            [
-                "3=\"two\"@2",
-                "3=3@3",
-                "4=12345678901234567890@4",
-                "4=5@5",
-                "4=6@6"
-            ]
-        );
+        assert_eq!(shown(&log), ["3=\"two\"@2", "3=3@3", "4=12345678901234567890@4", "4=5@5", "4=6@6"]);
         assert_eq!(log.uncommitted, 0);
     }
 
@@ -306,21 +256,9 @@ mod tests {
             (r#"{"type":2201}"#, 1, "`tid`"),
             (r#"{"type":2300,"tid":"1"}"#, 1, "`data`"),
             (r#"{"type":2300,"tid":"1","data":{"rwAttr":1}}"#, 1, "`_key`"),
-            (
-                r#"{"type":2300,"tid":"1","data":{"_key":"1","a":1,"b":2}}"#,
-                1,
-                "`rwAttr`",
-            ),
-            (
-                r#"{"type":2300,"tid":"1","data":{"_key":"1","rwAttr":[1]}}"#,
-                1,
-                "a string, a number",
-            ),
-            (
-                r#"{"type":2300,"tid":true,"data":{"_key":"1","rwAttr":1}}"#,
-                1,
-                "an id",
-            ),
+            (r#"{"type":2300,"tid":"1","data":{"_key":"1","a":1,"b":2}}"#, 1, "`rwAttr`"),
+            (r#"{"type":2300,"tid":"1","data":{"_key":"1","rwAttr":[1]}}"#, 1, "a string, a number"),
+            (r#"{"type":2300,"tid":true,"data":{"_key":"1","rwAttr":1}}"#, 1, "an id"),
             ("{\"type\":2200}\n2201", 2, "an object"),
             ("{\"type\":2200}\n{\"type\":22", 2, "after a field"),
         ] {
@@ -334,18 +272,13 @@ mod tests {
     fn a_log_cut_anywhere_or_with_flipped_bits_never_panics() {
         let sample = SAMPLE.as_bytes();
         for end in 0..sample.len() {
-            let is_whole = sample[..end]
-                .trim_ascii_end()
-                .last()
-                .is_none_or(|&byte| byte == b'}');
+            let is_whole = sample[..end].trim_ascii_end().last().is_none_or(|&byte| byte == b'}');
             assert!(parse(&sample[..end]).is_err() || is_whole, "{end}");
         }
         let mut seed = 7u64;
         for _ in 0..5_000 {
             let mut text = sample.to_vec();
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let at = (seed >> 33) as usize % text.len();
             text[at] ^= 1 << (seed >> 60 & 7);
             _ = parse(&text);

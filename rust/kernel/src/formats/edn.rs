@@ -39,11 +39,7 @@ pub(crate) struct Malformed {
 
 impl Fault {
     pub(crate) fn new(at: usize, expected: &str) -> Self {
-        Self::Malformed(Box::new(Malformed {
-            at,
-            expected: expected.to_owned(),
-            hint: String::new(),
-        }))
+        Self::Malformed(Box::new(Malformed { at, expected: expected.to_owned(), hint: String::new() }))
     }
 
     pub(crate) fn hint(mut self, hint: &str) -> Self {
@@ -120,13 +116,7 @@ pub(crate) struct Cursor<'text> {
 impl<'text> Cursor<'text> {
     /// At the start of `text`; with `last` nothing follows it.
     pub(crate) fn new(text: &'text str, last: bool) -> Self {
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            at: 0,
-            last,
-            brackets: Vec::new(),
-        }
+        Self { text, bytes: text.as_bytes(), at: 0, last, brackets: Vec::new() }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -179,10 +169,7 @@ impl<'text> Cursor<'text> {
     /// Whether `literal` stands here; if so, moves behind it.
     #[inline]
     pub(crate) fn take(&mut self, literal: &[u8]) -> bool {
-        let stands = self
-            .bytes
-            .get(self.at..)
-            .is_some_and(|rest| rest.starts_with(literal));
+        let stands = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(literal));
         self.at += if stands { literal.len() } else { 0 };
         stands
     }
@@ -203,11 +190,7 @@ impl<'text> Cursor<'text> {
         let start = self.at;
         let starts_tag = |&byte: &u8| byte != b'#' && class(byte) == Class::Constituent;
         if !self.bytes.get(start + 1).is_some_and(starts_tag) {
-            return if start + 1 < self.bytes.len() || self.last {
-                Ok(None)
-            } else {
-                Err(Fault::CutOff)
-            };
+            return if start + 1 < self.bytes.len() || self.last { Ok(None) } else { Err(Fault::CutOff) };
         }
         self.at = self.token_end(start + 1)?;
         Ok(Some(self.slice(start + 1, self.at)))
@@ -247,9 +230,7 @@ impl<'text> Cursor<'text> {
             return Value::small(number);
         }
         let behind = self.bytes[self.at..].strip_prefix(b"nil")?;
-        let ends_here = behind
-            .first()
-            .is_some_and(|&byte| class(byte) != Class::Constituent);
+        let ends_here = behind.first().is_some_and(|&byte| class(byte) != Class::Constituent);
         ends_here.then(|| {
             self.at += 3;
             Value::NIL

@@ -1,16 +1,18 @@
 //! Histories of Jepsen and Elle: events (`:invoke`, then `:ok`, `:fail` or `:info`) of transactions made of
 //! micro-operations `[:r key value]`, `[:w key value]` and `[:append key value]`.
 //!
-//! Events stand one below the other or inside one vector. A front end (here EDN) turns text into a
-//! [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
+//! Events stand one below the other or inside one vector. A front end (EDN or JSON) turns text into
+//! a [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
 //! is the order of events, by `:index` if every event has one and they ascend, else by running number.
 
 mod finish;
 mod front;
+mod json_front;
 mod notation;
 mod pairing;
 mod write;
 
+pub use json_front::JepsenJson;
 pub use write::{write, write_json};
 
 use super::Records;
@@ -158,10 +160,7 @@ pub(super) struct Mark {
 
 impl Batch {
     pub(super) fn mark(&self) -> Mark {
-        Mark {
-            operations: self.operations.len(),
-            lists: self.values.list_count(),
-        }
+        Mark { operations: self.operations.len(), lists: self.values.list_count() }
     }
 
     /// Forgets the micro-operations since `mark`.
@@ -185,10 +184,7 @@ impl Batch {
         }
         let event_type = draft.event_type.ok_or(("a type: invoke, ok, fail or info", ""))?;
         if !draft.has_value && matches!(event_type, EventType::Invoke | EventType::Ok) {
-            return Err((
-                "a value that is a vector of micro-operations such as [:append 1 2]",
-                WORKLOADS,
-            ));
+            return Err(("a value that is a vector of micro-operations such as [:append 1 2]", WORKLOADS));
         }
         let process = match draft.process {
             Process::Client(process) => process,

@@ -74,11 +74,7 @@ impl Fault {
     #[must_use]
     #[cold]
     pub fn at(at: usize, expected: impl Into<Cow<'static, str>>) -> Self {
-        Self::Malformed(Box::new(Malformed {
-            at,
-            expected: expected.into(),
-            hint: "",
-        }))
+        Self::Malformed(Box::new(Malformed { at, expected: expected.into(), hint: "" }))
     }
 
     /// The same fault with advice.
@@ -112,12 +108,7 @@ impl<'text> Cursor<'text> {
     /// At the start of `text`, whose first byte is on `first_line` of the input.
     #[must_use]
     pub fn new(text: &'text [u8], first_line: u64) -> Self {
-        Self {
-            text,
-            at: 0,
-            first_line,
-            line: first_line,
-        }
+        Self { text, at: 0, first_line, line: first_line }
     }
 
     /// How many bytes are taken.
@@ -324,10 +315,7 @@ impl<'text> Cursor<'text> {
             match self.peek_for(VALUE)? {
                 byte @ (b'{' | b'[') => {
                     if open.len() == DEEPEST {
-                        return Err(Fault::at(
-                            self.at,
-                            format!("a value nested at most {DEEPEST} deep"),
-                        ));
+                        return Err(Fault::at(self.at, format!("a value nested at most {DEEPEST} deep")));
                     }
                     self.at += 1;
                     open.push((byte, Members { first: true }));

@@ -39,7 +39,7 @@ pub trait Records {
     /// If the batch contradicts what came before.
     fn merge(&mut self, batch: &mut Self::Batch) -> Result<(), ParseError>;
 
-    /// Called at the end of every file of the input.
+    /// Called at the end of every file of the input, with the number of its last line.
     ///
     /// # Errors
     /// If the file ends too early.
@@ -123,9 +123,14 @@ impl<F: Records> Reader<F> {
         // The next file starts on a line of its own, though this one may not end its last.
         self.line += u64::from(self.column > 0);
         self.column = 0;
-        self.format.end_of_file(self.line)?;
+        self.format.end_of_file((self.line - 1).max(1))?;
         (self.wait_for, self.at_start) = (0, true);
         Ok(self.line)
+    }
+
+    /// The format, for what it takes beside the text.
+    pub fn format(&mut self) -> &mut F {
+        &mut self.format
     }
 
     /// The history of all files.

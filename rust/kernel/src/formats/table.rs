@@ -8,9 +8,7 @@
 use super::edn;
 use crate::builder::{Builder, Details};
 use crate::error::ParseError;
-use crate::history::{
-    History, Interval, Kind, Label, NO_KEY, Optional, Status, Timestamp, VersionSource,
-};
+use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Status, Timestamp, VersionSource};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashMap;
 
@@ -157,9 +155,9 @@ impl Table {
                     && lists.offsets[0] >= 0
                     && lists.offsets[self.rows] as usize <= lists.elements.len()
             });
-        let inside = texts.clone().all(|column| {
-            column.indices.iter().all(|&index| index < column.dictionary.len() as i32)
-        });
+        let inside = texts
+            .clone()
+            .all(|column| column.indices.iter().all(|&index| index < column.dictionary.len() as i32));
         if whole && inside {
             return Ok(());
         }
@@ -225,7 +223,11 @@ impl TableReader {
                 let value = if TEXTS[column].ends_with("_edn") {
                     edn::parse_value(entry, &mut self.builder.values).map_err(|error| {
                         let expected = format!("EDN in the column {}", TEXTS[column]);
-                        ParseError::on_line(self.row + 1, &expected, &format!("`{entry}` ({})", error.expected))
+                        ParseError::on_line(
+                            self.row + 1,
+                            &expected,
+                            &format!("`{entry}` ({})", error.expected),
+                        )
                     })?
                 } else {
                     self.builder.values.intern(AtomKind::Text, entry)
@@ -359,7 +361,13 @@ impl TableReader {
         }
     }
 
-    fn range(&mut self, table: &Table, parsed: &Parsed, row: usize, transaction: u32) -> Result<usize, ParseError> {
+    fn range(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        transaction: u32,
+    ) -> Result<usize, ParseError> {
         let of = |column: Texts| table.index(column, row).map(|index| parsed.0[column as usize][index]);
         let bounds = (of(Texts::LowEdn).unwrap_or(Value::NIL), of(Texts::HighEdn).unwrap_or(Value::NIL));
         let live = self.pairs(of(Texts::RowsEdn))?;
@@ -615,7 +623,8 @@ impl<'h> Rows<'h> {
             if rows.is_empty() {
                 continue;
             }
-            let flat = rows.flat_map(|row| [self.history.keys[ranges.row_keys[row] as usize], ranges.row_values[row]]);
+            let flat = rows
+                .flat_map(|row| [self.history.keys[ranges.row_keys[row] as usize], ranges.row_values[row]]);
             let parts: Vec<String> = flat.map(|value| edn_text(&self.history.values, value)).collect();
             let text = self.table.texts[column as usize].get_or_insert_default();
             text.dictionary.push(format!("[{}]", parts.join(" ")));

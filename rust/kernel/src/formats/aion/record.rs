@@ -79,9 +79,7 @@ impl Batch {
             return Err(Fault::at(at, "a transaction with `ops`"));
         }
         self.transactions.push(Transaction {
-            id: draft
-                .id
-                .ok_or_else(|| Fault::at(at, "a transaction with a `tid`"))?,
+            id: draft.id.ok_or_else(|| Fault::at(at, "a transaction with a `tid`"))?,
             session: draft.session,
             sequence: draft.sequence.unwrap_or_default(),
             start: draft.start.unwrap_or_default(),
@@ -162,12 +160,7 @@ impl Batch {
             None if kind == Kind::Read => Value::NIL,
             None => return Err(Fault::at(at, "a write or append with a value `v`")),
         };
-        Ok(Operation {
-            kind,
-            key,
-            value,
-            line,
-        })
+        Ok(Operation { kind, key, value, line })
     }
 
     /// A scalar, or a list of them.
@@ -240,10 +233,7 @@ fn status(cursor: &mut Cursor, at: usize) -> Result<Status, Fault> {
         b"committed" => Ok(Status::Committed),
         b"aborted" => Ok(Status::Aborted),
         b"indeterminate" => Ok(Status::Indeterminate),
-        _ => Err(Fault::at(
-            at,
-            "`committed`, `aborted` or `indeterminate` as the status",
-        )),
+        _ => Err(Fault::at(at, "`committed`, `aborted` or `indeterminate` as the status")),
     }
 }
 
@@ -273,13 +263,7 @@ fn timestamp(cursor: &mut Cursor) -> Result<Option<Timestamp>, Fault> {
 fn reading(cursor: &mut Cursor) -> Result<i64, Fault> {
     let is_string = cursor.peek_for(READING)? == b'"';
     let at = cursor.start();
-    let number = if is_string {
-        cursor.string()?.parse().ok()
-    } else {
-        Some(cursor.integer(READING)?)
-    };
+    let number = if is_string { cursor.string()?.parse().ok() } else { Some(cursor.integer(READING)?) };
     // The least integer stands for a missing reading in the columns.
-    number
-        .filter(|&number| number != i64::MIN)
-        .ok_or_else(|| Fault::at(at, READING))
+    number.filter(|&number| number != i64::MIN).ok_or_else(|| Fault::at(at, READING))
 }

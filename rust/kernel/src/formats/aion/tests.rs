@@ -57,10 +57,7 @@ fn columns(history: &History) -> Vec<String> {
         })
         .collect();
     columns.extend((0..history.operation_count()).map(|operation| {
-        let (key, value) = (
-            history.operations.keys[operation],
-            history.operations.values[operation],
-        );
+        let (key, value) = (history.operations.keys[operation], history.operations.values[operation]);
         let (name, value) = (shown(history, history.keys[key as usize]), shown(history, value));
         format!("{:?} {key} {name} {value}", history.operations.kinds[operation])
     }));
@@ -69,10 +66,7 @@ fn columns(history: &History) -> Vec<String> {
 }
 
 fn lines(history: &History) -> (Vec<u32>, Vec<u32>) {
-    (
-        history.transactions.lines.clone(),
-        history.operations.lines.clone(),
-    )
+    (history.transactions.lines.clone(), history.operations.lines.clone())
 }
 
 #[test]
@@ -81,45 +75,15 @@ fn every_feature_is_read() {
     let history = read(SAMPLE).unwrap();
     assert_eq!(history.session_ids.len(), 3);
     let transactions = &history.transactions;
-    assert_eq!(
-        transactions.starts.get(0).parts(),
-        Some((1_691_420_095_436_341, 61))
-    );
-    assert_eq!(
-        transactions.commits.get(0).parts(),
-        Some((1_691_420_095_659_914, 18))
-    );
-    assert_eq!(
-        transactions.starts.get(1).parts(),
-        Some((448_719_026_770_149_417, 0))
-    );
+    assert_eq!(transactions.starts.get(0).parts(), Some((1_691_420_095_436_341, 61)));
+    assert_eq!(transactions.commits.get(0).parts(), Some((1_691_420_095_659_914, 18)));
+    assert_eq!(transactions.starts.get(1).parts(), Some((448_719_026_770_149_417, 0)));
     assert_eq!(transactions.commits.get(1).parts(), None);
-    assert_eq!(
-        transactions.statuses,
-        [Committed, Committed, Aborted, Indeterminate]
-    );
+    assert_eq!(transactions.statuses, [Committed, Committed, Aborted, Indeterminate]);
     assert_eq!(history.transactions_of(0), [0, 3]);
-    let values: Vec<_> = history
-        .operations
-        .values
-        .iter()
-        .map(|&value| shown(&history, value))
-        .collect();
+    let values: Vec<_> = history.operations.values.iter().map(|&value| shown(&history, value)).collect();
     let list = r#"[1,"two",null,2.5,true]"#;
-    assert_eq!(
-        values,
-        [
-            "2",
-            "3",
-            "18446744073709551616",
-            "[]",
-            list,
-            "null",
-            "false",
-            "null",
-            "[]"
-        ]
-    );
+    assert_eq!(values, ["2", "3", "18446744073709551616", "[]", list, "null", "false", "null", "[]"]);
     let keys: Vec<_> = history.keys.iter().map(|&key| shown(&history, key)).collect();
     assert_eq!(keys, ["7", "\"xé\\ny\"", "-1", "1.5", "null"]);
     assert_eq!(history.initial.default, Value::UNKNOWN);
@@ -147,14 +111,9 @@ fn long(line_ends: usize) -> String {
     let (between, inside) = [("", ""), ("\n", ""), ("\n", "\n ")][line_ends];
     let records: Vec<String> = (0..4000)
         .map(|i| {
-            let operations = format!(
-                r#"[{{"t":"w","k":{},{inside}"v":{i}}},{{"t":"r","k":"key","v":[1]}}]"#,
-                i % 9
-            );
-            format!(
-                r#"{{{inside}"tid":{i},"sid":{},{inside}"sts":{i},"ops":{operations}}}"#,
-                i % 4
-            )
+            let operations =
+                format!(r#"[{{"t":"w","k":{},{inside}"v":{i}}},{{"t":"r","k":"key","v":[1]}}]"#, i % 9);
+            format!(r#"{{{inside}"tid":{i},"sid":{},{inside}"sts":{i},"ops":{operations}}}"#, i % 4)
         })
         .collect();
     format!("[{}]", records.join(&format!(",{between}")))
@@ -182,10 +141,7 @@ fn a_wrong_guess_of_where_a_record_starts_costs_nothing_but_time() {
         format!(r#"{{"tid":{i},"ops":[{operation},{operation}]}}"#)
     });
     let text = records.collect::<Vec<_>>().join("\n");
-    assert_eq!(
-        columns(&read(&text).unwrap()),
-        columns(&read_blocks(text.as_bytes(), 1000).unwrap())
-    );
+    assert_eq!(columns(&read(&text).unwrap()), columns(&read_blocks(text.as_bytes(), 1000).unwrap()));
 }
 
 #[test]
@@ -208,12 +164,8 @@ fn an_error_has_the_same_place_whatever_the_blocks() {
 
 #[test]
 fn what_is_written_reads_the_same() {
-    for text in [
-        SAMPLE,
-        "",
-        "[]",
-        r#"{"tid":1,"sid":1,"sno":9,"ops":[]}{"tid":2,"sid":1,"sno":-4,"ops":[]}"#,
-    ] {
+    for text in [SAMPLE, "", "[]", r#"{"tid":1,"sid":1,"sno":9,"ops":[]}{"tid":2,"sid":1,"sno":-4,"ops":[]}"#]
+    {
         let history = read(text).unwrap();
         for write in [write, write_lines] {
             let mut out = Vec::new();
@@ -239,9 +191,7 @@ fn a_transaction_is_written_on_one_line() {
 fn what_the_format_cannot_say_is_not_written() {
     let mut builder = Builder::new();
     let session = builder.nameless_session();
-    let only = builder
-        .transaction(Value::NIL, session, Status::Committed, 1)
-        .unwrap();
+    let only = builder.transaction(Value::NIL, session, Status::Committed, 1).unwrap();
     let key = builder.key(Value::NIL);
     builder.operation(only, Kind::Delete, key, Value::NIL, 1);
     let error = write(&builder.finish().unwrap(), &mut Vec::new()).unwrap_err();
@@ -261,21 +211,13 @@ fn a_start_after_its_commit_is_left_to_the_checker() {
 
 #[test]
 fn a_file_cut_anywhere_is_read_or_refused() {
-    let lines: String = SAMPLE
-        .lines()
-        .skip(1)
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(']', "] ");
+    let lines: String =
+        SAMPLE.lines().skip(1).map(str::trim).collect::<Vec<_>>().join(" ").replace(']', "] ");
     for text in [SAMPLE, lines.trim_end().trim_end_matches(']')] {
         for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
             let cut = read(&text[..end]);
             let inside_array = text.starts_with('[') && !text[..end].trim_end().is_empty();
-            assert!(
-                !inside_array || cut.is_err() || text[end..].trim().is_empty(),
-                "{end}"
-            );
+            assert!(!inside_array || cut.is_err() || text[end..].trim().is_empty(), "{end}");
         }
     }
 }
@@ -285,17 +227,12 @@ fn flipped_bits_never_panic() {
     let mut seed = 3u64;
     for _ in 0..10_000 {
         let mut text = SAMPLE.as_bytes().to_vec();
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = (seed >> 33) as usize % text.len();
         text[at] ^= 1 << (seed >> 60 & 7);
         let (whole, parts) = (read_blocks(&text, text.len()), read_blocks(&text, 100));
         assert_eq!(
-            whole
-                .map_err(|error| error.line)
-                .map(|history| columns(&history))
-                .ok(),
+            whole.map_err(|error| error.line).map(|history| columns(&history)).ok(),
             parts.ok().map(|history| columns(&history))
         );
     }
@@ -311,11 +248,7 @@ fn deep_nesting_is_an_error() {
 fn a_repeated_id_names_the_earlier_line() {
     let error = read("{\"tid\":\"x\",\"ops\":[]}\n\n{\"tid\":\"x\",\"ops\":[]}").unwrap_err();
     assert_eq!(error.line, 3);
-    assert!(
-        error.found.contains("\"x\"") && error.found.contains("line 1"),
-        "{}",
-        error.found
-    );
+    assert!(error.found.contains("\"x\"") && error.found.contains("line 1"), "{}", error.found);
 }
 
 #[test]
@@ -336,11 +269,7 @@ fn brackets_must_match() {
     ] {
         for size in 1..=text.len() {
             let error = read_blocks(text.as_bytes(), size).unwrap_err();
-            assert!(
-                error.expected.contains(expected),
-                "{text} by {size}: {}",
-                error.expected
-            );
+            assert!(error.expected.contains(expected), "{text} by {size}: {}", error.expected);
         }
     }
 }
@@ -348,11 +277,7 @@ fn brackets_must_match() {
 #[test]
 fn each_file_has_its_own_array() {
     let mut reader = Reader::new(Aion::default());
-    for text in [
-        "[{\"tid\":1,\"ops\":[]}]",
-        "{\"tid\":2,\"ops\":[]}\n",
-        "\n[{\"tid\":3,\"ops\":[]}]",
-    ] {
+    for text in ["[{\"tid\":1,\"ops\":[]}]", "{\"tid\":2,\"ops\":[]}\n", "\n[{\"tid\":3,\"ops\":[]}]"] {
         reader.feed(text.as_bytes()).unwrap();
         reader.end_of_file().unwrap();
     }
@@ -375,33 +300,16 @@ fn errors_say_where_and_what() {
         (r#"{"tid":1,"sts":"12x","ops":[]}"#, 17, "a timestamp"),
         (r#"{"tid":1,"sts":{"l":1},"ops":[]}"#, 17, "`p`"),
         (r#"{"tid":1,"ops":{}}"#, 17, "an array"),
-        (
-            r#"{"tid":1,"ops":[{"t":"x","k":1,"v":1}]}"#,
-            23,
-            "`r`, `w` or `a`",
-        ),
+        (r#"{"tid":1,"ops":[{"t":"x","k":1,"v":1}]}"#, 23, "`r`, `w` or `a`"),
         (r#"{"tid":1,"ops":[{"k":1,"v":1}]}"#, 18, "its kind `t`"),
         (r#"{"tid":1,"ops":[{"t":"r","v":1}]}"#, 18, "a key `k`"),
         (r#"{"tid":1,"ops":[{"t":"w","k":1}]}"#, 18, "a value `v`"),
         (r#"{"tid":1,"ops":[{"v":[1],"t":"a","k":1}]}"#, 23, "not an array"),
-        (
-            r#"{"tid":1,"ops":[{"t":"r","k":[1],"v":1}]}"#,
-            31,
-            "a string, a number",
-        ),
-        (
-            r#"{"tid":1,"ops":[{"t":"r","k":1,"v":[[1]]}]}"#,
-            38,
-            "a string, a number",
-        ),
+        (r#"{"tid":1,"ops":[{"t":"r","k":[1],"v":1}]}"#, 31, "a string, a number"),
+        (r#"{"tid":1,"ops":[{"t":"r","k":1,"v":[[1]]}]}"#, 38, "a string, a number"),
     ] {
         let error = one(text).unwrap_err();
-        assert_eq!(
-            (error.line, error.column),
-            (1, column),
-            "{text}: {}",
-            error.expected
-        );
+        assert_eq!((error.line, error.column), (1, column), "{text}: {}", error.expected);
         assert!(error.expected.contains(expected), "{text}: {}", error.expected);
     }
     let error = one(r#"{"tid":1,"ops":[{"t":"x","k":1,"v":1}]}"#).unwrap_err();

@@ -21,11 +21,7 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// If `out` fails, or if the history holds operations that this format cannot express.
 pub fn write_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let end = if history.transaction_count() == 0 {
-        ""
-    } else {
-        "\n"
-    };
+    let end = if history.transaction_count() == 0 { "" } else { "\n" };
     write_all(history, out, ("", "\n", end))
 }
 
@@ -91,11 +87,7 @@ fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) ->
         out.extend(b"{\"t\":\"");
         out.push(letter);
         out.extend(b"\",\"k\":");
-        json::write_value(
-            &history.values,
-            history.keys[history.operations.keys[operation] as usize],
-            out,
-        );
+        json::write_value(&history.values, history.keys[history.operations.keys[operation] as usize], out);
         out.extend(b",\"v\":");
         json::write_value(&history.values, history.operations.values[operation], out);
         out.push(b'}');

@@ -66,10 +66,7 @@ impl<'text> Cursor<'text> {
         }
         match unescape(raw) {
             Ok(text) => Ok(Scalar::Text(Cow::Owned(text))),
-            Err(offset) => Err(Fault::new(
-                start + offset,
-                "an escape such as `\\n`, `\\\"` or `\\u00e9`",
-            )),
+            Err(offset) => Err(Fault::new(start + offset, "an escape such as `\\n`, `\\\"` or `\\u00e9`")),
         }
     }
 
@@ -79,10 +76,7 @@ impl<'text> Cursor<'text> {
         let name = self.slice(start + 1, self.at);
         match character_of(name) {
             Some(character) => Ok(Scalar::Term(Cow::Owned(character_text(character)))),
-            None => Err(Fault::new(
-                start,
-                "a character such as `\\a`, `\\newline` or `\\u00e9`",
-            )),
+            None => Err(Fault::new(start, "a character such as `\\a`, `\\newline` or `\\u00e9`")),
         }
     }
 }
@@ -116,10 +110,7 @@ fn number_of<'text>(token: &'text str, unsigned: &'text str) -> Option<Scalar<'t
             Err(_) => Scalar::Large(digits.to_owned()),
         });
     }
-    if let Some(hexadecimal) = unsigned
-        .strip_prefix("0x")
-        .or_else(|| unsigned.strip_prefix("0X"))
-    {
+    if let Some(hexadecimal) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
         return hexadecimal_of(hexadecimal, plain.starts_with('-'));
     }
     if let Some((numerator, denominator)) = unsigned.split_once('/') {
@@ -146,13 +137,8 @@ fn hexadecimal_of(digits: &str, negative: bool) -> Option<Scalar<'static>> {
 
 fn float_of(text: &str) -> Option<f64> {
     // Rust also takes words such as `infinity`, which EDN does not.
-    let is_plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
-    let number = text
-        .parse()
-        .ok()
-        .filter(|_| is_plain && text.contains(['.', 'e', 'E']))?;
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
+    let number = text.parse().ok().filter(|_| is_plain && text.contains(['.', 'e', 'E']))?;
     Some(number)
 }
 
@@ -206,11 +192,7 @@ fn code_unit(name: &str) -> Option<u16> {
 }
 
 fn octal(rest: &str) -> Option<(char, usize)> {
-    let length = rest
-        .bytes()
-        .take(3)
-        .take_while(|byte| (b'0'..=b'7').contains(byte))
-        .count();
+    let length = rest.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
     let code = u8::from_str_radix(&rest[..length], 8).ok()?;
     Some((char::from(code), length))
 }
@@ -227,9 +209,7 @@ fn character_of(name: &str) -> Option<char> {
     }
     match first {
         'u' => code_unit(name).and_then(|unit| char::from_u32(u32::from(unit))),
-        'o' => octal(&name[1..])
-            .filter(|&(_, length)| length + 1 == name.len())
-            .map(|(octal, _)| octal),
+        'o' => octal(&name[1..]).filter(|&(_, length)| length + 1 == name.len()).map(|(octal, _)| octal),
         _ => None,
     }
 }

@@ -158,11 +158,7 @@ impl Cursor<'_> {
     }
 
     pub(super) fn skip_character(&mut self) -> Result<(), Fault> {
-        let first = self
-            .text
-            .get(self.at + 1..)
-            .and_then(|rest| rest.chars().next())
-            .ok_or(Fault::CutOff)?;
+        let first = self.text.get(self.at + 1..).and_then(|rest| rest.chars().next()).ok_or(Fault::CutOff)?;
         self.at = self.token_end(self.at + 1 + first.len_utf8())?;
         Ok(())
     }

@@ -79,13 +79,7 @@ impl Cursor<'_> {
         out.push(opener as char);
         let sorted = opener == b'{';
         let stride = if sorted && !is_set { 2 } else { 1 };
-        Ok(Some(Composite {
-            closer: closer_of(opener),
-            at,
-            stride,
-            sorted,
-            members: Vec::new(),
-        }))
+        Ok(Some(Composite { closer: closer_of(opener), at, stride, sorted, members: Vec::new() }))
     }
 }
 
@@ -115,10 +109,7 @@ impl Composite {
             .step_by(self.stride)
             .map(|key| {
                 let start = self.members[key];
-                (
-                    &out[start..end_of(key + 1)],
-                    &out[start..end_of(key + self.stride)],
-                )
+                (&out[start..end_of(key + 1)], &out[start..end_of(key + self.stride)])
             })
             .collect();
         // Most maps come sorted, and moving nested ones at every level would cost depth times size.

@@ -26,16 +26,8 @@ fn scalars_become_the_values_that_they_mean() {
         ("##-Inf", AtomKind::Float, "-inf"),
         ("##NaN", AtomKind::Float, "NaN"),
         ("18446744073709551616", AtomKind::Integer, "18446744073709551616"),
-        (
-            "+18446744073709551616N",
-            AtomKind::Integer,
-            "18446744073709551616",
-        ),
-        (
-            r#""a\n\"\\\u00e9\ud83d\ude00\101""#,
-            AtomKind::Text,
-            "a\n\"\\é😀A",
-        ),
+        ("+18446744073709551616N", AtomKind::Integer, "18446744073709551616"),
+        (r#""a\n\"\\\u00e9\ud83d\ude00\101""#, AtomKind::Text, "a\n\"\\é😀A"),
         (":a/b", AtomKind::Term, ":a/b"),
         ("x", AtomKind::Term, "x"),
         ("-", AtomKind::Term, "-"),
@@ -48,21 +40,10 @@ fn scalars_become_the_values_that_they_mean() {
         ("#inst\"2020\"", AtomKind::Term, "#inst \"2020\""),
     ] {
         let value = value(text, &mut values);
-        assert_eq!(
-            values.atom(value.atom_index().unwrap()),
-            (kind, meaning),
-            "{text}"
-        );
+        assert_eq!(values.atom(value.atom_index().unwrap()), (kind, meaning), "{text}");
     }
     assert_eq!(value("nil", &mut values), Value::NIL);
-    for (text, number) in [
-        ("1", 1),
-        ("+1", 1),
-        ("1N", 1),
-        ("-0", 0),
-        ("0x1F", 31),
-        ("-12", -12),
-    ] {
+    for (text, number) in [("1", 1), ("+1", 1), ("1N", 1), ("-0", 0), ("0x1F", 31), ("-12", -12)] {
         assert_eq!(value(text, &mut values), Value::small(number).unwrap(), "{text}");
     }
 }
@@ -117,9 +98,7 @@ fn what_is_written_is_read_back_as_the_same_value() {
 #[test]
 fn malformed_text_is_told_from_text_that_is_cut_off() {
     let mut values = Values::default();
-    for text in [
-        "[1", "\"a", "{:a", "#", "#_", "^", "\\", "#{1", "#tag", "\"\\", "[\"\\\"", "",
-    ] {
+    for text in ["[1", "\"a", "{:a", "#", "#_", "^", "\\", "#{1", "#tag", "\"\\", "[\"\\\"", ""] {
         let fault = whole_value(text, &mut values).unwrap_err();
         assert!(matches!(fault, Fault::CutOff), "{text}: {fault:?}");
         values.truncate_lists(0);
@@ -181,10 +160,7 @@ fn deep_nesting_is_an_error_and_not_a_stack_overflow() {
         let text = format!("[{}", open.repeat(100_000));
         let error = parse_value(&text, &mut Values::default()).unwrap_err();
         assert!(error.expected.contains("deep"), "{open}: {}", error.expected);
-        assert!(matches!(
-            Cursor::new(&text, true).skip_form(),
-            Err(Fault::Malformed(_))
-        ));
+        assert!(matches!(Cursor::new(&text, true).skip_form(), Err(Fault::Malformed(_))));
     }
     for prefix in ["#_", "^", "#t "] {
         let text = prefix.repeat(1_000_000);

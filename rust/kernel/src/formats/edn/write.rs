@@ -8,10 +8,7 @@ use crate::value::{AtomKind, Value, Values};
 /// A term that looks like a list is tagged, since a bare vector is a list.
 pub fn write_value(values: &Values, value: Value, out: &mut Vec<u8>) {
     if let Some((AtomKind::Term, text)) = value.atom_index().map(|index| values.atom(index))
-        && (text.starts_with('[')
-            || text
-                .strip_prefix('#')
-                .is_some_and(|tag| tag.starts_with(SCALAR_TAG)))
+        && (text.starts_with('[') || text.strip_prefix('#').is_some_and(|tag| tag.starts_with(SCALAR_TAG)))
     {
         out.extend_from_slice(format!("#{SCALAR_TAG} ").as_bytes());
     }
@@ -96,11 +93,7 @@ pub(super) fn write_quoted(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             control if control.is_control() => {
                 out.push_str("\\u");
-                out.extend(
-                    (0..4)
-                        .rev()
-                        .map(|place| hexadecimal(u32::from(control) >> (4 * place))),
-                );
+                out.extend((0..4).rev().map(|place| hexadecimal(u32::from(control) >> (4 * place))));
             }
             plain => out.push(plain),
         }

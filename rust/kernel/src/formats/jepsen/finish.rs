@@ -13,10 +13,7 @@ impl Jepsen {
     /// or integers) and values, both of the pool `values`.
     pub fn attach_log(&mut self, values: &Values, rows: &[(Value, Value)]) {
         let translation = self.builder.values.absorb(values);
-        self.log.extend(
-            rows.iter()
-                .map(|&(key, value)| (translation.of(key), translation.of(value))),
-        );
+        self.log.extend(rows.iter().map(|&(key, value)| (translation.of(key), translation.of(value))));
     }
 
     pub(super) fn into_history(mut self) -> Result<History, ParseError> {
@@ -24,12 +21,8 @@ impl Jepsen {
         self.create_transactions()?;
         self.compare_vectors_as_scalars();
         self.add_log();
-        self.builder
-            .note("operations that are not a client's, skipped", self.others);
-        self.builder.note(
-            "transactions whose completion differs from their invocation",
-            self.changed,
-        );
+        self.builder.note("operations that are not a client's, skipped", self.others);
+        self.builder.note("transactions whose completion differs from their invocation", self.changed);
         self.builder.finish()
     }
 
@@ -48,14 +41,7 @@ impl Jepsen {
                 self.operation(operation.without_result(), status, line);
             }
             let (id, invoke) = (invocation.transaction, invocation.place);
-            self.ended.push(Ended {
-                session,
-                status,
-                line,
-                id,
-                invoke,
-                complete: NOWHERE,
-            });
+            self.ended.push(Ended { session, status, line, id, invoke, complete: NOWHERE });
         }
     }
 
@@ -76,14 +62,10 @@ impl Jepsen {
                 (Value::NIL, Some(position)) => self.builder.values.integer(position),
                 (id, _) => id,
             };
-            let Some(number) = self
-                .builder
-                .transaction(id, ended.session, ended.status, ended.line)
-            else {
+            let Some(number) = self.builder.transaction(id, ended.session, ended.status, ended.line) else {
                 return Err(self.repeated_id(id, ended.line));
             };
-            self.builder
-                .interval(number, Interval::new(time(ended.invoke), time(ended.complete)));
+            self.builder.interval(number, Interval::new(time(ended.invoke), time(ended.complete)));
             self.builder.positions(number, Interval::new(invoke, complete));
         }
         Ok(())
@@ -129,10 +111,7 @@ impl Jepsen {
                 self.builder.version(VersionSource::Log, key, value);
             }
         }
-        self.builder.note(
-            "rows of the log about keys that the history does not mention",
-            unmentioned,
-        );
+        self.builder.note("rows of the log about keys that the history does not mention", unmentioned);
     }
 
     /// The key of the history that the log calls `text`: integer, string, keyword or symbol.
@@ -142,19 +121,13 @@ impl Jepsen {
         };
         let name = self.builder.values.atom(index).1.to_owned();
         let values = &mut self.builder.values;
-        let number = name
-            .parse()
-            .ok()
-            .filter(|number: &i64| number.to_string() == name);
+        let number = name.parse().ok().filter(|number: &i64| number.to_string() == name);
         let candidates = [
             number.map(|number| values.integer(number)),
             Some(values.intern(AtomKind::Text, &name)),
             Some(values.intern(AtomKind::Term, &format!(":{name}"))),
             Some(values.intern(AtomKind::Term, &name)),
         ];
-        candidates
-            .into_iter()
-            .flatten()
-            .find_map(|candidate| self.builder.find_key(candidate))
+        candidates.into_iter().flatten().find_map(|candidate| self.builder.find_key(candidate))
     }
 }

@@ -9,11 +9,8 @@ const EXAMPLE: &str = "an operation such as `{:type :ok, :process 0, :value [[:a
 const OPERATIONS: &str = "a vector of micro-operations such as `[[:r 1 nil] [:append 1 2]]`";
 
 /// Kinds as nearly every history spells them, tried before any other spelling.
-const USUAL_KINDS: [(&[u8], Kind); 3] = [
-    (b":r ", Kind::Read),
-    (b":append ", Kind::Append),
-    (b":w ", Kind::Write),
-];
+const USUAL_KINDS: [(&[u8], Kind); 3] =
+    [(b":r ", Kind::Read), (b":append ", Kind::Append), (b":w ", Kind::Write)];
 
 /// Fills `batch` from the whole records of `text`; how many bytes were taken.
 ///
@@ -22,12 +19,7 @@ const USUAL_KINDS: [(&[u8], Kind); 3] = [
 pub(super) fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> usize {
     let (valid, is_broken) = valid_prefix(text, last);
     let cursor = Cursor::new(valid, last && !is_broken);
-    let mut records = EventReader {
-        cursor,
-        text,
-        line: first_line,
-        counted: 0,
-    };
+    let mut records = EventReader { cursor, text, line: first_line, counted: 0 };
     loop {
         let taken = records.cursor.at();
         let mark = batch.mark();
@@ -137,9 +129,7 @@ impl EventReader<'_> {
         {
             return Err(fault);
         }
-        batch
-            .close(&draft, mark)
-            .map_err(|(expected, hint)| Fault::new(start, expected).hint(hint))
+        batch.close(&draft, mark).map_err(|(expected, hint)| Fault::new(start, expected).hint(hint))
     }
 
     /// Reads the value of one key.
@@ -181,9 +171,7 @@ impl EventReader<'_> {
         let start = self.after_blank()?;
         let number = match self.cursor.short_integer() {
             Some(number) => Some(number),
-            None => std::str::from_utf8(self.cursor.word()?)
-                .ok()
-                .and_then(|word| word.parse().ok()),
+            None => std::str::from_utf8(self.cursor.word()?).ok().and_then(|word| word.parse().ok()),
         };
         if number.is_none() {
             self.cursor.rewind(start);
@@ -201,11 +189,7 @@ impl EventReader<'_> {
             Some(index) => batch.values.atom(index).0 == AtomKind::Integer,
             None => true,
         };
-        Ok(if is_integer {
-            Process::Client(process)
-        } else {
-            Process::Other
-        })
+        Ok(if is_integer { Process::Client(process) } else { Process::Other })
     }
 
     /// Reads the micro-operations of an event that may turn out not to be a client's.
@@ -266,10 +250,7 @@ impl EventReader<'_> {
         let value = self.operand(kind, closer, batch)?;
         let at = self.after_blank()?;
         if self.cursor.peek()? != closer {
-            return Err(Fault::new(
-                at,
-                &format!("`{}` behind kind, key and value", closer as char),
-            ));
+            return Err(Fault::new(at, &format!("`{}` behind kind, key and value", closer as char)));
         }
         self.cursor.advance();
         batch.operations.push(MicroOperation { kind, key, value });

@@ -26,11 +26,7 @@ pub(super) struct Place {
     pub(super) time: i64,
 }
 
-pub(super) const NOWHERE: Place = Place {
-    number: MISSING,
-    index: MISSING,
-    time: MISSING,
-};
+pub(super) const NOWHERE: Place = Place { number: MISSING, index: MISSING, time: MISSING };
 
 /// The latest invocation of a session.
 #[derive(Debug)]
@@ -44,13 +40,7 @@ pub(super) struct Invocation {
 
 impl Default for Invocation {
     fn default() -> Self {
-        Self {
-            is_open: false,
-            place: NOWHERE,
-            line: 0,
-            transaction: Value::NIL,
-            operations: Vec::new(),
-        }
+        Self { is_open: false, place: NOWHERE, line: 0, transaction: Value::NIL, operations: Vec::new() }
     }
 }
 
@@ -114,10 +104,7 @@ impl Jepsen {
                 Enclosure::Closed
             }
             (_, Enclosure::Closed) => {
-                return fail(
-                    "the end of the file, since the vector of operations is closed",
-                    "more",
-                );
+                return fail("the end of the file, since the vector of operations is closed", "more");
             }
             (EventType::Open(bracket), _) => {
                 let found = format!("`{}`", bracket as char);
@@ -156,26 +143,18 @@ impl Jepsen {
         }
         let invocation = &mut self.invocations[session];
         if invocation.is_open {
-            let expected = format!(
-                "the completion of the invocation on line {} of this process",
-                invocation.line
-            );
-            return Err(
-                ParseError::on_line(u64::from(event.line), &expected, "another invocation").hint(
-                    "a process runs one transaction at a time: give concurrent ones processes of their own",
-                ),
-            );
+            let expected =
+                format!("the completion of the invocation on line {} of this process", invocation.line);
+            return Err(ParseError::on_line(u64::from(event.line), &expected, "another invocation").hint(
+                "a process runs one transaction at a time: give concurrent ones processes of their own",
+            ));
         }
         invocation.is_open = true;
         invocation.place = place;
         invocation.line = event.line;
         invocation.transaction = translation.of(event.transaction);
         invocation.operations.clear();
-        invocation.operations.extend(
-            operations
-                .iter()
-                .map(|operation| operation.translated(translation)),
-        );
+        invocation.operations.extend(operations.iter().map(|operation| operation.translated(translation)));
         Ok(())
     }
 
@@ -191,10 +170,7 @@ impl Jepsen {
             Value::NIL => self.builder.nameless_session(),
             process => self.builder.session(translation.of(process)),
         };
-        let opened = self
-            .invocations
-            .get_mut(session as usize)
-            .filter(|invocation| invocation.is_open);
+        let opened = self.invocations.get_mut(session as usize).filter(|invocation| invocation.is_open);
         let mut invoked = opened.map(std::mem::take);
         let mut id = translation.of(event.transaction);
         if let Some(invocation) = &invoked
@@ -203,9 +179,8 @@ impl Jepsen {
             id = invocation.transaction;
         }
         if event.has_value {
-            let mut differs = invoked
-                .as_ref()
-                .is_some_and(|before| before.operations.len() != operations.len());
+            let mut differs =
+                invoked.as_ref().is_some_and(|before| before.operations.len() != operations.len());
             for (place, operation) in operations.iter().enumerate() {
                 let operation = operation.translated(translation);
                 let before = invoked.as_ref().and_then(|before| before.operations.get(place));
@@ -219,14 +194,7 @@ impl Jepsen {
             }
         }
         let invoke = invoked.as_ref().map_or(NOWHERE, |invocation| invocation.place);
-        self.ended.push(Ended {
-            session,
-            status,
-            line: event.line,
-            id,
-            invoke,
-            complete,
-        });
+        self.ended.push(Ended { session, status, line: event.line, id, invoke, complete });
         // The memory of the micro-operations serves the next invocation of this session.
         if let Some(invocation) = &mut invoked {
             self.invocations[session as usize].operations = std::mem::take(&mut invocation.operations);
@@ -243,11 +211,7 @@ impl Jepsen {
         } else {
             self.unusable_indexes += 1;
         }
-        Place {
-            number,
-            index: event.index,
-            time: event.time,
-        }
+        Place { number, index: event.index, time: event.time }
     }
 
     /// Adds an operation of the transaction that is about to end.
@@ -260,8 +224,7 @@ impl Jepsen {
         if kind == Kind::Write {
             self.remember_write(key, value);
         }
-        self.builder
-            .operation(self.ended.len() as u32, kind, key, value, line);
+        self.builder.operation(self.ended.len() as u32, kind, key, value, line);
     }
 
     fn remember_write(&mut self, key: u32, value: Value) {
@@ -278,11 +241,7 @@ impl Jepsen {
 
 impl MicroOperation {
     fn translated(&self, translation: &Translation) -> Self {
-        Self {
-            kind: self.kind,
-            key: translation.of(self.key),
-            value: translation.of(self.value),
-        }
+        Self { kind: self.kind, key: translation.of(self.key), value: translation.of(self.value) }
     }
 
     /// Whether an invocation of this may complete as `other`: only the results of reads may differ.

@@ -60,21 +60,11 @@ fn columns(history: &History) -> String {
 
 /// Values of all operations.
 fn values(history: &History) -> Vec<String> {
-    history
-        .operations
-        .values
-        .iter()
-        .map(|&value| shown(history, value))
-        .collect()
+    history.operations.values.iter().map(|&value| shown(history, value)).collect()
 }
 
 fn ids(history: &History) -> Vec<String> {
-    history
-        .transactions
-        .ids
-        .iter()
-        .map(|&id| shown(history, id))
-        .collect()
+    history.transactions.ids.iter().map(|&id| shown(history, id)).collect()
 }
 
 const SMALL: &str = r#"{:type :invoke, :f :txn, :value [[:r 4 nil] [:append 3 1]], :time 18, :process 7, :index 0}
@@ -98,19 +88,11 @@ fn events_become_transactions_in_order_of_completion() {
     assert_eq!(ids(&history), ["4", "11", "13", "12"]);
     assert_eq!(
         history.transactions.statuses,
-        [
-            Status::Committed,
-            Status::Aborted,
-            Status::Indeterminate,
-            Status::Indeterminate
-        ]
+        [Status::Committed, Status::Aborted, Status::Indeterminate, Status::Indeterminate]
     );
     assert_eq!(history.transactions.lines, [4, 8, 10, 9]);
     assert_eq!(values(&history), ["[1 2]", "1", "?", "\"a\"", "1", "?", "?"]);
-    assert_eq!(
-        history.notes,
-        [("operations that are not a client's, skipped".to_owned(), 1)]
-    );
+    assert_eq!(history.notes, [("operations that are not a client's, skipped".to_owned(), 1)]);
     let first = history.transactions.intervals.get(0);
     assert_eq!((first.invoke(), first.complete()), (Some(18), Some(25)));
     let never = history.transactions.positions.get(3);
@@ -120,22 +102,15 @@ fn events_become_transactions_in_order_of_completion() {
 
 #[test]
 fn blocks_of_any_size_give_the_same_columns() {
-    for text in [
-        SMALL,
-        COMPLETIONS,
-        &format!("[{SMALL}]"),
-        &SMALL.replace(":process 9", ":process 2 :type :ok"),
-    ] {
+    for text in
+        [SMALL, COMPLETIONS, &format!("[{SMALL}]"), &SMALL.replace(":process 9", ":process 2 :type :ok")]
+    {
         let whole = read(text).map(|history| columns(&history));
         for size in 1..80 {
             let parts = read_blocks(text.as_bytes(), size).map(|history| columns(&history));
             match (&whole, &parts) {
                 (Err(whole), Err(parts)) => {
-                    assert_eq!(
-                        (whole.line, &whole.expected),
-                        (parts.line, &parts.expected),
-                        "{size}"
-                    );
+                    assert_eq!((whole.line, &whole.expected), (parts.line, &parts.expected), "{size}");
                 }
                 _ => assert_eq!(whole, parts, "{size}"),
             }
@@ -202,10 +177,7 @@ fn the_initial_value_of_another_format_is_written_as_nil() {
     reader.end_of_file().unwrap();
     let mut text = Vec::new();
     write(&reader.finish().unwrap(), &mut text).unwrap();
-    assert_eq!(
-        values(&history(std::str::from_utf8(&text).unwrap())),
-        ["nil", "5", "5"]
-    );
+    assert_eq!(values(&history(std::str::from_utf8(&text).unwrap())), ["nil", "5", "5"]);
 }
 
 #[test]
@@ -253,9 +225,7 @@ fn a_completion_that_differs_from_its_invocation_is_used_and_noted() {
         ("[[:w 1 7] [:w 2 3]]", 1),
     ] {
         let invocation = "{:type :invoke :process 0 :value [[:r 1 nil] [:w 2 3]]}";
-        let history = history(&format!(
-            "{invocation}\n{{:type :ok :process 0 :value {completion}}}"
-        ));
+        let history = history(&format!("{invocation}\n{{:type :ok :process 0 :value {completion}}}"));
         assert_eq!(history.notes.len(), noted, "{completion}");
         assert_eq!(values(&history)[0], "7");
     }
@@ -280,11 +250,7 @@ fn errors_say_where_and_what() {
     let invocation = "{:type :invoke :process 0 :value []}";
     for (text, line, expected) in [
         ("{:type :ok :value [[:cas 1 2]]}", 1, "`:r`, `:w` or `:append`"),
-        (
-            "\n{:type :ok :process 0 :f :read :value {0 5}}",
-            2,
-            "a vector of micro-operations",
-        ),
+        ("\n{:type :ok :process 0 :f :read :value {0 5}}", 2, "a vector of micro-operations"),
         ("{:type :ok :process 0}", 1, "a vector of micro-operations"),
         ("{:type :invoke :value []}", 1, "a process"),
         ("{:process 0 :value []}", 1, "a type"),
@@ -300,11 +266,7 @@ fn errors_say_where_and_what() {
         ("{:type :ok :value []}\n[", 2, "a map"),
         ("{:type :ok :value []", 1, "the rest of the form"),
         ("r(1,2,3,4)", 1, "an operation"),
-        (
-            "{:type :ok :value [] :transaction 1}\n{:type :ok :value []}",
-            2,
-            "of its own",
-        ),
+        ("{:type :ok :value [] :transaction 1}\n{:type :ok :value []}", 2, "of its own"),
     ] {
         let error = read(text).err().unwrap_or_else(|| panic!("no error in {text}"));
         assert_eq!(error.line, line, "{text}: {error:?}");
@@ -324,10 +286,7 @@ fn bytes_that_are_no_text_are_an_error_where_they_stand() {
 #[test]
 fn the_first_fault_of_the_input_is_told() {
     let invocation = "{:type :invoke :process 0 :value []}\n";
-    let error = read(&format!(
-        "{invocation}{invocation}{{:type :ok :value [[:cas 1 2]]}}"
-    ))
-    .unwrap_err();
+    let error = read(&format!("{invocation}{invocation}{{:type :ok :value [[:cas 1 2]]}}")).unwrap_err();
     assert_eq!(error.line, 2);
 }
 
@@ -341,20 +300,12 @@ fn a_log_gives_the_order_of_versions() {
     let mut jepsen = Jepsen::default();
     jepsen.attach_log(&log, &rows);
     let mut reader = Reader::new(jepsen);
-    reader
-        .feed(b"{:type :ok :value [[:w 3 1] [:w 3 2] [:w :x 0] [:w :x 9]]}")
-        .unwrap();
+    reader.feed(b"{:type :ok :value [[:w 3 1] [:w 3 2] [:w :x 0] [:w :x 9]]}").unwrap();
     reader.end_of_file().unwrap();
     let history = reader.finish().unwrap();
     assert_eq!(history.versions[0].source, VersionSource::Log);
-    assert_eq!(
-        history.versions[0].of(0),
-        [2, 1].map(|value| Value::small(value).unwrap())
-    );
-    assert_eq!(
-        history.versions[0].of(1),
-        [0, 9].map(|value| Value::small(value).unwrap())
-    );
+    assert_eq!(history.versions[0].of(0), [2, 1].map(|value| Value::small(value).unwrap()));
+    assert_eq!(history.versions[0].of(1), [0, 9].map(|value| Value::small(value).unwrap()));
     assert_eq!(history.notes[0].1, 1);
 }
 
@@ -369,9 +320,7 @@ fn text_cut_anywhere_gives_a_result_or_an_error() {
 fn mutated_text_never_panics() {
     let mut state = 0x5eed_u64;
     let mut random = |below: usize| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % below
     };
     for _ in 0..4_000 {

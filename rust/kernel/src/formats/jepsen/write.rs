@@ -1,7 +1,7 @@
 //! A history as Jepsen events, in EDN (a map per line) or JSON (an array, an object per line).
 //!
-//! Without positions of its own a history is written transaction by transaction, which looks as if each
-//! had run alone: such a file proves nothing about real time.
+//! Events are ordered by their positions, else by the clients' clock. A history with neither is written as
+//! completions only: invocations would claim a real-time order that nobody saw.
 
 use super::MISSING;
 use super::notation::Notation;
@@ -71,18 +71,13 @@ impl<'history> Script<'history> {
         let processes = processes(history);
         let steps = if has_positions {
             by_position(history)
+        } else if has_intervals(history) {
+            by_time(history)
         } else {
-            one_by_one(history, &processes)
+            completions(history)
         };
         let written = written(history);
-        Ok(Self {
-            history,
-            notation,
-            steps,
-            has_positions,
-            processes,
-            written,
-        })
+        Ok(Self { history, notation, steps, has_positions, processes, written })
     }
 
     fn event(&self, number: usize, step: &Step, out: &mut Vec<u8>) {
@@ -98,19 +93,11 @@ impl<'history> Script<'history> {
         notation.field("value", out);
         self.operations(step, out);
         let interval = transactions.intervals.get(transaction);
-        let time = if step.is_completion {
-            interval.complete()
-        } else {
-            interval.invoke()
-        };
+        let time = if step.is_completion { interval.complete() } else { interval.invoke() };
         let process = self.processes[transactions.sessions[transaction] as usize];
         self.field("time", time.and_then(Value::small), out);
         self.field("process", process, out);
-        self.field(
-            "index",
-            Value::small(step.position).filter(|_| self.has_positions),
-            out,
-        );
+        self.field("index", Value::small(step.position).filter(|_| self.has_positions), out);
         self.field("transaction", self.explicit_id(number, step), out);
         out.push(b'}');
     }
@@ -135,24 +122,13 @@ impl<'history> Script<'history> {
     /// The id of the transaction that ends here, if the reader would call it something else.
     fn explicit_id(&self, number: usize, step: &Step) -> Option<Value> {
         let ends = step.is_completion || self.never_completes(step.transaction);
-        let derived = if self.has_positions {
-            Some(step.position)
-        } else {
-            i64::try_from(number).ok()
-        };
+        let derived = if self.has_positions { Some(step.position) } else { i64::try_from(number).ok() };
         let id = self.history.transactions.ids[step.transaction];
         (ends && derived.and_then(Value::small) != Some(id)).then_some(id)
     }
 
     fn never_completes(&self, transaction: usize) -> bool {
-        self.has_positions
-            && self
-                .history
-                .transactions
-                .positions
-                .get(transaction)
-                .complete()
-                .is_none()
+        self.has_positions && self.history.transactions.positions.get(transaction).complete().is_none()
     }
 
     fn operations(&self, step: &Step, out: &mut Vec<u8>) {
@@ -215,11 +191,7 @@ fn has_positions(history: &History) -> bool {
     let mut positions: Vec<i64> = Vec::new();
     for (transaction, &status) in transactions.statuses.iter().enumerate() {
         let interval = transactions.positions.get(transaction);
-        let needed = if status == Status::Indeterminate {
-            interval.invoke()
-        } else {
-            None
-        };
+        let needed = if status == Status::Indeterminate { interval.invoke() } else { None };
         if interval.complete().or(needed).is_none() {
             return false;
         }
@@ -235,44 +207,37 @@ fn by_position(history: &History) -> Vec<Step> {
     for transaction in 0..history.transaction_count() {
         let interval = history.transactions.positions.get(transaction);
         for (position, is_completion) in [(interval.invoke(), false), (interval.complete(), true)] {
-            steps.extend(position.map(|position| Step {
-                position,
-                transaction,
-                is_completion,
-            }));
+            steps.extend(position.map(|position| Step { position, transaction, is_completion }));
         }
     }
     steps.sort_unstable_by_key(|step| step.position);
     steps
 }
 
-/// Transaction by transaction, as the input showed them unless that breaks the order of a session.
-fn one_by_one(history: &History, processes: &[Option<Value>]) -> Vec<Step> {
-    let sessions = 0..history.session_ids.len();
-    let in_order = sessions
-        .into_iter()
-        .all(|session| history.transactions_of(session).is_sorted());
-    let order: Vec<u32> = if in_order {
-        (0..history.transaction_count() as u32).collect()
-    } else {
-        history.session_transactions.clone()
-    };
+/// Whether the clients' clock shows both ends of every transaction.
+fn has_intervals(history: &History) -> bool {
+    let closed = |transaction| history.transactions.intervals.get(transaction).is_closed();
+    history.transaction_count() > 0 && (0..history.transaction_count()).all(closed)
+}
+
+/// By the clients' clock; intervals are closed, so at one instant invocations come first.
+fn by_time(history: &History) -> Vec<Step> {
     let mut steps = Vec::new();
-    for transaction in order.into_iter().map(|transaction| transaction as usize) {
-        if processes[history.transactions.sessions[transaction] as usize].is_some() {
-            steps.push(Step {
-                position: MISSING,
-                transaction,
-                is_completion: false,
-            });
+    for transaction in 0..history.transaction_count() {
+        let interval = history.transactions.intervals.get(transaction);
+        for (time, is_completion) in [(interval.invoke(), false), (interval.complete(), true)] {
+            let time = time.unwrap_or_default();
+            steps.push((time, is_completion, Step { position: MISSING, transaction, is_completion }));
         }
-        steps.push(Step {
-            position: MISSING,
-            transaction,
-            is_completion: true,
-        });
     }
-    steps
+    steps.sort_by_key(|&(time, is_completion, _)| (time, is_completion));
+    steps.into_iter().map(|(.., step)| step).collect()
+}
+
+/// Completions only, as the input showed the transactions unless that breaks the order of a session.
+fn completions(history: &History) -> Vec<Step> {
+    let order = history.written_order();
+    order.map(|transaction| Step { position: MISSING, transaction, is_completion: true }).collect()
 }
 
 /// Integers for all sessions but those of one transaction that the input does not name.
@@ -285,14 +250,8 @@ fn processes(history: &History) -> Vec<Option<Value>> {
             processes.push(Some(id));
             continue;
         }
-        let is_invoked = |&transaction: &u32| {
-            history
-                .transactions
-                .positions
-                .get(transaction as usize)
-                .invoke()
-                .is_some()
-        };
+        let is_invoked =
+            |&transaction: &u32| history.transactions.positions.get(transaction as usize).invoke().is_some();
         let transactions = history.transactions_of(session);
         if id == Value::NIL && transactions.len() <= 1 && !transactions.iter().any(is_invoked) {
             processes.push(None);
@@ -318,9 +277,5 @@ fn written(history: &History) -> Option<HashSet<(u32, Value)>> {
     }
     let operations = &history.operations;
     let writes = (0..history.operation_count()).filter(|&place| operations.kinds[place].installs());
-    Some(
-        writes
-            .map(|place| (operations.keys[place], operations.values[place]))
-            .collect(),
-    )
+    Some(writes.map(|place| (operations.keys[place], operations.values[place])).collect())
 }

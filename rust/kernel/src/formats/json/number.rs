@@ -86,10 +86,7 @@ impl<'text> Cursor<'text> {
 
     #[inline]
     fn digit_at(&self, at: usize) -> Option<u8> {
-        self.text
-            .get(at)
-            .map(|byte| byte.wrapping_sub(b'0'))
-            .filter(|&digit| digit < 10)
+        self.text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
     }
 
     /// An integer of at most 64 bits.

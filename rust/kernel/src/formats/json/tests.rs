@@ -42,10 +42,7 @@ fn any_value_is_skipped_whole() {
 #[test]
 fn a_prefix_of_correct_json_is_cut_off_and_never_malformed() {
     for end in 0..SAMPLE.len() {
-        assert!(
-            matches!(skip(&SAMPLE.as_bytes()[..end]), Err(Fault::CutOff(_))),
-            "{end}"
-        );
+        assert!(matches!(skip(&SAMPLE.as_bytes()[..end]), Err(Fault::CutOff(_))), "{end}");
     }
 }
 
@@ -53,9 +50,7 @@ fn a_prefix_of_correct_json_is_cut_off_and_never_malformed() {
 fn flipped_bits_never_panic() {
     let mut seed = 1u64;
     let mut random = |below: usize| {
-        seed = seed
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % below
     };
     for _ in 0..20_000 {
@@ -75,10 +70,7 @@ fn flipped_bits_never_panic() {
 fn nesting_beyond_the_limit_is_an_error_and_not_a_crash() {
     for bracket in ["[", "{\"\":", "[{\"\":"] {
         let fault = skip(bracket.repeat(100_000).as_bytes()).unwrap_err();
-        assert!(
-            matches!(&fault, Fault::Malformed(at) if at.expected.contains("nested")),
-            "{fault:?}"
-        );
+        assert!(matches!(&fault, Fault::Malformed(at) if at.expected.contains("nested")), "{fault:?}");
     }
     let deep = "[".repeat(DEEPEST) + &"]".repeat(DEEPEST);
     assert_eq!(skip(deep.as_bytes()), Ok(deep.len()));
@@ -110,9 +102,7 @@ fn numbers_are_exact_whatever_their_size() {
 
 #[test]
 fn what_is_no_json_number_is_malformed() {
-    for text in [
-        "01", "-01", "00", "1.x", ".5", "+1", "-x", "1e+x", "1e999", "NaN", "Infinity", "--1",
-    ] {
+    for text in ["01", "-01", "00", "1.x", ".5", "+1", "-x", "1e+x", "1e999", "NaN", "Infinity", "--1"] {
         let mut values = Values::default();
         let mut cursor = Cursor::new(text.as_bytes(), 1);
         let fault = scalar(&mut cursor, &mut values);
@@ -136,14 +126,8 @@ fn a_64_bit_integer_is_told_from_anything_else() {
 fn escapes_become_characters_and_back() {
     let string = |text: &str| Cursor::new(text.as_bytes(), 1).string().map(Cow::into_owned);
     assert_eq!(string(r#""\u0041\u00e9\ud83d\ude00\/\n""#).unwrap(), "Aé😀/\n");
-    assert_eq!(
-        rewritten(r#""\u0001\u001f\n\r\t\"\\é""#),
-        r#""\u0001\u001f\n\r\t\"\\é""#
-    );
-    assert!(matches!(
-        Cursor::new(b"\"plain\"", 1).string(),
-        Ok(Cow::Borrowed("plain"))
-    ));
+    assert_eq!(rewritten(r#""\u0001\u001f\n\r\t\"\\é""#), r#""\u0001\u001f\n\r\t\"\\é""#);
+    assert!(matches!(Cursor::new(b"\"plain\"", 1).string(), Ok(Cow::Borrowed("plain"))));
 }
 
 #[test]
@@ -206,8 +190,5 @@ fn what_json_does_not_have_is_written_as_text_or_null() {
     let list = values.push_list([term, infinite, truth, Value::NIL, Value::UNKNOWN]);
     let mut out = Vec::new();
     write_value(&values, list, &mut out);
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        r#"[":\"x","inf",true,null,null]"#
-    );
+    assert_eq!(String::from_utf8(out).unwrap(), r#"[":\"x","inf",true,null,null]"#);
 }

@@ -15,10 +15,7 @@ pub fn write_string(text: &str, out: &mut Vec<u8>) {
             b'\t' => out.extend(b"\\t"),
             0..b' ' => {
                 out.extend(b"\\u00");
-                out.extend([
-                    HEXADECIMAL[usize::from(byte >> 4)],
-                    HEXADECIMAL[usize::from(byte & 15)],
-                ]);
+                out.extend([HEXADECIMAL[usize::from(byte >> 4)], HEXADECIMAL[usize::from(byte & 15)]]);
             }
             _ => out.push(byte),
         }

@@ -1,0 +1,261 @@
+//! The JSON front end: objects with string keys, as elle-cli reads them, to events.
+
+use super::{Batch, Draft, EventType, Jepsen, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
+use crate::error::ParseError;
+use crate::formats::Records;
+use crate::formats::json::{self, Cursor, Fault, Number};
+use crate::history::{History, Kind};
+use crate::value::{Value, Values};
+
+const EXAMPLE: &str = "an operation such as `{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",\"x\",1]]}`";
+const OPERATIONS: &str = "an array of micro-operations such as `[[\"r\",1,null],[\"append\",1,2]]`";
+
+/// The history so far, from JSON.
+#[derive(Debug, Default)]
+pub struct JepsenJson(pub Jepsen);
+
+impl Records for JepsenJson {
+    type Batch = Batch;
+
+    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
+        let mut cursor = Cursor::new(text, first_line);
+        loop {
+            let (taken, mark) = (cursor.at(), batch.mark());
+            match record(&mut cursor, batch) {
+                Ok(true) => {}
+                Ok(false) => return Ok(text.len()),
+                Err(Fault::CutOff(_)) if !last => {
+                    batch.rewind(mark);
+                    return Ok(taken);
+                }
+                Err(fault) => {
+                    batch.rewind(mark);
+                    batch.fault = Some(cursor.error(fault));
+                    return Ok(text.len());
+                }
+            }
+        }
+    }
+
+    fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
+        self.0.merge(batch)
+    }
+
+    fn end_of_file(&mut self, line: u64) -> Result<(), ParseError> {
+        self.0.end_of_file(line)
+    }
+
+    fn finish(self) -> Result<History, ParseError> {
+        self.0.finish()
+    }
+}
+
+/// Adds the next event, bracket or comma; false at the end of the text.
+fn record(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
+    let Some(byte) = cursor.peek() else {
+        return Ok(false);
+    };
+    let line = cursor.line();
+    match byte {
+        b'{' => event(cursor, batch)?,
+        b',' => cursor.expect(b',', "`,`")?,
+        b'[' => {
+            cursor.begin_array()?;
+            batch.bracket(EventType::Open(b'['), line);
+        }
+        b']' => {
+            cursor.expect(b']', "`]`")?;
+            batch.bracket(EventType::Close(b']'), line);
+        }
+        _ => {
+            return Err(Fault::at(cursor.at(), EXAMPLE).hint("is this another format? Name it with --format"));
+        }
+    }
+    Ok(true)
+}
+
+fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
+    let (start, mark) = (cursor.at(), batch.mark());
+    let mut draft = Draft::new(cursor.line());
+    let mut misfit = None;
+    let mut fields = cursor.begin_object()?;
+    while let Some(name) = cursor.next_field(&mut fields)? {
+        match &*name {
+            b"type" => draft.event_type = text(cursor)?.as_deref().and_then(EventType::named),
+            b"f" => draft.other_function = text(cursor)?.is_some_and(|f| f != b"txn"),
+            b"process" => draft.process = process(cursor, &mut batch.values)?,
+            b"index" => draft.index = integer(cursor)?,
+            b"time" => draft.time = integer(cursor)?,
+            b"transaction" => draft.transaction = json::scalar(cursor, &mut batch.values)?,
+            b"value" => {
+                let (before, here) = (batch.mark(), *cursor);
+                match operations(cursor, batch) {
+                    Ok(has_value) => draft.has_value = has_value,
+                    Err(fault @ Fault::CutOff(_)) => return Err(fault),
+                    Err(fault) => {
+                        // Only a client's value must be micro-operations, and that may stand further on.
+                        misfit = Some(fault);
+                        batch.rewind(before);
+                        *cursor = here;
+                        cursor.skip_value()?;
+                    }
+                }
+            }
+            _ => cursor.skip_value()?,
+        }
+    }
+    if let Some(fault) = misfit.filter(|_| draft.is_a_clients()) {
+        return Err(fault);
+    }
+    batch.close(&draft, mark).map_err(|(expected, hint)| Fault::at(start, expected).hint(hint))
+}
+
+/// A string, with a keyword's colon taken off; nothing if the value is something else.
+fn text(cursor: &mut Cursor) -> Result<Option<Vec<u8>>, Fault> {
+    if cursor.peek_for("a value")? != b'"' {
+        cursor.skip_value()?;
+        return Ok(None);
+    }
+    let text = cursor.string_bytes()?;
+    Ok(Some(text.strip_prefix(b":").unwrap_or(&text).to_vec()))
+}
+
+/// An integer that is not negative, or [`MISSING`].
+fn integer(cursor: &mut Cursor) -> Result<i64, Fault> {
+    if !matches!(cursor.peek_for("a value")?, b'-' | b'0'..=b'9') {
+        cursor.skip_value()?;
+        return Ok(MISSING);
+    }
+    Ok(match cursor.number()? {
+        Number::Integer(number) if number >= 0 => number,
+        _ => MISSING,
+    })
+}
+
+fn process(cursor: &mut Cursor, values: &mut Values) -> Result<Process, Fault> {
+    if cursor.null()? {
+        return Ok(Process::Unnamed);
+    }
+    if !matches!(cursor.peek_for("a process")?, b'-' | b'0'..=b'9') {
+        cursor.skip_value()?;
+        return Ok(Process::Other);
+    }
+    Ok(match cursor.number()? {
+        Number::Integer(number) => Process::Client(values.integer(number)),
+        Number::Long(digits) => Process::Client(values.decimal(digits)),
+        Number::Float(_) => Process::Other,
+    })
+}
+
+/// Reads an array of micro-operations; false if there is null instead.
+fn operations(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
+    if cursor.null()? {
+        return Ok(false);
+    }
+    if cursor.peek_for(OPERATIONS)? != b'[' {
+        return Err(Fault::at(cursor.at(), OPERATIONS).hint(WORKLOADS));
+    }
+    let mut elements = cursor.begin_array()?;
+    while cursor.next_element(&mut elements)? {
+        let operation = operation(cursor, &mut batch.values)?;
+        batch.operations.push(operation);
+    }
+    Ok(true)
+}
+
+fn operation(cursor: &mut Cursor, values: &mut Values) -> Result<MicroOperation, Fault> {
+    let at = cursor.start();
+    if cursor.peek_for(OPERATIONS)? != b'[' {
+        return Err(Fault::at(at, "a micro-operation such as `[\"r\",1,null]`").hint(WORKLOADS));
+    }
+    let mut parts = cursor.begin_array()?;
+    let kind_at = cursor.start();
+    let kind = if cursor.next_element(&mut parts)? { text(cursor)? } else { None };
+    let kind = kind.as_deref().and_then(kind_named).ok_or_else(|| {
+        Fault::at(kind_at, "a micro-operation that is `r`, `w` or `append`").hint(WORKLOADS)
+    })?;
+    if !cursor.next_element(&mut parts)? {
+        return Err(Fault::at(at, "a key behind the kind"));
+    }
+    let key = json::scalar(cursor, values)?;
+    let value = match cursor.next_element(&mut parts)? {
+        true => operand(cursor, values, kind)?,
+        false if kind == Kind::Read => return Ok(MicroOperation { kind, key, value: Value::NIL }),
+        false => return Err(Fault::at(at, "a value behind the key")),
+    };
+    if cursor.next_element(&mut parts)? {
+        return Err(Fault::at(cursor.at(), "`]` behind kind, key and value"));
+    }
+    Ok(MicroOperation { kind, key, value })
+}
+
+fn operand(cursor: &mut Cursor, values: &mut Values, kind: Kind) -> Result<Value, Fault> {
+    if kind != Kind::Read || cursor.peek_for("a value")? != b'[' {
+        return json::scalar(cursor, values);
+    }
+    let mut members = cursor.begin_array()?;
+    let mut elements = Vec::new();
+    while cursor.next_element(&mut members)? {
+        elements.push(json::scalar(cursor, values)?);
+    }
+    Ok(values.push_list(elements))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::equality::same;
+    use crate::formats::Reader;
+
+    fn read<F: Records>(format: F, text: &[u8], size: usize) -> Result<History, ParseError> {
+        let mut reader = Reader::new(format);
+        for block in text.chunks(size.max(1)) {
+            reader.feed(block)?;
+        }
+        reader.end_of_file()?;
+        reader.finish()
+    }
+
+    const JSON: &str = r#"[{"type":"invoke","f":"txn","process":0,"index":0,"time":5,"value":[["append",1,2],["r",3,null]]},
+{"type":"info","f":"start","process":"nemesis","value":["isolated",{"a":["b"]}]},
+{"type":"ok","f":"txn","process":0,"index":1,"time":9,"value":[["append",1,2],["r",3,[4,5]]]},
+{"type":"invoke","process":1,"index":2,"value":[["append",3,4],["append",3,5]]}]"#;
+    const EDN: &str =
+        "[{:type :invoke, :f :txn, :process 0, :index 0, :time 5, :value [[:append 1 2] [:r 3 nil]]}
+{:type :info, :f :start, :process :nemesis}
+{:type :ok, :f :txn, :process 0, :index 1, :time 9, :value [[:append 1 2] [:r 3 [4 5]]]}
+{:type :invoke, :process 1, :index 2, :value [[:append 3 4] [:append 3 5]]}]";
+
+    #[test]
+    fn json_and_edn_of_one_history_are_equal() {
+        let edn = read(Jepsen::default(), EDN.as_bytes(), 1000).unwrap();
+        for size in [1, 2, 7, 1000] {
+            let json = read(JepsenJson::default(), JSON.as_bytes(), size).unwrap();
+            assert!(same(&json, &edn));
+            assert_eq!(json.notes, edn.notes);
+        }
+    }
+
+    #[test]
+    fn a_text_cut_anywhere_gives_a_history_or_an_error() {
+        for end in 0..JSON.len() {
+            let whole = read(JepsenJson::default(), &JSON.as_bytes()[..end], 9);
+            assert!(end == 0 || whole.is_err(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn errors_name_what_is_wrong() {
+        for (text, expected) in [
+            (r#"{"type":"ok","process":1,"value":[["bank",1,2]]}"#, "`r`, `w` or `append`"),
+            (r#"{"type":"ok","process":1,"value":{"a":1}}"#, "an array of micro-operations"),
+            (r#"{"type":"ok","process":1,"value":[["w",1]]}"#, "a value behind the key"),
+            (r#"{"type":"ok","process":1,"value":[["w",1,2,3]]}"#, "behind kind, key and value"),
+            (r#"{"process":1,"value":[]}"#, "a type"),
+            ("x", "an operation such as"),
+        ] {
+            let error = read(JepsenJson::default(), text.as_bytes(), 1000).unwrap_err();
+            assert!(error.expected.contains(expected), "{text}: {}", error.expected);
+        }
+    }
+}
