@@ -76,9 +76,7 @@ def test_every_name_of_an_anomaly_finds_it(entry: CatalogueEntry) -> None:
 
 
 def test_no_name_means_two_anomalies() -> None:
-    names = [
-        normalise(name) for entry in CATALOGUE.values() for name in (entry.name, *entry.aliases)
-    ]
+    names = [normalise(name) for entry in CATALOGUE.values() for name in (entry.name, *entry.aliases)]
     assert len(names) == len(set(names))
 
 

@@ -145,9 +145,7 @@ def test_nothing_with_sessions_implies_real_time_or_a_clock() -> None:
             assert {DEFINITIONS[other].family for other in implied(level)} <= weaker
 
 
-@pytest.mark.parametrize(
-    "level", [level for level in Level if level.value.startswith("strong-session-")]
-)
+@pytest.mark.parametrize("level", [level for level in Level if level.value.startswith("strong-session-")])
 def test_a_strong_session_level_implies_the_plain_one(level: Level) -> None:
     plain = Level(level.removeprefix("strong-session-"))
     assert plain in DEFINITIONS[level].implies
@@ -178,9 +176,7 @@ def test_every_name_of_a_level_is_read_back(level: Level) -> None:
 
 
 def test_no_name_means_two_levels() -> None:
-    names = [
-        normalise(name) for level in Level for name in (level.value, *DEFINITIONS[level].aliases)
-    ]
+    names = [normalise(name) for level in Level for name in (level.value, *DEFINITIONS[level].aliases)]
     assert len(names) == len(set(names))
 
 

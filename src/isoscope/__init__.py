@@ -1,12 +1,12 @@
 """Isoscope: did this database keep its isolation promise?
 
-    >>> import isoscope
-    >>> recorder = isoscope.Recorder(initial=0)
-    >>> with recorder.transaction(session=1) as t:
-    ...     t.read("x", 5)
-    >>> [verdict] = isoscope.check(recorder.history(), levels=["read-committed"]).verdicts
-    >>> str(verdict.outcome)
-    'violated'
+>>> import isoscope
+>>> recorder = isoscope.Recorder(initial=0)
+>>> with recorder.transaction(session=1) as t:
+...     t.read("x", 5)
+>>> [verdict] = isoscope.check(recorder.history(), levels=["read-committed"]).verdicts
+>>> str(verdict.outcome)
+'violated'
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from isoscope._native import __version__
 
 if TYPE_CHECKING:
     from isoscope.checkers import Report, check
-    from isoscope.errors import FormatError, IsoscopeError, LossError, UnknownFormatError, UsageError
+    from isoscope.errors import (
+        FormatError,
+        IsoscopeError,
+        LossError,
+        UnknownFormatError,
+        UsageError,
+    )
     from isoscope.formats import load, save
     from isoscope.history import UNKNOWN, History, Initial, Operation, Term, Timestamp, Transaction
     from isoscope.levels import Level

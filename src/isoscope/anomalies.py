@@ -150,12 +150,8 @@ _SINGLE_READS = (
         breaks=(Level.PL_2,),
         counted=_READS,
         source="Liu et al. 2024",
-        example=_plume(
-            "w(1,1,1,1) w(1,2,1,1) r(1,1,1,1)", "Transaction 1 wrote 1, then 2, and reads 1."
-        ),
-        allowed=_plume(
-            "w(1,1,1,1) w(1,2,1,1) r(1,2,1,1)", "Transaction 1 wrote 1, then 2, and reads 2."
-        ),
+        example=_plume("w(1,1,1,1) w(1,2,1,1) r(1,1,1,1)", "Transaction 1 wrote 1, then 2, and reads 1."),
+        allowed=_plume("w(1,1,1,1) w(1,2,1,1) r(1,2,1,1)", "Transaction 1 wrote 1, then 2, and reads 2."),
     ),
     CatalogueEntry(
         name="intermediate-read",
@@ -165,12 +161,8 @@ _SINGLE_READS = (
         breaks=(Level.PL_2,),
         counted=_READS,
         source="Adya 1999 (G1b); Liu et al. 2024",
-        example=_plume(
-            "w(1,1,1,1) w(1,2,1,1) r(1,1,2,2)", "Transaction 2 sees transaction 1's first write."
-        ),
-        allowed=_plume(
-            "w(1,1,1,1) w(1,2,1,1) r(1,2,2,2)", "Transaction 2 sees transaction 1's last write."
-        ),
+        example=_plume("w(1,1,1,1) w(1,2,1,1) r(1,1,2,2)", "Transaction 2 sees transaction 1's first write."),
+        allowed=_plume("w(1,1,1,1) w(1,2,1,1) r(1,2,2,2)", "Transaction 2 sees transaction 1's last write."),
     ),
 )
 
@@ -228,9 +220,7 @@ _WEAK = (
         breaks=(Level.CUT_ISOLATION,),
         counted=_READER_KEY,
         source="Berenson et al. 1995 (A2); Liu et al. 2024",
-        example=_plume(
-            "w(1,1,1,1) r(1,0,2,2) r(1,1,2,2)", "Transaction 2 reads 0 and then 1 from key 1."
-        ),
+        example=_plume("w(1,1,1,1) r(1,0,2,2) r(1,1,2,2)", "Transaction 2 reads 0 and then 1 from key 1."),
         allowed=_plume("w(1,1,1,1) r(1,1,2,2) r(1,1,2,2)", "Transaction 2 reads 1 both times."),
     ),
     CatalogueEntry(
@@ -257,8 +247,7 @@ _WEAK = (
         counted=_READER_KEY,
         source="Bailis et al. 2014; Liu et al. 2024",
         example=_plume(
-            "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(3,2,2,2) "
-            "r(1,1,3,3) r(3,2,3,3) r(1,2,4,4) r(2,1,4,4)",
+            "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(3,2,2,2) r(1,1,3,3) r(3,2,3,3) r(1,2,4,4) r(2,1,4,4)",
             "Readers 3 and 4 each see both writers of key 1, and disagree on which came last.",
         ),
     ),
@@ -311,8 +300,7 @@ _CYCLES = (
     CatalogueEntry(
         name="circular-information-flow",
         title="Circular information flow",
-        meaning="Following who read from whom and who overwrote whom, a transaction comes before "
-        "itself.",
+        meaning="Following who read from whom and who overwrote whom, a transaction comes before itself.",
         aliases=("G1c",),
         breaks=(Level.PL_2,),
         counted=_COMPONENTS,
@@ -457,10 +445,8 @@ _VERSIONS = (
         counted="once per level",
         source="Papadimitriou 1979; Tan et al. 2020",
         example=_plume(
-            "r(3,0,1,1) w(1,1,1,1) r(2,0,2,2) w(1,2,2,2) "
-            "r(1,1,3,3) w(2,1,3,3) r(1,2,4,4) w(3,1,4,4)",
-            "If 1 wrote key 1 before 2 did, 2 and 3 form a circle, otherwise 1 and 4 do: "
-            "not serializable.",
+            "r(3,0,1,1) w(1,1,1,1) r(2,0,2,2) w(1,2,2,2) r(1,1,3,3) w(2,1,3,3) r(1,2,4,4) w(3,1,4,4)",
+            "If 1 wrote key 1 before 2 did, 2 and 3 form a circle, otherwise 1 and 4 do: not serializable.",
         ),
     ),
 )
@@ -483,8 +469,7 @@ _TIMESTAMPS = (
     CatalogueEntry(
         name="session-order",
         title="Session order violation",
-        meaning="A transaction starts, by the database's clock, before its session's previous one "
-        "committed.",
+        meaning="A transaction starts, by the database's clock, before its session's previous one committed.",
         aliases=("SESSION",),
         breaks=(Level.CLOCK_SNAPSHOT_ISOLATION,),
         counted="consecutive pairs of a session",
@@ -600,7 +585,5 @@ CATALOGUE: Mapping[str, CatalogueEntry] = MappingProxyType(
 )
 
 _NAMES = {
-    normalise(name): entry.name
-    for entry in CATALOGUE.values()
-    for name in (entry.name, *entry.aliases)
+    normalise(name): entry.name for entry in CATALOGUE.values() for name in (entry.name, *entry.aliases)
 }

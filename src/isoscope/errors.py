@@ -58,7 +58,10 @@ class FormatError(IsoscopeError):
         parts = [f"{self.where}: expected {self.expected}, found {self.found}"]
         if self.excerpt:
             margin = f"{self.line:>5} | "
-            parts += [margin + self.excerpt, " " * (len(margin) - 2) + "| " + " " * (self.caret - 1) + "^"]
+            parts += [
+                margin + self.excerpt,
+                " " * (len(margin) - 2) + "| " + " " * (self.caret - 1) + "^",
+            ]
         if self.hint:
             parts += ["", f"hint: {self.hint}"]
         return "\n".join(parts)

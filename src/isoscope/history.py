@@ -357,7 +357,6 @@ class History:
         }
 
 
-
 def _operation(row: OperationRow) -> Operation:
     kind, key, value, interval, table, columns, statement, tombstone, line = row
     if KINDS[kind] is OperationKind.RANGE_READ:

@@ -197,8 +197,7 @@ _REAL_TIME = (
     Definition(
         level=Level.STRONG_PL_1,
         family=Family.REAL_TIME,
-        meaning="Writes of different transactions take effect in one order that agrees with "
-        "real time.",
+        meaning="Writes of different transactions take effect in one order that agrees with real time.",
         implies=(Level.STRONG_SESSION_PL_1,),  # Kingsbury-Alvaro 2020
         aliases=("elle:strong-pl-1", "elle:strong-read-uncommitted"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
@@ -221,8 +220,7 @@ _SESSION = (
     Definition(
         level=Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
         family=Family.SESSION,
-        meaning="Snapshot isolation in which a snapshot shows everything that the session "
-        "committed earlier.",
+        meaning="Snapshot isolation in which a snapshot shows everything that the session committed earlier.",
         implies=(
             Level.PREFIX,  # Cerone et al. 2015, Biswas-Enea 2019
             Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,  # Cerone-Gotsman 2018
@@ -378,8 +376,7 @@ _SESSIONLESS = (
     Definition(
         level=Level.CURSOR_STABILITY,
         family=Family.SESSIONLESS,
-        meaning="A row that a transaction reads and then updates is not changed by anyone else "
-        "in between.",
+        meaning="A row that a transaction reads and then updates is not changed by anyone else in between.",
         implies=(Level.PL_2,),  # Adya 1999
         aliases=("pl-cs", "elle:pl-cs", "elle:cursor-stability"),
         source="Berenson et al. 1995; Adya 1999 (PL-CS)",
@@ -422,10 +419,7 @@ _SESSIONLESS = (
 )
 
 DEFINITIONS: Mapping[Level, Definition] = MappingProxyType(
-    {
-        definition.level: definition
-        for definition in (*_CLOCK, *_REAL_TIME, *_SESSION, *_SESSIONLESS)
-    }
+    {definition.level: definition for definition in (*_CLOCK, *_REAL_TIME, *_SESSION, *_SESSIONLESS)}
 )
 
 _NAMES = {

@@ -53,7 +53,10 @@ class Recorder:
         self._versions: list[tuple[VersionSource, Scalar, Scalar]] = []
 
     def transaction(
-        self, *, session: Scalar = None, id: Scalar = None  # noqa: A002 - the word of the field
+        self,
+        *,
+        session: Scalar = None,
+        id: Scalar = None,  # noqa: A002 - the word of the field
     ) -> RecordedTransaction:
         """A transaction to be used in a `with` block; it aborts if the block raises.
 
@@ -62,7 +65,11 @@ class Recorder:
         return RecordedTransaction(self, session, next(self._ids) if id is None else id, self._clock)
 
     def version_order(
-        self, key: Scalar, values: Iterable[Scalar], *, source: VersionSource = VersionSource.DECLARED
+        self,
+        key: Scalar,
+        values: Iterable[Scalar],
+        *,
+        source: VersionSource = VersionSource.DECLARED,
     ) -> None:
         """Declares the order in which the versions of `key` were installed."""
         with self._lock:
@@ -83,7 +90,11 @@ class RecordedTransaction:
     """A transaction under way: call the methods in program order."""
 
     def __init__(
-        self, recorder: Recorder, session: Scalar, transaction_id: Scalar, clock: Callable[[], int] | None
+        self,
+        recorder: Recorder,
+        session: Scalar,
+        transaction_id: Scalar,
+        clock: Callable[[], int] | None,
     ) -> None:
         self._recorder = recorder
         self._clock = clock
@@ -135,7 +146,10 @@ class RecordedTransaction:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._clock and self._transaction.interval:
             self._set(interval=Interval(self._transaction.interval.invoke, self._clock()))

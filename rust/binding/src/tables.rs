@@ -18,7 +18,11 @@ pub fn table_columns() -> (Vec<&'static str>, Vec<&'static str>) {
 
 /// Collects tables, one row an operation, into a history.
 #[pyclass(module = "isoscope._native")]
-pub struct TableReader(Option<table::TableReader>);
+pub struct TableReader {
+    reader: Option<table::TableReader>,
+    /// Columns whose memory is used again: fresh pages cost more than the rows.
+    table: Table,
+}
 
 type TextColumn<'py> = (Bound<'py, PyAny>, Vec<String>);
 type ListColumn<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -27,7 +31,7 @@ type ListColumn<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>)
 impl TableReader {
     #[new]
     fn new() -> Self {
-        Self(Some(table::TableReader::default()))
+        Self { reader: Some(table::TableReader::default()), table: Table::default() }
     }
 
     /// Adds rows; integers use the least 64-bit number for null, texts the index -1. Lists are lengths,
@@ -41,22 +45,30 @@ impl TableReader {
         lists: Option<ListColumn<'_>>,
         tombstones: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let mut table = Table { rows, ..Table::default() };
-        for (name, data) in integers {
-            table.integers[place(&INTEGERS, &name.extract::<String>()?)?] = Some(copy(&data)?);
+        self.table.rows = rows;
+        for (place, name) in INTEGERS.iter().enumerate() {
+            let data = integers.get_item(name)?;
+            fill(&mut self.table.integers[place], data.as_ref())?;
         }
-        for (name, column) in texts {
-            let (indices, dictionary): TextColumn<'_> = column.extract()?;
-            let text = Text { indices: copy(&indices)?, dictionary };
-            table.texts[place(&TEXTS, &name.extract::<String>()?)?] = Some(text);
+        for (place, name) in TEXTS.iter().enumerate() {
+            let column: Option<TextColumn<'_>> =
+                texts.get_item(name)?.map(|column| column.extract()).transpose()?;
+            self.table.texts[place] = match column {
+                Some((indices, dictionary)) => Some(Text { indices: copy(&indices)?, dictionary }),
+                None => None,
+            };
         }
-        if let Some((lengths, elements, present)) = lists {
-            let offsets = offsets(&copy::<i64>(&lengths)?);
-            table.lists = Some(Lists { offsets, elements: copy(&elements)?, present: copy(&present)? });
-        }
-        table.tombstone = tombstones.map(copy).transpose()?;
-        let reader = self.reader()?;
-        py.detach(|| reader.add(&table)).map_err(parse_error)
+        self.table.lists = match lists {
+            Some((lengths, elements, present)) => {
+                let offsets = offsets(&copy::<i64>(&lengths)?);
+                Some(Lists { offsets, elements: copy(&elements)?, present: copy(&present)? })
+            }
+            None => None,
+        };
+        fill(&mut self.table.tombstone, tombstones)?;
+        let Self { reader, table } = self;
+        let reader = reader.as_mut().ok_or_else(finished)?;
+        py.detach(|| reader.add(table)).map_err(parse_error)
     }
 
     /// Sets the initial values from EDN; an empty text is unknown.
@@ -98,14 +110,14 @@ impl TableReader {
 
     /// The history of all rows.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Columns> {
-        let reader = self.0.take().ok_or_else(finished)?;
+        let reader = self.reader.take().ok_or_else(finished)?;
         py.detach(|| reader.finish()).map(Columns::new).map_err(parse_error)
     }
 }
 
 impl TableReader {
     fn reader(&mut self) -> PyResult<&mut table::TableReader> {
-        self.0.as_mut().ok_or_else(finished)
+        self.reader.as_mut().ok_or_else(finished)
     }
 }
 
@@ -113,9 +125,16 @@ fn finished() -> PyErr {
     PyValueError::new_err("the reader is finished")
 }
 
-fn place(names: &[&str], name: &str) -> PyResult<usize> {
-    let found = names.iter().position(|&known| known == name);
-    found.ok_or_else(|| PyValueError::new_err(format!("no column is called `{name}`")))
+/// Copies the column into memory that is there already; absent data leaves it absent.
+fn fill<T: Element + Default>(column: &mut Option<Vec<T>>, data: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(data) = data else {
+        *column = None;
+        return Ok(());
+    };
+    let buffer = PyBuffer::<T>::get(data)?;
+    let cells = column.get_or_insert_default();
+    cells.resize(buffer.item_count(), T::default());
+    buffer.copy_to_slice(data.py(), cells)
 }
 
 fn copy<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {

@@ -50,6 +50,7 @@ impl Builder {
     }
 
     /// The dense number of a key.
+    #[inline]
     pub fn key(&mut self, key: Value) -> u32 {
         self.keys.number(key)
     }
@@ -125,6 +126,7 @@ impl Builder {
     }
 
     /// The next operation of `transaction` in program order; its number.
+    #[inline]
     pub fn operation(&mut self, transaction: u32, kind: Kind, key: u32, value: Value, line: u32) -> usize {
         self.owners.push(transaction);
         self.operations.kinds.push(kind);

@@ -17,6 +17,7 @@ pub struct DenseIndex {
 
 impl DenseIndex {
     /// The number of `id`, a new one if it was not seen before.
+    #[inline]
     pub fn number(&mut self, id: Value) -> u32 {
         if let Some(known) = self.get(id) {
             return known;
@@ -39,6 +40,7 @@ impl DenseIndex {
 
     /// The number of `id` if it has one.
     #[must_use]
+    #[inline]
     pub fn get(&self, id: Value) -> Option<u32> {
         match direct_slot(id) {
             Some(slot) => self.direct.get(slot).copied().filter(|&number| number != NONE),
@@ -59,6 +61,7 @@ impl DenseIndex {
     }
 }
 
+#[inline]
 fn direct_slot(id: Value) -> Option<usize> {
     let slot = usize::try_from(id.as_small()?).ok()?;
     (slot < DIRECT).then_some(slot)

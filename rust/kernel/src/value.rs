@@ -133,6 +133,7 @@ impl Values {
     }
 
     /// The value of any 64-bit integer.
+    #[inline]
     pub fn integer(&mut self, number: i64) -> Value {
         Value::small(number).unwrap_or_else(|| self.intern(AtomKind::Integer, &number.to_string()))
     }
@@ -167,6 +168,16 @@ impl Values {
     /// A new list of scalars; two lists are equal if their elements are, not if their words are.
     pub fn push_list(&mut self, elements: impl IntoIterator<Item = Value>) -> Value {
         self.elements.extend(elements);
+        self.close_list()
+    }
+
+    /// A new list of integers of any size.
+    pub fn push_integers(&mut self, elements: &[i64]) -> Value {
+        self.elements.reserve(elements.len());
+        for &number in elements {
+            let element = self.integer(number);
+            self.elements.push(element);
+        }
         self.close_list()
     }
 
@@ -264,6 +275,7 @@ pub struct Translation {
 impl Translation {
     /// The value in the pool that absorbed.
     #[must_use]
+    #[inline]
     pub fn of(&self, value: Value) -> Value {
         if value.as_small().is_some() || value == Value::UNKNOWN {
             return value;

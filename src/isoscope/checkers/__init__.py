@@ -91,9 +91,9 @@ def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     if level in own:
         return own[level]
-    undecided = "no method of this version decides it"
+    undecided = "not decided by any method of this version"
     if method is not None:
-        undecided = f"the method {method} does not decide it in this version"
+        undecided = f"not decided by the method {method} in this version"
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=undecided)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import click
@@ -10,9 +11,10 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.reads import NAMES
+from isoscope.explain import message
 from isoscope.history import Initial
 from isoscope.reports import render_json, render_text
-from isoscope.verdict import Report
+from isoscope.verdict import Outcome, Report
 from isoscope.workloads import SerialWorkload, generate
 
 __all__ = ["command"]
@@ -23,9 +25,7 @@ _VALID = {
     "valid-lists.edn": SerialWorkload(
         transactions=2_000, lists=True, max_writes_per_key=16, min_operations=2, seed=2
     ),
-    "valid-timestamps.json": SerialWorkload(
-        transactions=5_000, timestamps=True, initial=Initial(), seed=3
-    ),
+    "valid-timestamps.json": SerialWorkload(transactions=5_000, timestamps=True, initial=Initial(), seed=3),
     "valid-registers.parquet": SerialWorkload(transactions=50_000, distribution="zipfian", seed=4),
 }
 
@@ -44,13 +44,15 @@ def command(out: str) -> None:
     reports = [_valid(folder / name, workload) for name, workload in _VALID.items()]
     click.echo("\n2. Small histories with one anomaly each\n")
     reports += [_violated(folder, name) for name in NAMES]
+    click.echo("3. What `isoscope check` says of the last one\n")
+    click.echo(render_text(reports[-1]))
     texts = "\n".join(render_text(report) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")
     click.echo(
-        f"\nThe reports are in {folder / 'report.txt'} and {folder / 'report.jsonl'}.\n"
-        f"Try: isoscope check {folder / 'aborted-read.txt'}"
+        f"All reports: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
+        f"Next: isoscope check {folder / 'aborted-read.txt'}; isoscope explain aborted-read"
     )
 
 
@@ -69,5 +71,9 @@ def _violated(folder: Path, name: str) -> Report:
     path = folder / f"{name}.{_SUFFIXES[example.format]}"
     path.write_text(example.text, encoding="utf-8")
     report = check(formats.load(path))
-    click.echo(render_text(report))
+    broken = ", ".join(report.weakest_violated)
+    [anomaly] = next(v.anomalies for v in report.verdicts if v.outcome is Outcome.VIOLATED)
+    click.echo(
+        f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}  {message(anomaly)}\n"
+    )
     return report

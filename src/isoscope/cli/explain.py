@@ -58,8 +58,14 @@ def _page(entry: CatalogueEntry) -> str:
         "source": entry.source,
     }
     rows = [
-        textwrap.fill(text, 100, initial_indent=f"{head:<12} ", subsequent_indent=" " * 13,
-                      break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        textwrap.fill(
+            text,
+            100,
+            initial_indent=f"{head:<12} ",
+            subsequent_indent=" " * 13,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
         for head, text in facts.items()
     ]
     lines = [entry.title, "", textwrap.fill(entry.meaning, 100), "", *rows]

@@ -28,9 +28,19 @@ __all__ = ["command"]
               help="Retire a key after this many writes (0: never).")  # fmt: skip
 @click.option("--timestamps", is_flag=True, help="Give every transaction a start and a commit timestamp.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**64 - 1))
-@click.option("--format", "format_", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice([f.name for f in formats.FORMATS]),
+    help="Format of OUT.",
+)
 def command(
-    target: str, *, operations: int, min_operations: int | None, format_: str | None, **parameters: object
+    target: str,
+    *,
+    operations: int,
+    min_operations: int | None,
+    format_: str | None,
+    **parameters: object,
 ) -> None:
     """Generate a valid history of any size.
 

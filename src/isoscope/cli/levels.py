@@ -60,8 +60,14 @@ def _one(definition: Definition) -> str:
         "source": definition.source,
     }
     rows = [
-        textwrap.fill(text, 100, initial_indent=f"{head:<12} ", subsequent_indent=" " * 13,
-                      break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        textwrap.fill(
+            text,
+            100,
+            initial_indent=f"{head:<12} ",
+            subsequent_indent=" " * 13,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
         for head, text in facts.items()
     ]
     meaning = textwrap.fill(definition.meaning, 100)

@@ -42,7 +42,17 @@ def statistics(history: History) -> dict[str, Any]:
     counts = history.counts
     lengths = [len(session.transactions) for session in history.sessions]
     initial = history.initial.value
-    kinds = ("read", "write", "append", "insert", "delete", "range-read", "begin", "commit", "abort")
+    kinds = (
+        "read",
+        "write",
+        "append",
+        "insert",
+        "delete",
+        "range-read",
+        "begin",
+        "commit",
+        "abort",
+    )
     return {
         "path": history.source.path,
         "format": history.source.format,
@@ -55,9 +65,7 @@ def statistics(history: History) -> dict[str, Any]:
         "keys": counts["keys"],
         "initial value": "unknown" if initial is UNKNOWN else shown(initial),
         "repeated values": history.evidence.repeated_values,
-        "evidence": {
-            str(kind): Extent(history.evidence[kind]).name.lower() for kind in EvidenceKind
-        },
+        "evidence": {str(kind): Extent(history.evidence[kind]).name.lower() for kind in EvidenceKind},
         "holds": history.columns.features(),
         "notes": dict(history.notes),
     }

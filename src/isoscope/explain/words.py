@@ -28,7 +28,7 @@ def because(step: Step) -> str:
     reads = [witness for witness in step.witnesses if witness.kind == OperationKind.READ]
     if step.relation == "wr" and reads:
         return f"{step.after} read {_assignment(reads[0])}, which {step.before} wrote"
-    return f"{step.relation} on {shown(step.key)}"
+    return f"{step.relation} on {_key(step.key)}"
 
 
 def shown(value: object) -> str:
@@ -53,8 +53,13 @@ def _scalar(value: object) -> str:
     return str(value)
 
 
+def _key(key: object) -> str:
+    """A key inside a sentence: a bare number would read like a value."""
+    return f"key {shown(key)}" if isinstance(key, int | float | None) else shown(key)
+
+
 def _assignment(witness: Witness) -> str:
-    return f"{shown(witness.key)} = {shown(witness.value)}"
+    return f"{_key(witness.key)} = {shown(witness.value)}"
 
 
 def _at(witness: Witness) -> str:
@@ -77,7 +82,7 @@ def _did(witness: Witness) -> str:
 
 def _thin_air(anomaly: Anomaly) -> str:
     read, *learned = anomaly.witnesses
-    key = shown(read.key)
+    key = _key(read.key)
     if isinstance(read.value, tuple):
         return f"{_read(read)}, but nobody ever appended {_element(anomaly)} to {key}."
     sentence = f"{_read(read)}, but nobody ever wrote {shown(read.value)} to {key}"
@@ -135,7 +140,7 @@ def _non_repeatable(anomaly: Anomaly) -> str:
     later, first = anomaly.witnesses
     return (
         f"{_read(first)} and later {_assignment(later)}{_at(later)}: "
-        f"something changed {shown(later.key)} under a transaction that was still running."
+        f"something changed {_key(later.key)} under a transaction that was still running."
     )
 
 

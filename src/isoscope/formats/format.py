@@ -12,7 +12,16 @@ from isoscope.history import History, Initial, Source
 if TYPE_CHECKING:
     from isoscope.formats.source import Input
 
-__all__ = ["FEATURES", "Format", "ReadFunction", "SniffFunction", "WriteFunction", "feed", "format_error", "read_text"]
+__all__ = [
+    "FEATURES",
+    "Format",
+    "ReadFunction",
+    "SniffFunction",
+    "WriteFunction",
+    "feed",
+    "format_error",
+    "read_text",
+]
 
 #: Everything that a history can hold beyond committed transactions of integer reads and writes.
 FEATURES = (
@@ -139,5 +148,3 @@ def format_error(error: ParseError, source: Source) -> FormatError:
         excerpt=excerpt,
         caret=caret,
     )
-
-

@@ -8,6 +8,7 @@ file's metadata holds the version of the schema and the initial values.
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from isoscope._native import ParseError, TableReader, table_columns
@@ -30,7 +31,9 @@ SCHEMA_VERSION = 1
 _METADATA = b"isoscope"
 _MAGIC = b"PAR1"
 _NULL = -(2**63)
-_ROWS = 1 << 20
+# Rows of a group in the file, and rows read at a time: few enough that memory is used again at once.
+_GROUP = 1 << 20
+_BATCH = 1 << 18
 
 
 def _sniff(head: bytes) -> bool:
@@ -55,7 +58,11 @@ def _source(source: Input, files: list[tuple[int, str]]) -> Source:
 
 
 def _read_file(
-    reader: TableReader, file: File, source: Input, files: list[tuple[int, str]], initial: Initial | None
+    reader: TableReader,
+    file: File,
+    source: Input,
+    files: list[tuple[int, str]],
+    initial: Initial | None,
 ) -> int:
     """Adds one file to `reader`; how many rows it had."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
@@ -67,7 +74,7 @@ def _read_file(
         _set_initial(reader, file, schema.metadata or {}, initial)
         texts = [name for name in schema.names if name in table_columns()[1]]
         with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
-            for batch in table.iter_batches(_ROWS, columns=_known(schema.names)):
+            for batch in _ahead(table.iter_batches(_BATCH, columns=_known(schema.names))):
                 reader.add(batch.num_rows, *_columns(batch))
             return int(table.metadata.num_rows)
     except ParseError as error:
@@ -79,6 +86,15 @@ def _read_file(
             found=str(error).splitlines()[0],
             hint="the file was cut off or damaged, or is no Parquet file",
         ) from None
+
+
+def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, the next one being decoded on another core while one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
 
 
 def _known(names: list[str]) -> list[str]:
@@ -93,7 +109,11 @@ def _set_initial(
     try:
         header = json.loads(metadata[_METADATA])
         version, said = header["schema"], header["initial"]
-        values = (said["value"], said["replaceable"], [(key, value) for key, value in said["of_key"]])
+        values = (
+            said["value"],
+            said["replaceable"],
+            [(key, value) for key, value in said["of_key"]],
+        )
     except (KeyError, TypeError, ValueError):
         raise FormatError(
             path=file.path,
@@ -201,7 +221,7 @@ def _tables(history: History) -> Iterator[Table]:
     """Rows of operations, then rows of recorded version orders."""
     transaction = 0
     while transaction < len(history):
-        transaction, table = history.columns.export_rows(transaction, _ROWS)
+        transaction, table = history.columns.export_rows(transaction, _GROUP)
         yield table
     yield history.columns.export_versions()
 
@@ -225,11 +245,12 @@ def _dictionary(indices: bytes, words: list[str]) -> pa.Array:
 
 def _list_array(offsets: bytes, elements: bytes, present: bytes) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
 
     rows = len(present)
     values = pa.Array.from_buffers(pa.int64(), len(elements) // 8, [None, pa.py_buffer(elements)])
     starts = pa.Array.from_buffers(pa.int64(), rows + 1, [None, pa.py_buffer(offsets)]).cast(pa.int32())
-    absent = pa.array(memoryview(present), pa.uint8()).cast(pa.bool_()).invert()
+    absent = pc.invert(pa.array(memoryview(present), pa.uint8()).cast(pa.bool_()))
     return pa.ListArray.from_arrays(starts, values, mask=absent)
 
 

@@ -23,7 +23,7 @@ __all__ = ["COMPRESSIONS", "File", "Input", "output"]
 #: Suffixes of compressed files; on input the content decides, not the name.
 COMPRESSIONS = (".gz", ".zst")
 
-_BLOCK = 4 << 20
+_BLOCK = 1 << 20
 _HEAD = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -37,7 +37,7 @@ class File:
     raw: BinaryIO | None = None
 
     def blocks(self) -> Iterator[memoryview]:
-        """The content, decompressed, in blocks of a few megabytes."""
+        """The content, decompressed, in blocks of a megabyte."""
         with _reporting(self.path), self._open() as stream:
             block = bytearray(_BLOCK)
             while size := stream.readinto(block):

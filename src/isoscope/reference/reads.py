@@ -97,7 +97,11 @@ def counted(history: History) -> frozenset[int]:
 
 
 def _only_indeterminate(
-    transactions: list[Transaction], reader: Transaction | None, place: int, key: object, value: object
+    transactions: list[Transaction],
+    reader: Transaction | None,
+    place: int,
+    key: object,
+    value: object,
 ) -> set[int]:
     possible = writers(transactions, reader, place, key, value)
     alone = len(possible) == 1 and possible[0].status is Status.INDETERMINATE
@@ -111,11 +115,17 @@ def _is_initial(history: History, read: Operation, value: object) -> bool:
 
 
 def writers(
-    transactions: list[Transaction], reader: Transaction | None, place: int, key: object, value: object
+    transactions: list[Transaction],
+    reader: Transaction | None,
+    place: int,
+    key: object,
+    value: object,
 ) -> list[Transaction]:
     """Who may have written `value`, as seen by the read at `place`: others, or the reader later."""
     return [
-        t for t in transactions if value in (installed(t, key, after=place) if t is reader else installed(t, key))
+        t
+        for t in transactions
+        if value in (installed(t, key, after=place) if t is reader else installed(t, key))
     ]
 
 
@@ -151,7 +161,9 @@ def judge(history: History) -> Judgement:
         kind = shape(history, key)
         if kind not in ("register", "list"):
             continue
-        judge_key = _Register(history, transactions, key) if kind == "register" else _List(history, transactions, key)
+        judge_key = (
+            _Register(history, transactions, key) if kind == "register" else _List(history, transactions, key)
+        )
         for reader in transactions:
             if reader.number in count:
                 findings |= judge_key.reads(reader)
@@ -186,13 +198,13 @@ class _Key:
                 found.add(Finding(reader.number, place, "non-repeatable-read"))
         return found
 
-    def read(
-        self, reader: Transaction, place: int, read: Operation
-    ) -> tuple[set[str], list[object] | None]:
+    def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         """What is wrong with one read, and what it observed of other transactions, if anything."""
         raise NotImplementedError
 
-    def excuse(self, reader: Transaction, place: int, value: object, *, extra: bool, middle: bool) -> str | None:
+    def excuse(
+        self, reader: Transaction, place: int, value: object, *, extra: bool, middle: bool
+    ) -> str | None:
         """The name for a value that no possible writer excuses.
 
         `extra`: one more possible writer excuses it (the initial transaction, or the reader itself).
@@ -223,9 +235,7 @@ class _Register(_Key):
         if history.initial.replaceable and any(self.initial in installed(t, key) for t in kept):
             self.initial = token("an explicit write took its place"), "and equals nothing"
 
-    def read(
-        self, reader: Transaction, place: int, read: Operation
-    ) -> tuple[set[str], list[object] | None]:
+    def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         value = token(read.value)
         own = installed_before(reader, self.key, place)
         if own:
@@ -248,9 +258,7 @@ class _Register(_Key):
 
 
 class _List(_Key):
-    def read(
-        self, reader: Transaction, place: int, read: Operation
-    ) -> tuple[set[str], list[object] | None]:
+    def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         elements = seen(read)
         own = installed_before(reader, self.key, place)
         foreign = elements[: len(elements) - len(own)]

@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message
+from isoscope.levels import Level
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -18,6 +19,14 @@ __all__ = ["render_text"]
 _MARGIN = 12
 #: More levels with one reason are counted, not listed.
 _FEW = 4
+#: What most people ask for; these stand for a longer list.
+WELL_KNOWN = (
+    Level.READ_COMMITTED,
+    Level.READ_ATOMIC,
+    Level.CAUSAL,
+    Level.SNAPSHOT_ISOLATION,
+    Level.SERIALIZABLE,
+)
 
 
 def render_text(report: Report, *, width: int = 100) -> str:
@@ -48,9 +57,9 @@ def _outcomes(report: Report, width: int) -> Iterator[str]:
     """One line an outcome; a level that others follow from stands for them."""
     holds, violated = report.levels(Outcome.HOLDS), report.levels(Outcome.VIOLATED)
     if violated:
-        yield _row("violated", _with_rest(report.weakest_violated, violated, "and so"), width)
+        yield _row("violated", _with_rest(report.weakest_violated, violated, "stronger"), width)
     if holds:
-        yield _row("holds", _with_rest(report.strongest_holding, holds, "and so"), width)
+        yield _row("holds", _with_rest(report.strongest_holding, holds, "weaker"), width)
     unknown: dict[str, list[str]] = {}
     for verdict in report.verdicts:
         if verdict.outcome is Outcome.UNKNOWN:
@@ -60,10 +69,16 @@ def _outcomes(report: Report, width: int) -> Iterator[str]:
         yield _row("unknown", f"{listed}: {reason}", width)
 
 
-def _with_rest(first: Sequence[str], every: Sequence[str], joint: str) -> str:
-    rest = [str(level) for level in every if level not in first]
-    chosen = ", ".join(map(str, first))
-    return f"{chosen}; {joint} {', '.join(rest)}" if rest else chosen
+def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str:
+    """The levels that decide, and those that follow from them: all of a few, the best known of many."""
+    rest = [level for level in every if level not in first]
+    chosen = ", ".join(first)
+    if not rest:
+        return chosen
+    if len(rest) <= _FEW:
+        return f"{chosen}, and so {', '.join(rest)}"
+    known = ", ".join(level for level in WELL_KNOWN if level in rest)
+    return f"{chosen}, and so {len(rest)} {side} levels ({known}, ...)"
 
 
 def _row(head: str, text: str, width: int) -> str:

@@ -147,8 +147,6 @@ pub struct Batch {
     events: Vec<Event>,
     pub(super) operations: Vec<MicroOperation>,
     pub(super) values: Values,
-    /// What stopped the front end behind these events; told in its turn, so that the first fault wins.
-    pub(super) fault: Option<ParseError>,
 }
 
 /// How full a batch was before a record.
@@ -261,7 +259,7 @@ impl Records for Jepsen {
     type Batch = Batch;
 
     fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        Ok(front::parse(text, first_line, last, batch))
+        front::parse(text, first_line, last, batch)
     }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {

@@ -54,6 +54,12 @@ impl Records for Plume {
         let mut start = 0;
         let mut line = first_line;
         while start < text.len() {
+            if let Some((operation, length)) = usual_line(&text[start..], line) {
+                batch.operations.push(operation);
+                start += length;
+                line += 1;
+                continue;
+            }
             let end = match memchr::memchr(b'\n', &text[start..]) {
                 Some(length) => start + length,
                 None if last => text.len(),
@@ -145,6 +151,53 @@ impl Plume {
         let key = self.builder.key(key);
         self.builder.operation(transaction.expect("a new name"), operation.kind, key, value, operation.line);
     }
+}
+
+/// The operation on the first line of `text` and the line's length, if the line looks as nearly all do:
+/// numbers of at most 18 digits, no sign, no space, a plain line end.
+#[inline]
+fn usual_line(text: &[u8], line: u64) -> Option<(Operation, usize)> {
+    let kind = match text.first()? {
+        b'r' => Kind::Read,
+        b'w' => Kind::Write,
+        _ => return None,
+    };
+    if *text.get(1)? != b'(' {
+        return None;
+    }
+    let mut at = 2;
+    let key = usual_number(text, &mut at, b',')?;
+    let value = usual_number(text, &mut at, b',')?;
+    let session = usual_number(text, &mut at, b',')?;
+    let transaction = usual_number(text, &mut at, b')')?;
+    if *text.get(at)? != b'\n' {
+        return None;
+    }
+    let operation = Operation {
+        kind,
+        key: Value::small(key)?,
+        value: Value::small(value)?,
+        session: Value::small(session)?,
+        transaction,
+        line: line as u32,
+    };
+    Some((operation, at + 1))
+}
+
+/// Up to 18 digits and the separator behind them.
+#[inline]
+fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
+    let rest = &text[*at..];
+    let mut number = 0;
+    for (length, &byte) in rest.iter().enumerate().take(19) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            *at += length + 1;
+            return (byte == separator && length > 0).then_some(number);
+        }
+        number = number * 10 + i64::from(digit);
+    }
+    None
 }
 
 /// The operation on the line `text[start..end]`; `None` if the line is blank.

@@ -1,6 +1,7 @@
 //! The EDN front end: text to events.
 
 use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
+use crate::error::ParseError;
 use crate::formats::edn::{Cursor, Fault, closer_of};
 use crate::history::Kind;
 use crate::value::{AtomKind, Value};
@@ -13,10 +14,12 @@ const USUAL_KINDS: [(&[u8], Kind); 3] =
     [(b":r ", Kind::Read), (b":append ", Kind::Append), (b":w ", Kind::Write)];
 
 /// Fills `batch` from the whole records of `text`; how many bytes were taken.
-///
-/// A fault is left in the batch, behind the events before it: so the first fault of the input is the one
-/// that is told, wherever a block ends.
-pub(super) fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> usize {
+pub(super) fn parse(
+    text: &[u8],
+    first_line: u64,
+    last: bool,
+    batch: &mut Batch,
+) -> Result<usize, ParseError> {
     let (valid, is_broken) = valid_prefix(text, last);
     let cursor = Cursor::new(valid, last && !is_broken);
     let mut records = EventReader { cursor, text, line: first_line, counted: 0 };
@@ -27,16 +30,15 @@ pub(super) fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch)
             Ok(true) => continue,
             Err(fault @ Fault::Malformed(_)) => fault,
             Ok(false) | Err(Fault::CutOff) if is_broken => Fault::new(valid.len(), "UTF-8 text"),
-            Ok(false) => return records.cursor.at(),
+            Ok(false) => return Ok(records.cursor.at()),
             Err(Fault::CutOff) if last => Fault::CutOff,
             Err(Fault::CutOff) => {
                 batch.rewind(mark);
-                return taken;
+                return Ok(taken);
             }
         };
         batch.rewind(mark);
-        batch.fault = Some(fault.into_error(text, first_line));
-        return text.len();
+        return Err(fault.into_error(text, first_line));
     }
 }
 

@@ -30,8 +30,7 @@ impl Records for JepsenJson {
                 }
                 Err(fault) => {
                     batch.rewind(mark);
-                    batch.fault = Some(cursor.error(fault));
-                    return Ok(text.len());
+                    return Err(cursor.error(fault));
                 }
             }
         }

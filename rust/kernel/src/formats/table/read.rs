@@ -1,0 +1,312 @@
+//! Tables to a history.
+
+use super::{Integers, KINDS, NULL, SOURCES, STATUSES, TEXTS, Table, Texts, VERSION};
+use crate::builder::{Builder, Details};
+use crate::error::ParseError;
+use crate::formats::edn;
+use crate::history::{History, Interval, Kind, Label, NO_KEY, Status, Timestamp, VersionSource};
+use crate::value::{AtomKind, Value};
+
+/// Collects tables into a history.
+#[derive(Default)]
+pub struct TableReader {
+    /// Public so that initial values can be set.
+    pub builder: Builder,
+    row: u64,
+    latest: Option<(Value, u32)>,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy)]
+enum Entry {
+    Operation(Kind),
+    Version,
+}
+
+/// The columns that suffice for nearly every row of nearly every history.
+struct Plain<'t> {
+    transactions: &'t [i64],
+    keys: &'t [i64],
+    values: &'t [i64],
+    kinds: &'t [i32],
+    entries: &'t [Entry],
+}
+
+impl<'t> Plain<'t> {
+    fn of(table: &'t Table, entries: &'t [Entry]) -> Option<Self> {
+        let integers = |column: Integers| table.integers[column as usize].as_deref();
+        Some(Self {
+            transactions: integers(Integers::Transaction)?,
+            keys: integers(Integers::Key)?,
+            values: integers(Integers::Value)?,
+            kinds: &table.texts[Texts::Kind as usize].as_ref()?.indices,
+            entries,
+        })
+    }
+}
+
+/// The scalars of one table's EDN columns, parsed once for each distinct text.
+struct Parsed([Vec<Value>; TEXTS.len()]);
+
+impl TableReader {
+    /// Adds the rows of `table`.
+    ///
+    /// # Errors
+    /// If a row makes no sense; its number is the error's line.
+    pub fn add(&mut self, table: &Table) -> Result<(), ParseError> {
+        table.check()?;
+        let parsed = self.parse(table)?;
+        let entries = self.entries(table)?;
+        let details = table.has_details();
+        let plain = Plain::of(table, &entries).filter(|_| !details);
+        for row in 0..table.rows {
+            self.row += 1;
+            if plain.as_ref().is_some_and(|plain| self.plain_row(plain, row)) {
+                continue;
+            }
+            match table.index(Texts::Kind, row).map(|index| entries[index]) {
+                Some(Entry::Operation(kind)) => {
+                    let operation = self.operation(table, &parsed, row, kind)?;
+                    if details {
+                        self.details(table, &parsed, row, operation);
+                    }
+                }
+                Some(Entry::Version) => self.version(table, &parsed, row)?,
+                None => {
+                    self.transaction(table, &parsed, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a row of nothing but integers that goes on with the transaction before; false if it is not one.
+    #[inline]
+    fn plain_row(&mut self, plain: &Plain<'_>, row: usize) -> bool {
+        let (key, value) = (plain.keys[row], plain.values[row]);
+        let Some((latest, transaction)) = self.latest else { return false };
+        if latest.as_small() != Some(plain.transactions[row]) || key == NULL || value == NULL {
+            return false;
+        }
+        let kind = usize::try_from(plain.kinds[row]).ok().map(|index| plain.entries[index]);
+        let Some(Entry::Operation(kind @ (Kind::Read | Kind::Write | Kind::Append | Kind::Insert))) = kind
+        else {
+            return false;
+        };
+        let (key, value) = (self.builder.values.integer(key), self.builder.values.integer(value));
+        let key = self.builder.key(key);
+        self.builder.operation(transaction, kind, key, value, self.row as u32);
+        true
+    }
+
+    /// What the texts of the column `kind` mean.
+    fn entries(&self, table: &Table) -> Result<Vec<Entry>, ParseError> {
+        let Some(column) = &table.texts[Texts::Kind as usize] else {
+            return Ok(Vec::new());
+        };
+        let entries = column.dictionary.iter().map(|name| match KINDS.iter().position(|kind| kind == name) {
+            Some(kind) => Ok(Entry::Operation(Kind::ALL[kind])),
+            None if name == VERSION => Ok(Entry::Version),
+            None => Err(self.fail("a kind of operation such as `read`", name)),
+        });
+        entries.collect()
+    }
+
+    /// The history of all tables.
+    ///
+    /// # Errors
+    /// If the rows do not make one.
+    pub fn finish(self) -> Result<History, ParseError> {
+        self.builder.finish()
+    }
+
+    fn fail(&self, expected: &str, found: &str) -> ParseError {
+        ParseError::on_line(self.row, expected, &format!("`{found}`"))
+    }
+
+    fn parse(&mut self, table: &Table) -> Result<Parsed, ParseError> {
+        let mut parsed = Parsed(Default::default());
+        for (column, values) in parsed.0.iter_mut().enumerate() {
+            let Some(text) = &table.texts[column] else { continue };
+            for entry in &text.dictionary {
+                let value = if TEXTS[column].ends_with("_edn") {
+                    edn::parse_value(entry, &mut self.builder.values).map_err(|error| {
+                        let expected = format!("EDN in the column {}", TEXTS[column]);
+                        ParseError::on_line(
+                            self.row + 1,
+                            &expected,
+                            &format!("`{entry}` ({})", error.expected),
+                        )
+                    })?
+                } else {
+                    self.builder.values.intern(AtomKind::Text, entry)
+                };
+                values.push(value);
+            }
+        }
+        Ok(parsed)
+    }
+
+    #[inline]
+    fn scalar(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        plain: Integers,
+        edn: Texts,
+    ) -> Option<Value> {
+        if let Some(number) = table.integer(plain, row) {
+            return Some(self.builder.values.integer(number));
+        }
+        table.index(edn, row).map(|index| parsed.0[edn as usize][index])
+    }
+
+    fn transaction(&mut self, table: &Table, parsed: &Parsed, row: usize) -> Result<u32, ParseError> {
+        let id = self.scalar(table, parsed, row, Integers::Transaction, Texts::TransactionEdn);
+        let Some(id) = id else { return Err(self.fail("a transaction", "null")) };
+        if let Some((latest, number)) = self.latest
+            && latest == id
+        {
+            return Ok(number);
+        }
+        let number = match self.builder.find(id) {
+            Some(number) => number,
+            None => self.new_transaction(table, parsed, row, id)?,
+        };
+        self.latest = Some((id, number));
+        Ok(number)
+    }
+
+    fn new_transaction(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        id: Value,
+    ) -> Result<u32, ParseError> {
+        let session = match self.scalar(table, parsed, row, Integers::Session, Texts::SessionEdn) {
+            Some(session) => self.builder.session(session),
+            None => self.builder.nameless_session(),
+        };
+        let status = table.text(Texts::Status, row).unwrap_or(STATUSES[0]);
+        let Some(status) = STATUSES.iter().position(|&name| name == status) else {
+            return Err(self.fail("committed, aborted or indeterminate", status));
+        };
+        let line = self.row as u32;
+        let number = self.builder.transaction(id, session, Status::ALL[status], line).expect("the id is new");
+        let clock = |physical, logical| match table.integer(physical, row) {
+            Some(time) => Timestamp::new(time, table.integer(logical, row).unwrap_or(0)),
+            None => Timestamp::default(),
+        };
+        let start = clock(Integers::StartPhysical, Integers::StartLogical);
+        let commit = clock(Integers::CommitPhysical, Integers::CommitLogical);
+        self.builder.timestamps(number, start, commit);
+        let between = |from, to| Interval::new(table.integer(from, row), table.integer(to, row));
+        self.builder.interval(number, between(Integers::Invoke, Integers::Complete));
+        self.builder.positions(number, between(Integers::InvokePosition, Integers::CompletePosition));
+        if let Some(place) = table.integer(Integers::Sequence, row) {
+            self.builder.sequence(number, place);
+        }
+        Ok(number)
+    }
+
+    fn operation(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        kind: Kind,
+    ) -> Result<usize, ParseError> {
+        let transaction = self.transaction(table, parsed, row)?;
+        let line = self.row as u32;
+        Ok(match kind {
+            Kind::RangeRead => self.range(table, parsed, row, transaction)?,
+            Kind::Begin | Kind::Commit | Kind::Abort => {
+                self.builder.operation(transaction, kind, NO_KEY, Value::NIL, line)
+            }
+            _ => {
+                let Some(key) = self.scalar(table, parsed, row, Integers::Key, Texts::KeyEdn) else {
+                    return Err(self.fail("a key", "null"));
+                };
+                let value = self.value(table, parsed, row, kind)?;
+                let key = self.builder.key(key);
+                self.builder.operation(transaction, kind, key, value, line)
+            }
+        })
+    }
+
+    fn details(&mut self, table: &Table, parsed: &Parsed, row: usize, operation: usize) {
+        let label = |column: Texts| {
+            Label(table.index(column, row).map_or(Value::NIL, |index| parsed.0[column as usize][index]))
+        };
+        let from = table.integer(Integers::OperationInvoke, row);
+        let to = table.integer(Integers::OperationComplete, row);
+        self.builder.details(
+            operation,
+            Details {
+                interval: Interval::new(from, to),
+                table: label(Texts::Table),
+                columns: label(Texts::ColumnsEdn),
+                statement: label(Texts::Statement),
+                tombstone: table.tombstone.as_ref().is_some_and(|column| column[row] != 0),
+            },
+        );
+    }
+
+    fn value(&mut self, table: &Table, parsed: &Parsed, row: usize, kind: Kind) -> Result<Value, ParseError> {
+        if let Some(value) = self.scalar(table, parsed, row, Integers::Value, Texts::ValueEdn) {
+            return Ok(value);
+        }
+        if let Some(lists) = table.lists.as_ref().filter(|lists| lists.present[row] != 0) {
+            let (from, to) = (lists.offsets[row] as usize, lists.offsets[row + 1] as usize);
+            return Ok(self.builder.values.push_integers(&lists.elements[from..to]));
+        }
+        match kind {
+            Kind::Read => Ok(Value::UNKNOWN),
+            Kind::Delete => Ok(Value::NIL),
+            _ => Err(self.fail("a value", "null")),
+        }
+    }
+
+    fn range(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        transaction: u32,
+    ) -> Result<usize, ParseError> {
+        let of = |column: Texts| table.index(column, row).map(|index| parsed.0[column as usize][index]);
+        let bounds = (of(Texts::LowEdn).unwrap_or(Value::NIL), of(Texts::HighEdn).unwrap_or(Value::NIL));
+        let live = self.pairs(of(Texts::RowsEdn))?;
+        let dead = self.pairs(of(Texts::TombstonesEdn))?;
+        Ok(self.builder.range_read(transaction, bounds, &live, &dead, self.row as u32))
+    }
+
+    /// Keys and values in turn, as one list.
+    fn pairs(&mut self, list: Option<Value>) -> Result<Vec<(u32, Value)>, ParseError> {
+        let Some(list) = list else { return Ok(Vec::new()) };
+        let flat = self.builder.values.as_list(list).map(<[Value]>::to_vec);
+        match flat {
+            Some(flat) if flat.len() % 2 == 0 => {
+                Ok(flat.chunks(2).map(|pair| (self.builder.key(pair[0]), pair[1])).collect())
+            }
+            _ => Err(self.fail("keys and values in turn as the rows of a range read", "something else")),
+        }
+    }
+
+    fn version(&mut self, table: &Table, parsed: &Parsed, row: usize) -> Result<(), ParseError> {
+        let source = table.text(Texts::Statement, row).unwrap_or("null");
+        let Some(source) = SOURCES.iter().position(|&name| name == source) else {
+            return Err(self.fail("`log` or `declared` as the statement of a version", source));
+        };
+        let key = self.scalar(table, parsed, row, Integers::Key, Texts::KeyEdn);
+        let value = self.scalar(table, parsed, row, Integers::Value, Texts::ValueEdn);
+        let (Some(key), Some(value)) = (key, value) else {
+            return Err(self.fail("a key and a value of a version", "null"));
+        };
+        let key = self.builder.key(key);
+        self.builder.version(VersionSource::ALL[source], key, value);
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! A history to tables.
+
+use super::{
+    INTEGERS, Integers, KINDS, Lists, NO_TEXT, NULL, SOURCES, STATUSES, TEXTS, Table, Texts, VERSION,
+};
+use crate::formats::edn;
+use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Timestamp};
+use crate::value::{Value, Values};
+use hashbrown::HashMap;
+
+/// The operations of `transactions` as rows.
+#[must_use]
+pub fn export(history: &History, transactions: std::ops::Range<usize>) -> Table {
+    let mut rows = Rows::new(history);
+    for transaction in transactions {
+        let operations = history.operations_of(transaction);
+        if operations.is_empty() {
+            rows.transaction(transaction);
+            rows.end();
+        }
+        for operation in operations {
+            rows.transaction(transaction);
+            rows.operation(operation);
+            rows.end();
+        }
+    }
+    rows.table
+}
+
+/// The recorded version orders as rows of kind `version`.
+#[must_use]
+pub fn export_versions(history: &History) -> Table {
+    let mut rows = Rows::new(history);
+    for order in &history.versions {
+        for (number, &key) in history.keys.iter().enumerate() {
+            for &value in order.of(number as u32) {
+                rows.word(Texts::Kind, VERSION);
+                rows.word(Texts::Statement, SOURCES[order.source as usize]);
+                rows.scalar(Integers::Key, Texts::KeyEdn, key);
+                rows.scalar(Integers::Value, Texts::ValueEdn, value);
+                rows.end();
+            }
+        }
+    }
+    rows.table
+}
+
+/// Names of the columns that are not null everywhere in the rows of `history`.
+#[must_use]
+pub fn used_columns(history: &History) -> Vec<&'static str> {
+    let mut integers = [false; INTEGERS.len()];
+    let mut texts = [false; TEXTS.len()];
+    let (mut lists, mut tombstone) = (false, false);
+    let mut note = |table: &Table| {
+        for (used, column) in integers.iter_mut().zip(&table.integers) {
+            *used |= column.is_some();
+        }
+        for (used, column) in texts.iter_mut().zip(&table.texts) {
+            *used |= column.is_some();
+        }
+        lists |= table.lists.is_some();
+        tombstone |= table.tombstone.is_some();
+    };
+    for first in (0..history.transaction_count()).step_by(STRIDE) {
+        note(&export(history, first..history.transaction_count().min(first + STRIDE)));
+    }
+    note(&export_versions(history));
+    let integers = INTEGERS.into_iter().zip(integers);
+    let texts = TEXTS.into_iter().zip(texts);
+    let others = [("value_list", lists), ("tombstone", tombstone)];
+    integers.chain(texts).chain(others).filter(|&(_, used)| used).map(|(name, _)| name).collect()
+}
+
+/// Transactions looked at in one go.
+const STRIDE: usize = 1 << 14;
+
+/// A table under construction: a cell that a row does not set is null.
+struct Rows<'h> {
+    history: &'h History,
+    table: Table,
+    atoms: [HashMap<Value, i32>; TEXTS.len()],
+    words: [HashMap<&'static str, i32>; TEXTS.len()],
+}
+
+impl<'h> Rows<'h> {
+    fn new(history: &'h History) -> Self {
+        Self { history, table: Table::default(), atoms: Default::default(), words: Default::default() }
+    }
+
+    fn integer(&mut self, column: Integers, value: i64) {
+        let rows = self.table.rows;
+        let cells = self.table.integers[column as usize].get_or_insert_default();
+        cells.resize(rows, NULL);
+        cells.push(value);
+    }
+
+    fn cell(&mut self, column: Texts, index: i32) {
+        let rows = self.table.rows;
+        let text = self.table.texts[column as usize].get_or_insert_default();
+        text.indices.resize(rows, NO_TEXT);
+        text.indices.push(index);
+    }
+
+    fn word(&mut self, column: Texts, word: &'static str) {
+        let text = self.table.texts[column as usize].get_or_insert_default();
+        let index = *self.words[column as usize].entry(word).or_insert_with(|| {
+            text.dictionary.push(word.to_owned());
+            text.dictionary.len() as i32 - 1
+        });
+        self.cell(column, index);
+    }
+
+    fn text(&mut self, column: Texts, value: Value, write: impl FnOnce(&Values, Value) -> String) {
+        let text = self.table.texts[column as usize].get_or_insert_default();
+        let index = *self.atoms[column as usize].entry(value).or_insert_with(|| {
+            text.dictionary.push(write(&self.history.values, value));
+            text.dictionary.len() as i32 - 1
+        });
+        self.cell(column, index);
+    }
+
+    fn edn(&mut self, column: Texts, value: Value) {
+        self.text(column, value, edn_text);
+    }
+
+    fn scalar(&mut self, plain: Integers, edn: Texts, value: Value) {
+        match value.as_small() {
+            Some(number) => self.integer(plain, number),
+            None => self.edn(edn, value),
+        }
+    }
+
+    fn interval(&mut self, from: Integers, to: Integers, interval: Interval) {
+        for (column, time) in [(from, interval.invoke()), (to, interval.complete())] {
+            if let Some(time) = time {
+                self.integer(column, time);
+            }
+        }
+    }
+
+    fn transaction(&mut self, number: usize) {
+        let columns = &self.history.transactions;
+        let session = self.history.session_ids[columns.sessions[number] as usize];
+        self.scalar(Integers::Transaction, Texts::TransactionEdn, columns.ids[number]);
+        if session != Value::NIL {
+            self.scalar(Integers::Session, Texts::SessionEdn, session);
+        }
+        self.word(Texts::Status, STATUSES[columns.statuses[number] as usize]);
+        if let Some(place) = columns.sequences.get(number).number() {
+            self.integer(Integers::Sequence, place);
+        }
+        self.clock(Integers::StartPhysical, Integers::StartLogical, &columns.starts, number);
+        self.clock(Integers::CommitPhysical, Integers::CommitLogical, &columns.commits, number);
+        self.interval(Integers::Invoke, Integers::Complete, columns.intervals.get(number));
+        let positions = columns.positions.get(number);
+        self.interval(Integers::InvokePosition, Integers::CompletePosition, positions);
+    }
+
+    fn clock(&mut self, physical: Integers, logical: Integers, column: &Optional<Timestamp>, number: usize) {
+        if let Some((time, count)) = column.get(number).parts() {
+            self.integer(physical, time);
+            self.integer(logical, count);
+        }
+    }
+
+    fn operation(&mut self, number: usize) {
+        let columns = &self.history.operations;
+        let (kind, key, value) = (columns.kinds[number], columns.keys[number], columns.values[number]);
+        self.word(Texts::Kind, KINDS[kind as usize]);
+        if key != NO_KEY {
+            self.scalar(Integers::Key, Texts::KeyEdn, self.history.keys[key as usize]);
+        }
+        match kind {
+            Kind::Begin | Kind::Commit | Kind::Abort => {}
+            Kind::RangeRead => self.range(value),
+            _ => self.value(value),
+        }
+        self.interval(Integers::OperationInvoke, Integers::OperationComplete, columns.intervals.get(number));
+        if columns.tombstones.get(number) {
+            let rows = self.table.rows;
+            let cells = self.table.tombstone.get_or_insert_default();
+            cells.resize(rows, 0);
+            cells.push(1);
+        }
+        for (column, Label(label)) in
+            [(Texts::Table, columns.tables.get(number)), (Texts::Statement, columns.statements.get(number))]
+        {
+            if let Some(atom) = label.atom_index().filter(|_| label != Value::NIL) {
+                self.text(column, label, |values, _| values.atom(atom).1.to_owned());
+            }
+        }
+        if columns.columns.get(number) != Label::default() {
+            self.edn(Texts::ColumnsEdn, columns.columns.get(number).0);
+        }
+    }
+
+    fn value(&mut self, value: Value) {
+        let Some(list) = self.history.values.as_list(value) else {
+            if value != Value::UNKNOWN {
+                self.scalar(Integers::Value, Texts::ValueEdn, value);
+            }
+            return;
+        };
+        if !list.iter().all(|element| element.as_small().is_some()) {
+            return self.edn(Texts::ValueEdn, value);
+        }
+        let rows = self.table.rows;
+        let lists = self.table.lists.get_or_insert_default();
+        lists.pad(rows);
+        lists.elements.extend(list.iter().filter_map(|element| element.as_small()));
+        lists.present.push(1);
+        lists.offsets.push(lists.elements.len() as i64);
+    }
+
+    fn range(&mut self, number: Value) {
+        let ranges = &self.history.ranges;
+        let range = ranges.ranges[number.as_small().unwrap_or_default() as usize];
+        for (column, bound) in [(Texts::LowEdn, range.low), (Texts::HighEdn, range.high)] {
+            if bound != Value::NIL {
+                self.edn(column, bound);
+            }
+        }
+        let first = range.first_row as usize;
+        let middle = first + range.live as usize;
+        for (column, rows) in
+            [(Texts::RowsEdn, first..middle), (Texts::TombstonesEdn, middle..middle + range.dead as usize)]
+        {
+            if rows.is_empty() {
+                continue;
+            }
+            let flat = rows
+                .flat_map(|row| [self.history.keys[ranges.row_keys[row] as usize], ranges.row_values[row]]);
+            let parts: Vec<String> = flat.map(|value| edn_text(&self.history.values, value)).collect();
+            let text = self.table.texts[column as usize].get_or_insert_default();
+            text.dictionary.push(format!("[{}]", parts.join(" ")));
+            let index = text.dictionary.len() as i32 - 1;
+            self.cell(column, index);
+        }
+    }
+
+    fn end(&mut self) {
+        self.table.rows += 1;
+        let rows = self.table.rows;
+        for cells in self.table.integers.iter_mut().flatten() {
+            cells.resize(rows, NULL);
+        }
+        for text in self.table.texts.iter_mut().flatten() {
+            text.indices.resize(rows, NO_TEXT);
+        }
+        if let Some(cells) = &mut self.table.tombstone {
+            cells.resize(rows, 0);
+        }
+        if let Some(lists) = &mut self.table.lists {
+            lists.pad(rows);
+        }
+    }
+}
+
+impl Lists {
+    fn pad(&mut self, rows: usize) {
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        self.present.resize(rows, 0);
+        self.offsets.resize(rows + 1, self.elements.len() as i64);
+    }
+}
+
+/// `value` as EDN.
+#[must_use]
+pub fn edn_text(values: &Values, value: Value) -> String {
+    let mut text = Vec::new();
+    edn::write_value(values, value, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
