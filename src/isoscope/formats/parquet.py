@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from isoscope._native import ParseError, TableReader, table_columns
 from isoscope.errors import FormatError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from isoscope._native import Table
+    from isoscope._native import _Table as Table
     from isoscope.formats.source import File, Input
     from isoscope.history import Initial
 
@@ -31,6 +31,7 @@ SCHEMA_VERSION = 1
 _METADATA = b"isoscope"
 _MAGIC = b"PAR1"
 _NULL = -(2**63)
+_SIZES = {"B": 1, "i": 4, "q": 8}
 # Rows of a group in the file, and rows read at a time: few enough that memory is used again at once.
 _GROUP = 1 << 20
 _BATCH = 1 << 18
@@ -151,22 +152,23 @@ def _columns(batch: pa.RecordBatch) -> tuple[dict[str, Any], dict[str, Any], Any
     return numbers, words, lists, tombstones
 
 
-def _buffer(column: pa.Array, code: str) -> memoryview:
+def _buffer(column: pa.Array, code: Literal["B", "i", "q"]) -> memoryview[int]:
     """The values of a column without nulls, as a typed buffer."""
-    size = memoryview(b"").cast(code).itemsize if code != "q" else 8
+    size = _SIZES[code]
     data = column.buffers()[1]
     if data is None or not len(column):
         return memoryview(b"").cast(code)
-    return memoryview(data).cast("B")[column.offset * size : (column.offset + len(column)) * size].cast(code)
+    first, last = column.offset * size, (column.offset + len(column)) * size
+    return memoryview(data).cast("B")[first:last].cast(code)
 
 
-def _integers(column: pa.Array) -> memoryview:
+def _integers(column: pa.Array) -> memoryview[int]:
     if column.null_count:
         column = column.fill_null(_NULL)
     return _buffer(column.cast("int64"), "q")
 
 
-def _texts(column: pa.Array) -> tuple[memoryview, list[str]]:
+def _texts(column: pa.Array) -> tuple[memoryview[int], list[str]]:
     if not hasattr(column, "indices"):
         column = column.dictionary_encode()
     indices = column.indices.cast("int32")
@@ -175,7 +177,7 @@ def _texts(column: pa.Array) -> tuple[memoryview, list[str]]:
     return _buffer(indices, "i"), column.dictionary.to_pylist()
 
 
-def _lists(column: pa.Array) -> tuple[memoryview, memoryview, memoryview]:
+def _lists(column: pa.Array) -> tuple[memoryview[int], memoryview[int], memoryview[int]]:
     present = column.is_valid().cast("uint8")
     column = column.cast(_list_type())
     # `flatten` drops what hides behind nulls, so offsets are taken from lengths.
