@@ -5,6 +5,20 @@ from typing import Any, Protocol, TypeAlias, final
 
 from typing_extensions import Buffer
 
+__all__ = [
+    "UNKNOWN",
+    "Builder",
+    "Columns",
+    "ParseError",
+    "Reader",
+    "TableReader",
+    "Term",
+    "Unknown",
+    "__version__",
+    "generate_serial",
+    "table_columns",
+]
+
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
@@ -85,7 +99,7 @@ class Columns:
     def write(self, format: str, sink: _Sink) -> None: ...
     def export_rows(self, transaction: int, most: int) -> tuple[int, _Table]: ...
     def export_versions(self) -> _Table: ...
-    def used_columns(self) -> list[str]: ...
+    def used_columns(self) -> list[tuple[str, bool]]: ...
     def initial_edn(self) -> tuple[str, bool, list[tuple[str, str]]]: ...
     def judge_reads(
         self, most: int

@@ -290,8 +290,8 @@ impl Columns {
         crate::tables::to_python(py, table)
     }
 
-    /// Names of the columns that are not null everywhere in the exported rows.
-    fn used_columns(&self, py: Python<'_>) -> Vec<&'static str> {
+    /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
+    fn used_columns(&self, py: Python<'_>) -> Vec<(&'static str, bool)> {
         py.detach(|| table::used_columns(&self.0))
     }
 

@@ -195,7 +195,17 @@ def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     schema = _schema(history)
-    with pq.ParquetWriter(sink, schema, compression="zstd", write_statistics=False) as writer:
+    # Few sessions and keys come again and again; other integers mostly differ a little from row to row.
+    repeating = [name for name in schema.names if name in ("session", "key", *table_columns()[1])]
+    rising = [name for name in schema.names if name in table_columns()[0] and name not in repeating]
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        use_dictionary=repeating,
+        column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
+        write_statistics=False,
+    ) as writer:
         for batch in _batches(history, schema):
             writer.write_batch(batch)
 
@@ -264,13 +274,14 @@ def _schema(history: History) -> pa.Schema:
     types: dict[str, pa.DataType] = dict.fromkeys(integers, pa.int64())
     types |= dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
     types |= {"value_list": pa.list_(pa.int64()), "tombstone": pa.bool_()}
-    used = set(history.columns.used_columns())
-    order = sorted(used, key=lambda name: list(types).index(name))
+    used = history.columns.used_columns()
     value, replaceable, of_key = history.columns.initial_edn()
     initial = {"value": value, "replaceable": replaceable, "of_key": of_key}
     header = {"schema": SCHEMA_VERSION, "initial": initial}
     metadata = {_METADATA: json.dumps(header, ensure_ascii=False).encode()}
-    return pa.schema([pa.field(name, types[name]) for name in order], metadata=metadata)
+    # A column without nulls is declared so: it is read in half the time.
+    fields = [pa.field(name, types[name], nullable=nullable) for name, nullable in used]
+    return pa.schema(fields, metadata=metadata)
 
 
 FORMAT = Format(

@@ -45,30 +45,34 @@ pub fn export_versions(history: &History) -> Table {
     rows.table
 }
 
-/// Names of the columns that are not null everywhere in the rows of `history`.
+/// The columns that are not null everywhere in the rows of `history`, and whether each is null somewhere.
 #[must_use]
-pub fn used_columns(history: &History) -> Vec<&'static str> {
-    let mut integers = [false; INTEGERS.len()];
-    let mut texts = [false; TEXTS.len()];
-    let (mut lists, mut tombstone) = (false, false);
+pub fn used_columns(history: &History) -> Vec<(&'static str, bool)> {
+    let mut cells = [0; INTEGERS.len() + TEXTS.len() + 2];
+    let mut rows = 0;
     let mut note = |table: &Table| {
-        for (used, column) in integers.iter_mut().zip(&table.integers) {
-            *used |= column.is_some();
+        rows += table.rows;
+        let integers = table.integers.iter().map(|column| present(column.as_deref(), |&cell| cell != NULL));
+        let texts = table.texts.iter().map(|column| {
+            present(column.as_ref().map(|text| text.indices.as_slice()), |&index| index != NO_TEXT)
+        });
+        let lists = present(table.lists.as_ref().map(|lists| lists.present.as_slice()), |&cell| cell != 0);
+        let tombstones = if table.tombstone.is_some() { table.rows } else { 0 };
+        let counts = integers.chain(texts).chain([lists, tombstones]);
+        for (sum, count) in cells.iter_mut().zip(counts) {
+            *sum += count;
         }
-        for (used, column) in texts.iter_mut().zip(&table.texts) {
-            *used |= column.is_some();
-        }
-        lists |= table.lists.is_some();
-        tombstone |= table.tombstone.is_some();
     };
     for first in (0..history.transaction_count()).step_by(STRIDE) {
         note(&export(history, first..history.transaction_count().min(first + STRIDE)));
     }
     note(&export_versions(history));
-    let integers = INTEGERS.into_iter().zip(integers);
-    let texts = TEXTS.into_iter().zip(texts);
-    let others = [("value_list", lists), ("tombstone", tombstone)];
-    integers.chain(texts).chain(others).filter(|&(_, used)| used).map(|(name, _)| name).collect()
+    let names = INTEGERS.into_iter().chain(TEXTS).chain(["value_list", "tombstone"]);
+    names.zip(cells).filter(|&(_, count)| count > 0).map(|(name, count)| (name, count < rows)).collect()
+}
+
+fn present<T>(column: Option<&[T]>, is_present: impl Fn(&T) -> bool) -> usize {
+    column.map_or(0, |cells| cells.iter().filter(|cell| is_present(cell)).count())
 }
 
 /// Transactions looked at in one go.
