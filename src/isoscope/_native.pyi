@@ -32,6 +32,8 @@ _TransactionRow: TypeAlias = tuple[
     _Times | None, _Times | None, tuple[_OperationRow, ...],
 ]  # fmt: skip
 
+# Data, validity bitmap if something is null, and offset of an Arrow column.
+_Column: TypeAlias = tuple[Buffer, Buffer | None, int]
 # Rows; integers by column; texts (indices, dictionary) by column; lists (offsets, elements, present);
 # tombstones.
 _Table: TypeAlias = tuple[
@@ -127,9 +129,9 @@ class TableReader:
     def add(
         self,
         rows: int,
-        integers: dict[str, Buffer],
-        texts: dict[str, tuple[Buffer, list[str]]],
-        lists: tuple[Buffer, Buffer, Buffer] | None,
+        integers: dict[str, _Column],
+        texts: dict[str, tuple[_Column, list[str]]],
+        lists: tuple[_Column, _Column] | None,
         tombstones: Buffer | None,
     ) -> None: ...
     def initial_edn(self, value: str, replaceable: bool, of_key: list[tuple[str, str]]) -> None: ...

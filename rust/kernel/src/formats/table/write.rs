@@ -8,9 +8,39 @@ use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Timestamp
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
 
+/// The first of the longest lists that reads of each key returned: it is written once, its prefixes are
+/// written as lengths.
+pub struct Longest(Vec<Option<usize>>);
+
+impl Longest {
+    /// The longest lists of `history`, by key the operation that read it.
+    #[must_use]
+    pub fn of(history: &History) -> Self {
+        let operations = &history.operations;
+        let mut longest: Vec<Option<usize>> = vec![None; history.keys.len()];
+        let length =
+            |operation: usize| history.values.as_list(operations.values[operation]).map(<[Value]>::len);
+        for (operation, &kind) in operations.kinds.iter().enumerate() {
+            let Some(here) = length(operation).filter(|_| kind == Kind::Read) else { continue };
+            let known = &mut longest[operations.keys[operation] as usize];
+            if known.is_none_or(|known| length(known).unwrap_or(0) < here) {
+                *known = Some(operation);
+            }
+        }
+        Self(longest)
+    }
+
+    /// The length of the list that `operation` read, if it is a prefix of the longest one of another row.
+    fn prefix(&self, history: &History, operation: usize, list: &[Value]) -> Option<i64> {
+        let longest = self.0[history.operations.keys[operation] as usize]?;
+        let whole = history.values.as_list(history.operations.values[longest])?;
+        (operation != longest && whole.starts_with(list)).then_some(list.len() as i64)
+    }
+}
+
 /// The operations of `transactions` as rows.
 #[must_use]
-pub fn export(history: &History, transactions: std::ops::Range<usize>) -> Table {
+pub fn export(history: &History, longest: &Longest, transactions: std::ops::Range<usize>) -> Table {
     let mut rows = Rows::new(history);
     for transaction in transactions {
         let operations = history.operations_of(transaction);
@@ -20,7 +50,7 @@ pub fn export(history: &History, transactions: std::ops::Range<usize>) -> Table 
         }
         for operation in operations {
             rows.transaction(transaction);
-            rows.operation(operation);
+            rows.operation(operation, longest);
             rows.end();
         }
     }
@@ -63,8 +93,9 @@ pub fn used_columns(history: &History) -> Vec<(&'static str, bool)> {
             *sum += count;
         }
     };
+    let longest = Longest::of(history);
     for first in (0..history.transaction_count()).step_by(STRIDE) {
-        note(&export(history, first..history.transaction_count().min(first + STRIDE)));
+        note(&export(history, &longest, first..history.transaction_count().min(first + STRIDE)));
     }
     note(&export_versions(history));
     let names = INTEGERS.into_iter().chain(TEXTS).chain(["value_list", "tombstone"]);
@@ -167,7 +198,7 @@ impl<'h> Rows<'h> {
         }
     }
 
-    fn operation(&mut self, number: usize) {
+    fn operation(&mut self, number: usize, longest: &Longest) {
         let columns = &self.history.operations;
         let (kind, key, value) = (columns.kinds[number], columns.keys[number], columns.values[number]);
         self.word(Texts::Kind, KINDS[kind as usize]);
@@ -177,7 +208,7 @@ impl<'h> Rows<'h> {
         match kind {
             Kind::Begin | Kind::Commit | Kind::Abort => {}
             Kind::RangeRead => self.range(value),
-            _ => self.value(value),
+            _ => self.value(number, value, longest),
         }
         self.interval(Integers::OperationInvoke, Integers::OperationComplete, columns.intervals.get(number));
         if columns.tombstones.get(number) {
@@ -198,13 +229,16 @@ impl<'h> Rows<'h> {
         }
     }
 
-    fn value(&mut self, value: Value) {
+    fn value(&mut self, operation: usize, value: Value, longest: &Longest) {
         let Some(list) = self.history.values.as_list(value) else {
             if value != Value::UNKNOWN {
                 self.scalar(Integers::Value, Texts::ValueEdn, value);
             }
             return;
         };
+        if let Some(length) = longest.prefix(self.history, operation, list) {
+            return self.integer(Integers::ValueLength, length);
+        }
         if !list.iter().all(|element| element.as_small().is_some()) {
             return self.edn(Texts::ValueEdn, value);
         }
