@@ -7,9 +7,12 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks import loading, startup
-from benchmarks.loading import Row
+
+if TYPE_CHECKING:
+    from benchmarks.loading import Row
 
 RESULTS = Path(__file__).with_name("results.md")
 
@@ -33,9 +36,9 @@ def _page(rows: list[Row]) -> str:
     head = [
         "# Measured",
         "",
-        "`make bench` prints these figures and `make bench RECORD=--record` writes this page. The yardstick is",
-        "the time in which Python iterates over the lines of the text file; the ratio is the median of load",
-        "time by yardstick of the same run. Memory is the peak above that after the imports.",
+        "`make bench` prints these figures and `make bench RECORD=--record` writes this page. The yardstick",
+        "is the time in which Python iterates over the lines of the text file; the ratio is the median of",
+        "load time by yardstick of the same run. Memory is the peak above that after the imports.",
         "",
         f"- commit: {_commit()}",
         f"- machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from benchmarks.measure import measured
 from isoscope import formats
 from isoscope.history import Initial
 from isoscope.workloads import SerialWorkload, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Row", "rows"]
 

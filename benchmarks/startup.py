@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from benchmarks.loading import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["rows"]
 
