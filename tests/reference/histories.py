@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hypothesis import strategies as st
 
+from isoscope._native import Unknown
 from isoscope.history import (
     UNKNOWN,
     Initial,
@@ -187,7 +188,7 @@ class _Writer:
 
     def started(self, key: int) -> Scalar:
         value = self.initial.of_key.get(self.names[key], self.initial.value)
-        return 7 if value is UNKNOWN else value  # type: ignore[return-value]
+        return 7 if isinstance(value, Unknown) else value
 
     def versions(self) -> list[tuple[VersionSource, Scalar, Scalar]]:
         choose = self.chooser.choice

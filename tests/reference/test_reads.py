@@ -152,7 +152,7 @@ def _own(value: object, before: list[object], after: list[object]) -> str:
 def _external(read: Operation, reader: Transaction, writer: Transaction | None) -> str:
     if writer is None:
         return "" if read.value == 0 else "thin-air-read"
-    if writer is reader:
+    if writer.number == reader.number:
         return "future-read"
     if writer.status is Status.ABORTED:
         return "aborted-read"
