@@ -256,11 +256,11 @@ WRITE, READ = OperationKind.WRITE, OperationKind.READ
 @pytest.mark.parametrize(
     ("operation", "named"),
     [
-        (Operation(kind=WRITE, key="x", value=Decimal(1)), "Decimal"),
+        (Operation(kind=WRITE, key="x", value=Decimal(1)), "Decimal"),  # type: ignore[arg-type]
         (Operation(kind=WRITE, key=b"x", value=1), "bytes"),  # type: ignore[arg-type]
         (Operation(kind=WRITE, key=("x",), value=1), "tuple"),  # type: ignore[arg-type]
         (Operation(kind=WRITE, key="x", value=(1, 2)), "tuple"),
-        (Operation(kind=READ, key="x", value=(1, (2,))), "tuple"),
+        (Operation(kind=READ, key="x", value=(1, (2,))), "tuple"),  # type: ignore[arg-type]
         (Operation(kind=READ, key="x", value={1}), "set"),  # type: ignore[arg-type]
     ],
     ids=lambda case: case if isinstance(case, str) else "",

@@ -188,7 +188,8 @@ class _Writer:
 
     def started(self, key: int) -> Scalar:
         value = self.initial.of_key.get(self.names[key], self.initial.value)
-        return 7 if isinstance(value, Unknown) else value
+        started: Scalar = 7 if isinstance(value, Unknown) else value
+        return started
 
     def versions(self) -> list[tuple[VersionSource, Scalar, Scalar]]:
         choose = self.chooser.choice
