@@ -1,5 +1,6 @@
 //! A finished history as Python sees it.
 
+use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
 use isoscope_kernel::formats::{aion, jepsen, plume, table};
@@ -225,10 +226,15 @@ impl Columns {
 
     /// Extent of values, version order, timestamps and intervals (0 absent, 1 partial, 2 complete), and
     /// how many values were written more than once.
-    fn evidence(&self, py: Python<'_>) -> ([u8; 4], u64) {
-        let found = py.detach(|| evidence::evidence(&self.0));
+    fn evidence(&self, py: Python<'_>) -> PyResult<([u8; 4], u64)> {
+        let found = interruptible(py, |cancel| evidence::evidence(&self.0, cancel))?;
         let kinds = [found.values, found.version_order, found.timestamps, found.intervals];
-        (kinds.map(|extent: Extent| extent as u8), found.repeated_values)
+        Ok((kinds.map(|extent: Extent| extent as u8), found.repeated_values))
+    }
+
+    /// Whether there are values, a version order, timestamps and intervals at all.
+    fn present_evidence(&self, py: Python<'_>) -> [bool; 4] {
+        py.detach(|| evidence::present(&self.0))
     }
 
     /// Names of what the history holds beyond committed integer reads and writes.
@@ -315,7 +321,7 @@ impl Columns {
     /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,
     /// other operation or None, value), and what was set aside.
     fn judge_reads<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
-        let judgement = py.detach(|| reads::judge(&self.0));
+        let judgement = interruptible(py, |cancel| reads::judge(&self.0, cancel))?;
         let mut counts = [0u64; 7];
         let mut shown = Vec::new();
         for Finding { name, read, other, value } in judgement.findings {

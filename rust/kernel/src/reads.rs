@@ -4,6 +4,7 @@
 //! itself, so keys are shared between cores. Cost: a sort of each key's writes, near linear.
 
 use crate::by_key::{ByKey, Shape, Write, Writers, Writes, shape};
+use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::value::Value;
 use rayon::prelude::*;
@@ -74,13 +75,13 @@ impl Judgement {
 
 /// Judges every read of every transaction that counts as committed.
 #[must_use]
-pub fn judge(history: &History) -> Judgement {
+pub fn judge(history: &History, cancel: &Cancel) -> Judgement {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let counted = counted(history, &owners, &by_key);
     let judges = by_key.shares().into_par_iter().map(|keys| {
         let mut judge = Judge::new(history, &owners, &counted);
-        for key in keys {
+        for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
         judge.judgement
