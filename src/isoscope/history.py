@@ -242,11 +242,16 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a history came from. `files` are (first line, path) where the input was several files."""
+    """Where a history came from.
+
+    `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
+    was found beside it.
+    """
 
     path: str = "<memory>"
     format: str = "recorded"
     files: tuple[tuple[int, str], ...] = ()
+    log: str = ""
 
     def place(self, line: int | None) -> str:
         """`path:line` of a line of the whole input."""
