@@ -1,7 +1,7 @@
 """The pages say what is so: their commands and programs run, their links lead somewhere.
 
 A ```console block holds commands (`$ `, continued by `> `) and what they print; a line `...` stands for
-any lines. A ```python block is a doctest if it has prompts, else a program that must run. All blocks of
+any lines, ` ...` at the end of a line for its rest. A ```python block is a doctest if it has prompts, else a program that must run. All blocks of
 a page run in order in one folder. Blocks of any other language are only read.
 """
 
@@ -59,8 +59,14 @@ def commands(first: int, block: str) -> list[Command]:
 
 
 def pattern(shown: list[str]) -> str:
-    """A regular expression for output that a page shows with `...` for any lines."""
-    return "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in shown)
+    """A regular expression for the output that a page shows; blank lines at its end do not matter."""
+    lines = (r"(?:.*\n)*?" if line == "..." else one_line(line) for line in shown)
+    return "".join(lines) + r"\n*"
+
+
+def one_line(shown: str) -> str:
+    start = shown.removesuffix(" ...")
+    return re.escape(start) + (r"\n" if start == shown else r" .*\n")
 
 
 class Folder:
@@ -172,3 +178,5 @@ def test_a_page_that_shows_other_output_is_found_out() -> None:
     assert re.fullmatch(pattern(shown), "one\ntwo\nand a half\nthree\n")
     assert re.fullmatch(pattern(shown), "one\nthree\n")
     assert not re.fullmatch(pattern(shown), "one\ntwo\n")
+    assert re.fullmatch(pattern(["one ..."]), "one and more\n\n")
+    assert not re.fullmatch(pattern(["one"]), "one and more\n")
