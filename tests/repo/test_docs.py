@@ -1,8 +1,9 @@
 """The pages say what is so: their commands and programs run, their links lead somewhere.
 
 A ```console block holds commands (`$ `, continued by `> `) and what they print; a line `...` stands for
-any lines, ` ...` at the end of a line for its rest. A ```python block is a doctest if it has prompts, else a program that must run. All blocks of
-a page run in order in one folder. Blocks of any other language are only read.
+any lines, ` ...` at the end of a line for its rest. A ```python block is a doctest if it has prompts, else
+a program that must run. All blocks of a page run in order in one folder. Blocks of any other language are
+only read.
 """
 
 from __future__ import annotations
