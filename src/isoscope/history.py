@@ -16,7 +16,7 @@ from isoscope._native import UNKNOWN, Columns, Term, Unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from isoscope._native import OperationRow
+    from isoscope._native import _OperationRow as OperationRow
 
 __all__ = [
     "KINDS",
@@ -39,13 +39,14 @@ __all__ = [
     "Term",
     "Timestamp",
     "Transaction",
+    "Unknown",
     "Value",
     "VersionOrder",
     "VersionSource",
     "label",
 ]
 
-Scalar: TypeAlias = None | bool | int | float | str | Term
+Scalar: TypeAlias = bool | int | float | str | Term | None
 Value: TypeAlias = Scalar | Unknown | tuple[Scalar, ...]
 
 

@@ -11,16 +11,17 @@ use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::io;
+use std::sync::OnceLock;
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
-pub struct Columns(History);
+pub struct Columns(History, OnceLock<table::Longest>);
 
 type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history)
+        Self(history, OnceLock::new())
     }
 
     fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
@@ -280,7 +281,10 @@ impl Columns {
         let last = self.0.transaction_count();
         let end = offsets.partition_point(|&offset| offset < enough).clamp(transaction + 1, last);
         let end = end.min(transaction + most.max(1) as usize);
-        let table = py.detach(|| table::export(&self.0, transaction..end));
+        let table = py.detach(|| {
+            let longest = self.1.get_or_init(|| table::Longest::of(&self.0));
+            table::export(&self.0, longest, transaction..end)
+        });
         Ok((end, crate::tables::to_python(py, table)?))
     }
 
@@ -290,8 +294,8 @@ impl Columns {
         crate::tables::to_python(py, table)
     }
 
-    /// Names of the columns that are not null everywhere in the exported rows.
-    fn used_columns(&self, py: Python<'_>) -> Vec<&'static str> {
+    /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
+    fn used_columns(&self, py: Python<'_>) -> Vec<(&'static str, bool)> {
         py.detach(|| table::used_columns(&self.0))
     }
 

@@ -38,9 +38,10 @@ def check(
     `max_anomalies` bounds the counterexamples of each name; all are counted.
     """
     asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
+    only = None if method is None else Method(method)
     started = perf_counter()
-    own = _own_verdicts(history, method and Method(method), max_anomalies)
-    verdicts = tuple(_settle(level, own, method and Method(method)) for level in asked)
+    own = _own_verdicts(history, only, max_anomalies)
+    verdicts = tuple(_settle(level, own, only) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,

@@ -14,6 +14,10 @@ pub struct TableReader {
     pub builder: Builder,
     row: u64,
     latest: Option<(Value, u32)>,
+    /// The longest list in a column of each key: others are its prefixes.
+    longest: Vec<Option<usize>>,
+    /// Reads that returned a prefix: operation, key, length and row.
+    prefixes: Vec<(usize, u32, i64, u64)>,
 }
 
 /// What a row is about.
@@ -28,6 +32,7 @@ struct Plain<'t> {
     transactions: &'t [i64],
     keys: &'t [i64],
     values: &'t [i64],
+    lengths: Option<&'t [i64]>,
     kinds: &'t [i32],
     entries: &'t [Entry],
 }
@@ -39,6 +44,7 @@ impl<'t> Plain<'t> {
             transactions: integers(Integers::Transaction)?,
             keys: integers(Integers::Key)?,
             values: integers(Integers::Value)?,
+            lengths: integers(Integers::ValueLength),
             kinds: &table.texts[Texts::Kind as usize].as_ref()?.indices,
             entries,
         })
@@ -84,8 +90,10 @@ impl TableReader {
     #[inline]
     fn plain_row(&mut self, plain: &Plain<'_>, row: usize) -> bool {
         let (key, value) = (plain.keys[row], plain.values[row]);
+        let length = plain.lengths.map_or(NULL, |lengths| lengths[row]);
         let Some((latest, transaction)) = self.latest else { return false };
-        if latest.as_small() != Some(plain.transactions[row]) || key == NULL || value == NULL {
+        let is_same = latest.as_small() == Some(plain.transactions[row]);
+        if !is_same || key == NULL || (value == NULL) == (length == NULL) {
             return false;
         }
         let kind = usize::try_from(plain.kinds[row]).ok().map(|index| plain.entries[index]);
@@ -93,9 +101,13 @@ impl TableReader {
         else {
             return false;
         };
-        let (key, value) = (self.builder.values.integer(key), self.builder.values.integer(value));
+        let key = self.builder.values.integer(key);
         let key = self.builder.key(key);
-        self.builder.operation(transaction, kind, key, value, self.row as u32);
+        let value = if length == NULL { self.builder.values.integer(value) } else { Value::UNKNOWN };
+        let operation = self.builder.operation(transaction, kind, key, value, self.row as u32);
+        if length != NULL {
+            self.prefixes.push((operation, key, length, self.row));
+        }
         true
     }
 
@@ -116,7 +128,17 @@ impl TableReader {
     ///
     /// # Errors
     /// If the rows do not make one.
-    pub fn finish(self) -> Result<History, ParseError> {
+    pub fn finish(mut self) -> Result<History, ParseError> {
+        for (operation, key, length, row) in std::mem::take(&mut self.prefixes) {
+            let longest = self.longest.get(key as usize).copied().flatten();
+            let fits = |list: &usize| (0..=self.builder.values.list(*list).len() as i64).contains(&length);
+            let Some(list) = longest.filter(fits) else {
+                let expected = "a `value_list` of the key with at least `value_length` elements";
+                return Err(ParseError::on_line(row, expected, &format!("a length of {length}")));
+            };
+            let value = self.builder.values.prefix(list, length as u32);
+            self.builder.set_value(operation, value);
+        }
         self.builder.finish()
     }
 
@@ -231,7 +253,9 @@ impl TableReader {
                 };
                 let value = self.value(table, parsed, row, kind)?;
                 let key = self.builder.key(key);
-                self.builder.operation(transaction, kind, key, value, line)
+                let operation = self.builder.operation(transaction, kind, key, value, line);
+                self.note_list(table, row, key, operation, value);
+                operation
             }
         })
     }
@@ -266,6 +290,22 @@ impl TableReader {
             Kind::Read => Ok(Value::UNKNOWN),
             Kind::Delete => Ok(Value::NIL),
             _ => Err(self.fail("a value", "null")),
+        }
+    }
+
+    /// Remembers a list whose prefixes other rows may have read, or that this row read such a prefix.
+    fn note_list(&mut self, table: &Table, row: usize, key: u32, operation: usize, value: Value) {
+        if let Some(length) = table.integer(Integers::ValueLength, row) {
+            self.prefixes.push((operation, key, length, self.row));
+        }
+        let Some(list) = value.list_index() else { return };
+        if self.longest.len() <= key as usize {
+            self.longest.resize(key as usize + 1, None);
+        }
+        let values = &self.builder.values;
+        let known = &mut self.longest[key as usize];
+        if known.is_none_or(|known| values.list(known).len() < values.list(list).len()) {
+            *known = Some(list);
         }
     }
 
