@@ -13,11 +13,16 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from isoscope._native import table_columns
+from isoscope.checkers.reads import NAMES
+from isoscope.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -172,6 +177,33 @@ def test_generated_pages_say_what_the_code_says() -> None:
     command = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun `python docs/generate.py`"
+
+
+def test_every_format_and_every_parquet_column_has_its_place() -> None:
+    pages = ROOT / "docs" / "reference" / "formats"
+    assert {path.stem for path in pages.iterdir()} == {format.name for format in FORMATS}
+    documented = set(re.findall(r"`(\w+)`", text_of(pages / "parquet.md").partition("\n## Columns\n")[2]))
+    integers, texts = table_columns()
+    assert {*integers, *texts, "value_list", "tombstone"} <= documented
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[<>=~!\[ ]", requirement)[0] for requirement in wanted}
+    for crate in ("kernel", "binding"):
+        manifest = (ROOT / "rust" / crate / "Cargo.toml").read_text(encoding="utf-8")
+        names |= set(tomllib.loads(manifest)["dependencies"]) - {"isoscope-kernel"}
+    reasons = text_of(ROOT / "docs" / "explanation" / "dependencies.md")
+    explained = {
+        name for cell in re.findall(r"^\| ([\w, -]+) \|", reasons, re.MULTILINE) for name in cell.split(", ")
+    }
+    assert names == explained - {"dependency"}
+
+
+def test_the_anomalies_that_this_version_reports_are_named_in_the_pages_that_list_them() -> None:
+    for page in ("docs/explanation/verdicts.md", "docs/reference/anomalies.md"):
+        assert [anomaly for anomaly in NAMES if anomaly not in text_of(ROOT / page)] == []
 
 
 def test_a_page_that_shows_other_output_is_found_out() -> None:
