@@ -23,7 +23,7 @@ from isoscope.formats import FEATURES, FORMATS
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["PAGES", "stale"]
 
@@ -214,9 +214,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-_PARTS = {"levels": lattice, "overview": overview}
+_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "overview": overview}
 
-PAGES = {
+PAGES: Mapping[Path, Callable[[], str]] = {
     **{path: partial(_parts, path) for path in (ROOT / "README.md", ROOT / "docs/explanation/levels.md")},
     REFERENCE / "cli.md": commands,
     REFERENCE / "levels.md": levels,

@@ -181,7 +181,7 @@ def test_generated_pages_say_what_the_code_says() -> None:
 
 def test_every_format_and_every_parquet_column_has_its_place() -> None:
     pages = ROOT / "docs" / "reference" / "formats"
-    assert {path.stem for path in pages.iterdir()} == {format.name for format in FORMATS}
+    assert {path.stem for path in pages.iterdir()} == {known.name for known in FORMATS}
     documented = set(re.findall(r"`(\w+)`", text_of(pages / "parquet.md").partition("\n## Columns\n")[2]))
     integers, texts = table_columns()
     assert {*integers, *texts, "value_list", "tombstone"} <= documented
