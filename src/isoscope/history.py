@@ -173,6 +173,7 @@ class Session:
 class Initial:
     """What keys hold before the first write; lists always start empty.
 
+    Of keys that Python takes for equal (1, 1.0, True) `of_key` can hold one only.
     `replaceable`: an explicit write of the initial value takes the place of the implicit one.
     """
 
@@ -183,7 +184,10 @@ class Initial:
 
 @dataclass(frozen=True, slots=True)
 class VersionOrder:
-    """Versions of keys in the order in which one source says they were installed."""
+    """Versions of keys in the order in which one source says they were installed.
+
+    Of keys that Python takes for equal (1, 1.0, True) `versions` shows one only.
+    """
 
     source: VersionSource
     versions: Mapping[Scalar, tuple[Scalar, ...]]

@@ -7,7 +7,7 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Self
 
-from isoscope._native import Builder
+from isoscope._native import Builder, ParseError
 from isoscope.history import (
     KINDS,
     STATUSES,
@@ -175,7 +175,7 @@ def build(
 ) -> History:
     """The history of `transactions`, in this order; a session id of None is a session of its own.
 
-    Raises ValueError if an id is used twice.
+    Raises ValueError if an id, or a sequence number of a session, is used twice.
     """
     builder = Builder()
     initial = initial or Initial()
@@ -186,7 +186,11 @@ def build(
         builder.initial(value, key=key)
     for version_source, key, value in versions:
         builder.version(VERSION_SOURCES.index(version_source), key, value)
-    return History(builder.finish(), source)
+    try:
+        return History(builder.finish(), source)
+    except ParseError as error:
+        _, _, expected, found, *_ = error.args
+        raise ValueError(f"expected {expected}, found {found}") from None
 
 
 def _add(builder: Builder, transaction: Transaction) -> None:

@@ -89,7 +89,7 @@ impl Builder {
         replaceable: bool,
     ) -> PyResult<()> {
         let kernel = self.kernel()?;
-        let value = scalar::from_python(&mut kernel.values, value)?;
+        let value = scalar::maybe_unknown(&mut kernel.values, value)?;
         if let Some(key) = key {
             let key = scalar::from_python(&mut kernel.values, key)?;
             let key = kernel.key(key);
@@ -209,7 +209,7 @@ pub fn generate_serial(
     initial: &Bound<'_, PyAny>,
     initial_replaceable: bool,
 ) -> PyResult<Columns> {
-    let initial = scalar::from_python(&mut Values::default(), initial)?;
+    let initial = scalar::maybe_unknown(&mut Values::default(), initial)?;
     if initial.as_small().is_none() && initial != Value::NIL && initial != Value::UNKNOWN {
         return Err(PyValueError::new_err("the initial value must be an integer, None or UNKNOWN"));
     }

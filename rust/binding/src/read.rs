@@ -119,10 +119,10 @@ impl Reader {
 type InitialRow<'py> = (Bound<'py, PyAny>, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>);
 
 fn replace_initial(history: &mut History, row: &InitialRow<'_>) -> PyResult<()> {
-    history.initial.default = scalar::from_python(&mut history.values, &row.0)?;
+    history.initial.default = scalar::maybe_unknown(&mut history.values, &row.0)?;
     for (key, value) in &row.1 {
         let key = scalar::from_python(&mut history.values, key)?;
-        let value = scalar::from_python(&mut history.values, value)?;
+        let value = scalar::maybe_unknown(&mut history.values, value)?;
         // A key that no operation touches needs no initial value.
         if let Some(number) = history.keys.iter().position(|&known| known == key) {
             history.initial.of_key.push((number as u32, value));

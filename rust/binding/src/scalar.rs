@@ -75,7 +75,7 @@ pub fn to_python<'py>(py: Python<'py>, values: &Values, value: Value) -> PyResul
     })
 }
 
-/// The kernel's value of a Python scalar.
+/// The kernel's value of a Python scalar; `UNKNOWN` is none.
 pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if object.is_none() {
         return Ok(Value::NIL);
@@ -101,18 +101,20 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
     if let Ok(term) = object.cast::<Term>() {
         return Ok(values.intern(AtomKind::Term, &term.get().text));
     }
-    if object.cast::<Unknown>().is_ok() {
-        return Ok(Value::UNKNOWN);
-    }
     let problem =
         format!("expected None, a bool, int, float, str or Term, found {}", object.get_type().name()?);
     Err(PyTypeError::new_err(problem))
 }
 
+/// The kernel's value of a Python scalar, or of `UNKNOWN`.
+pub fn maybe_unknown(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if object.cast::<Unknown>().is_ok() { Ok(Value::UNKNOWN) } else { from_python(values, object) }
+}
+
 /// The kernel's value of what a read returned: a scalar, or a list or tuple of scalars.
 pub fn result_from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if !object.is_instance_of::<PyTuple>() && !object.is_instance_of::<pyo3::types::PyList>() {
-        return from_python(values, object);
+        return maybe_unknown(values, object);
     }
     let mut elements = Vec::new();
     for element in object.try_iter()? {
@@ -124,7 +126,7 @@ pub fn result_from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyR
 /// The value that `object` has in `values`, which is not changed; `None` if it has none.
 pub fn find(values: &Values, object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     let mut scratch = Values::default();
-    let value = from_python(&mut scratch, object)?;
+    let value = maybe_unknown(&mut scratch, object)?;
     let Some(index) = value.atom_index() else { return Ok(Some(value)) };
     let wanted = scratch.atom(index);
     Ok(values.find(wanted.0, wanted.1))

@@ -97,11 +97,11 @@ impl TableReader {
         of_key: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
         let builder = &mut self.reader()?.builder;
-        builder.initial.default = scalar::from_python(&mut builder.values, value)?;
+        builder.initial.default = scalar::maybe_unknown(&mut builder.values, value)?;
         for (key, value) in &of_key {
             let key = scalar::from_python(&mut builder.values, key)?;
             let key = builder.key(key);
-            let value = scalar::from_python(&mut builder.values, value)?;
+            let value = scalar::maybe_unknown(&mut builder.values, value)?;
             builder.initial.of_key.retain(|&(known, _)| known != key);
             builder.initial.of_key.push((key, value));
         }

@@ -101,6 +101,12 @@ impl Builder {
         self.transactions.sessions[transaction as usize]
     }
 
+    /// The status of `transaction`.
+    #[must_use]
+    pub fn status_of(&self, transaction: u32) -> Status {
+        self.transactions.statuses[transaction as usize]
+    }
+
     /// The original id of a session; nil if it has none.
     #[must_use]
     pub fn session_id(&self, session: u32) -> Value {

@@ -326,11 +326,9 @@ impl<'h> Judge<'h> {
     fn elements(&mut self, run: &[u32], place: usize, list: &[Value], clean: &[Value], whole: bool) -> bool {
         let read = run[place];
         let reader = self.owners[read as usize];
-        let known = common_prefix(clean, list);
+        // What another reader may see is not clean for the transaction that appends it.
+        let known = self.first_own(run, &list[..common_prefix(clean, list)]);
         let mut worst = Worst::default();
-        if let Some(later) = self.appended_later(run, place, list) {
-            worst.note(Name::FutureRead, later.0, later.1);
-        }
         for (index, &element) in list.iter().enumerate().skip(known) {
             let writers = Writers::of(self.history, self.writes.of(element), reader, read);
             let is_last = whole && index + 1 == list.len();
@@ -348,15 +346,14 @@ impl<'h> Judge<'h> {
         worst.clean
     }
 
-    /// An own append after the read whose element the read nevertheless shows, written by nobody else.
-    fn appended_later(&self, run: &[u32], place: usize, list: &[Value]) -> Option<(u32, Value)> {
-        run[place..].iter().find_map(|&operation| {
-            let value = self.history.operations.values[operation as usize];
-            let installs = self.history.operations.kinds[operation as usize].installs();
-            let reader = self.owners[operation as usize];
-            let only_mine = || self.writes.of(value).iter().all(|write| write.transaction == reader);
-            (installs && list.contains(&value) && only_mine()).then_some((operation, value))
-        })
+    /// Where `list` first shows something that the reader appends, before or after it reads.
+    fn first_own(&self, run: &[u32], list: &[Value]) -> usize {
+        let appends = run.iter().filter(|&&own| self.history.operations.kinds[own as usize].installs());
+        let own: Vec<Value> = appends.map(|&own| self.history.operations.values[own as usize]).collect();
+        if own.is_empty() {
+            return list.len();
+        }
+        list.iter().position(|element| own.contains(element)).unwrap_or(list.len())
     }
 
     /// Whether the reader itself appended the element before it read.

@@ -27,6 +27,9 @@ def because(step: Step) -> str:
     """Why the step's first transaction comes before its second."""
     reads = [witness for witness in step.witnesses if witness.kind == OperationKind.READ]
     if step.relation == "wr" and reads:
+        if isinstance(reads[0].value, tuple):
+            appended = ", ".join(shown(w.value) for w in step.witnesses if w is not reads[0])
+            return f"{step.after} read {_assignment(reads[0])}, to which {step.before} appended {appended}"
         return f"{step.after} read {_assignment(reads[0])}, which {step.before} wrote"
     return f"{step.relation} on {_key(step.key)}"
 

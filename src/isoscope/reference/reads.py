@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "Judgement", "counted", "cut_isolation_holds", "judge"]
 
 INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT, OperationKind.DELETE)
+ON_A_KEY = (OperationKind.READ, *INSTALLS)
 
 
 class Finding(NamedTuple):
@@ -138,7 +139,7 @@ def shape(history: History, key: object) -> str:
     register = growing = False
     for transaction in history:
         for operation in transaction.operations:
-            if token(operation.key) != token(key) or operation.kind is OperationKind.RANGE_READ:
+            if operation.kind not in ON_A_KEY or token(operation.key) != token(key):
                 continue
             if operation.kind is OperationKind.DELETE:
                 return "deleted"

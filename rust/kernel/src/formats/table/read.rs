@@ -35,6 +35,8 @@ struct Plain<'t> {
     lengths: Option<&'t [i64]>,
     kinds: &'t [i32],
     entries: &'t [Entry],
+    sessions: Option<&'t [i64]>,
+    statuses: Option<&'t [i32]>,
 }
 
 impl<'t> Plain<'t> {
@@ -47,7 +49,17 @@ impl<'t> Plain<'t> {
             lengths: integers(Integers::ValueLength),
             kinds: &table.texts[Texts::Kind as usize].as_ref()?.indices,
             entries,
+            sessions: integers(Integers::Session),
+            statuses: table.texts[Texts::Status as usize].as_ref().map(|text| text.indices.as_slice()),
         })
+    }
+
+    /// Whether session and status are those of the row before.
+    #[inline]
+    fn goes_on(&self, row: usize) -> bool {
+        row > 0
+            && self.sessions.is_none_or(|sessions| sessions[row] == sessions[row - 1])
+            && self.statuses.is_none_or(|statuses| statuses[row] == statuses[row - 1])
     }
 }
 
@@ -92,7 +104,7 @@ impl TableReader {
         let (key, value) = (plain.keys[row], plain.values[row]);
         let length = plain.lengths.map_or(NULL, |lengths| lengths[row]);
         let Some((latest, transaction)) = self.latest else { return false };
-        let is_same = latest.as_small() == Some(plain.transactions[row]);
+        let is_same = latest.as_small() == Some(plain.transactions[row]) && plain.goes_on(row);
         if !is_same || key == NULL || (value == NULL) == (length == NULL) {
             return false;
         }
@@ -187,17 +199,32 @@ impl TableReader {
     fn transaction(&mut self, table: &Table, parsed: &Parsed, row: usize) -> Result<u32, ParseError> {
         let id = self.scalar(table, parsed, row, Integers::Transaction, Texts::TransactionEdn);
         let Some(id) = id else { return Err(self.fail("a transaction", "null")) };
-        if let Some((latest, number)) = self.latest
-            && latest == id
-        {
-            return Ok(number);
-        }
         let number = match self.builder.find(id) {
-            Some(number) => number,
+            Some(number) => self.known_transaction(table, parsed, row, number)?,
             None => self.new_transaction(table, parsed, row, id)?,
         };
         self.latest = Some((id, number));
         Ok(number)
+    }
+
+    /// Rows of one transaction must agree on its session and status.
+    fn known_transaction(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        number: u32,
+    ) -> Result<u32, ParseError> {
+        let session = self.scalar(table, parsed, row, Integers::Session, Texts::SessionEdn);
+        let known = self.builder.session_id(self.builder.session_of(number));
+        let status = STATUSES[self.builder.status_of(number) as usize];
+        if session.unwrap_or(Value::NIL) == known
+            && table.text(Texts::Status, row).unwrap_or(STATUSES[0]) == status
+        {
+            return Ok(number);
+        }
+        let expected = format!("the session and status that row {} gave", self.builder.line_of(number));
+        Err(self.fail(&expected, "others"))
     }
 
     fn new_transaction(

@@ -1,0 +1,86 @@
+"""Verdicts: three outcomes, evidence required by construction."""
+
+import dataclasses
+
+import pytest
+
+from isoscope.levels import Level
+from isoscope.verdict import Anomaly, Method, Outcome, Report, Step, Verdict, Witness
+
+ANOMALY = Anomaly(name="aborted-read", transactions=("T1", "T2"), keys=("x",))
+
+
+def verdict(level: Level, outcome: Outcome) -> Verdict:
+    return Verdict(
+        level=level,
+        outcome=outcome,
+        method=Method.VALUES,
+        reason="no such evidence" if outcome is Outcome.UNKNOWN else "",
+        anomalies=(ANOMALY,) if outcome is Outcome.VIOLATED else (),
+    )
+
+
+def test_there_are_three_outcomes() -> None:
+    assert [str(outcome) for outcome in Outcome] == ["holds", "violated", "unknown"]
+
+
+def test_a_verdict_has_no_truth_value() -> None:
+    with pytest.raises(TypeError, match=r"compare `\.outcome`, not truth"):
+        bool(verdict(Level.PL_2, Outcome.HOLDS))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "anomalies", "reason", "message"),
+    [
+        (Outcome.VIOLATED, (), "", "violated with 0 anomalies"),
+        (Outcome.HOLDS, (ANOMALY,), "", "holds with 1 anomalies"),
+        (Outcome.UNKNOWN, (ANOMALY,), "time", "unknown with 1 anomalies"),
+        (Outcome.UNKNOWN, (), "", "unknown with the reason ''"),
+        (Outcome.HOLDS, (), "time", "holds with the reason 'time'"),
+    ],
+)
+def test_a_verdict_without_its_evidence_cannot_be_made(
+    outcome: Outcome, anomalies: tuple[Anomaly, ...], reason: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match="with") as caught:
+        Verdict(level=Level.PL_2, outcome=outcome, method=Method.VALUES, anomalies=anomalies, reason=reason)
+    assert str(caught.value) == message
+
+
+def test_an_anomaly_has_a_name_of_the_catalogue() -> None:
+    with pytest.raises(ValueError, match="'phantom' is not in the catalogue of anomalies"):
+        Anomaly(name="phantom", transactions=(), keys=())
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        ANOMALY,
+        verdict(Level.PL_2, Outcome.VIOLATED),
+        Witness(transaction="T1", kind="read", key="x", value=1),
+        Step(before="T1", after="T2", relation="wr"),
+        Report(history={}, verdicts=()),
+    ],
+    ids=lambda record: type(record).__name__,
+)
+def test_records_of_a_verdict_cannot_be_changed(record: object) -> None:
+    field = dataclasses.fields(record)[0].name  # type: ignore[arg-type]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(record, field, None)
+
+
+def test_a_report_finds_the_border_between_what_holds_and_what_does_not() -> None:
+    report = Report(
+        history={},
+        verdicts=(
+            verdict(Level.CAUSAL, Outcome.VIOLATED),
+            verdict(Level.READ_ATOMIC, Outcome.VIOLATED),
+            verdict(Level.READ_COMMITTED, Outcome.HOLDS),
+            verdict(Level.SERIALIZABLE, Outcome.UNKNOWN),
+            verdict(Level.PL_2, Outcome.HOLDS),
+            verdict(Level.CUT_ISOLATION, Outcome.HOLDS),
+        ),
+    )
+    assert report.strongest_holding == (Level.READ_COMMITTED, Level.CUT_ISOLATION)
+    assert report.weakest_violated == (Level.READ_ATOMIC,)
+    assert report.levels(Outcome.UNKNOWN) == (Level.SERIALIZABLE,)
