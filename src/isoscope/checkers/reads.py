@@ -70,9 +70,8 @@ def _unjudged(level: Level, aside: tuple[int, list[Scalar], list[Scalar], list[S
     reasons = []
     # Whoever wrote them, two equal values do not differ: cut isolation needs no unique writers.
     if repeated_reads and level is not Level.CUT_ISOLATION:
-        reasons.append(
-            f"{repeated_reads} reads saw values that several transactions wrote ({_keys(repeated_keys)})"
-        )
+        reads = "1 read" if repeated_reads == 1 else f"{repeated_reads} reads"
+        reasons.append(f"{reads} saw values that several transactions wrote ({_keys(repeated_keys)})")
     if deleted_keys:
         reasons.append(f"operation kind `delete` is not judged ({_keys(deleted_keys)})")
     if mixed_keys:

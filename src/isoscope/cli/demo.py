@@ -13,7 +13,7 @@ from isoscope.checkers import check
 from isoscope.checkers.reads import NAMES
 from isoscope.explain import message
 from isoscope.history import Initial
-from isoscope.reports import render_json, render_text
+from isoscope.reports import paragraph, render_json, render_text
 from isoscope.verdict import Outcome, Report
 from isoscope.workloads import SerialWorkload, generate
 
@@ -73,7 +73,6 @@ def _violated(folder: Path, name: str) -> Report:
     report = check(formats.load(path))
     broken = ", ".join(report.weakest_violated)
     [anomaly] = next(v.anomalies for v in report.verdicts if v.outcome is Outcome.VIOLATED)
-    click.echo(
-        f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}  {message(anomaly)}\n"
-    )
+    click.echo(f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}")
+    click.echo(paragraph(message(anomaly), margin=2) + "\n")
     return report

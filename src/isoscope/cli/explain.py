@@ -9,9 +9,9 @@ import click
 from isoscope import anomalies
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, broken
 from isoscope.checkers import CHECKERS
-from isoscope.cli.options import row
 from isoscope.errors import UsageError
 from isoscope.levels import Level
+from isoscope.reports import paragraph
 
 __all__ = ["command", "reported"]
 
@@ -30,7 +30,9 @@ def command(name: str | None, *, example: bool) -> None:
         isoscope explain G1a --example > aborted.txt
     """
     if name is None:
-        click.echo("\n".join(f"{entry.name:<28} {entry.meaning}" for entry in CATALOGUE.values()))
+        click.echo(
+            "\n".join(paragraph(entry.meaning, head=entry.name, margin=29) for entry in CATALOGUE.values())
+        )
         return
     try:
         entry = anomalies.find(name)
@@ -58,8 +60,8 @@ def _page(entry: CatalogueEntry) -> str:
         "counted": entry.counted,
         "source": entry.source,
     }
-    rows = [row(head, text) for head, text in facts.items()]
-    lines = [entry.title, "", textwrap.fill(entry.meaning, 100), "", *rows]
+    rows = [paragraph(text, head=head, margin=13) for head, text in facts.items()]
+    lines = [entry.title, "", paragraph(entry.meaning), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
     for head, example in (("Example", entry.example), ("Allowed", entry.allowed)):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import click
 
 from isoscope import levels
-from isoscope.cli.options import row
 from isoscope.errors import UsageError
 from isoscope.levels import DEFINITIONS, Definition, Family, Level
+from isoscope.reports import paragraph
 
 __all__ = ["command"]
 
@@ -60,6 +58,6 @@ def _one(definition: Definition) -> str:
         "implied by": ", ".join(stronger) or "-",
         "source": definition.source,
     }
-    rows = [row(head, text) for head, text in facts.items()]
-    meaning = textwrap.fill(definition.meaning, 100)
+    rows = [paragraph(text, head=head, margin=13) for head, text in facts.items()]
+    meaning = paragraph(definition.meaning)
     return "\n".join([f"{level} ({_FAMILIES[definition.family]})", "", meaning, "", *rows])

@@ -72,10 +72,14 @@ def _sniffed(source: Input) -> Format:
     for candidate in FORMATS:
         if candidate.sniff(head):
             return candidate
+    if not head.strip():
+        raise UnknownFormatError(
+            f"{source.path}: the input is empty\n\n"
+            "hint: was the history written? With --format an empty file is an empty history"
+        )
     names = ", ".join(candidate.name for candidate in FORMATS)
-    found = f"it starts with {head[:24]!r}" if head.strip() else "it is empty"
     raise UnknownFormatError(
-        f"{source.path}: no format recognises this input; {found}\n\n"
+        f"{source.path}: no format recognises this input; it starts with {head[:24]!r}\n\n"
         f"hint: name its format with --format ({names})"
     )
 
@@ -89,7 +93,7 @@ def for_path(path: str) -> Format:
     suffixes = ", ".join(suffix for candidate in FORMATS for suffix in candidate.suffixes)
     raise UnknownFormatError(
         f"{path}: the name does not say which format to write\n\n"
-        f"hint: name it with --format, or use one of {suffixes}"
+        f"hint: name the format, or let the file end with one of {suffixes}"
     )
 
 

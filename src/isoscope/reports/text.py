@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Report, Verdict
 
-__all__ = ["render_text"]
+__all__ = ["paragraph", "render_text"]
 
 _MARGIN = 12
 #: More levels with one reason are counted, not listed.
@@ -81,15 +81,23 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
     return f"{chosen}, and so {len(rest)} {side} levels ({known}, ...)"
 
 
-def _row(head: str, text: str, width: int) -> str:
+def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:
+    """`text` in lines of `width`, indented by `margin`, with `head` in the margin of the first one.
+
+    Names and places are never broken.
+    """
     return textwrap.fill(
         text,
         width,
-        initial_indent=f"  {head:<{_MARGIN - 2}}",
-        subsequent_indent=" " * _MARGIN,
+        initial_indent=f"{head:<{margin}}",
+        subsequent_indent=" " * margin,
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _row(head: str, text: str, width: int) -> str:
+    return paragraph(text, width=width, head=f"  {head}", margin=_MARGIN)
 
 
 def _anomalies(report: Report, width: int) -> Iterator[str]:
@@ -101,7 +109,9 @@ def _anomalies(report: Report, width: int) -> Iterator[str]:
         for name in verdict.anomaly_counts:
             examples[name] = _named(verdict, name)
     for name, count in counts.items():
-        shown = [_wrapped(message(anomaly), width) for anomaly in examples[name]]
+        shown = [
+            paragraph(message(anomaly), width=width, head="  - ", margin=4) for anomaly in examples[name]
+        ]
         more = count - len(shown)
         if more > 0:
             shown.append(f"  ... and {more:,} more")
@@ -110,14 +120,3 @@ def _anomalies(report: Report, width: int) -> Iterator[str]:
 
 def _named(verdict: Verdict, name: str) -> tuple[Anomaly, ...]:
     return tuple(anomaly for anomaly in verdict.anomalies if anomaly.name == name)
-
-
-def _wrapped(text: str, width: int) -> str:
-    return textwrap.fill(
-        text,
-        width,
-        initial_indent="  - ",
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
