@@ -142,6 +142,28 @@ impl Builder {
         self.owners.len() - 1
     }
 
+    /// Many operations at once, column by column; the first is on line `line`, each on a line of its own.
+    pub fn operations(
+        &mut self,
+        transactions: &[u32],
+        kinds: impl Iterator<Item = Kind>,
+        keys: impl Iterator<Item = Value>,
+        values: impl Iterator<Item = Value>,
+        line: u32,
+    ) {
+        self.owners.extend_from_slice(transactions);
+        self.operations.kinds.extend(kinds);
+        self.operations.keys.extend(keys.map(|key| self.keys.number(key)));
+        self.operations.values.extend(values);
+        self.operations.lines.extend(line..line + transactions.len() as u32);
+    }
+
+    /// The key of an operation.
+    #[must_use]
+    pub fn key_of(&self, operation: usize) -> u32 {
+        self.operations.keys[operation]
+    }
+
     /// Sets what an operation read, for a format that learns it late.
     pub fn set_value(&mut self, operation: usize, value: Value) {
         self.operations.values[operation] = value;

@@ -6,6 +6,7 @@ use crate::error::ParseError;
 use crate::formats::edn;
 use crate::history::{History, Interval, Kind, Label, NO_KEY, Status, Timestamp, VersionSource};
 use crate::value::{AtomKind, Value};
+use std::ops::Range;
 
 /// Collects tables into a history.
 #[derive(Default)]
@@ -18,6 +19,8 @@ pub struct TableReader {
     longest: Vec<Option<usize>>,
     /// Reads that returned a prefix: operation, key, length and row.
     prefixes: Vec<(usize, u32, i64, u64)>,
+    /// The transactions of some rows; memory that is used again.
+    owners: Vec<u32>,
 }
 
 /// What a row is about.
@@ -54,6 +57,29 @@ impl<'t> Plain<'t> {
         })
     }
 
+    /// The kind of a row that can be plain.
+    #[inline]
+    fn kind(&self, row: usize) -> Option<Kind> {
+        match self.entries[usize::try_from(self.kinds[row]).ok()?] {
+            Entry::Operation(kind @ (Kind::Read | Kind::Write | Kind::Append | Kind::Insert)) => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Where the rows from `row` on stop to be plain: a key and a value, or the length of a prefix.
+    fn end(&self, row: usize) -> usize {
+        let is_plain = |&row: &usize| {
+            let length = self.lengths.map_or(NULL, |lengths| lengths[row]);
+            let has_value = Value::small(self.values[row]).is_some();
+            let kind = self.kind(row);
+            Value::small(self.keys[row]).is_some()
+                && self.transactions[row] != NULL
+                && kind.is_some()
+                && if length == NULL { has_value } else { !has_value && kind == Some(Kind::Read) }
+        };
+        row + (row..self.kinds.len()).take_while(is_plain).count()
+    }
+
     /// Whether session and status are those of the row before.
     #[inline]
     fn goes_on(&self, row: usize) -> bool {
@@ -77,11 +103,15 @@ impl TableReader {
         let entries = self.entries(table)?;
         let details = table.has_details();
         let plain = Plain::of(table, &entries).filter(|_| !details);
-        for row in 0..table.rows {
-            self.row += 1;
-            if plain.as_ref().is_some_and(|plain| self.plain_row(plain, row)) {
+        let mut row = 0;
+        while row < table.rows {
+            let end = plain.as_ref().map_or(row, |plain| plain.end(row));
+            if let Some(plain) = plain.as_ref().filter(|_| end > row) {
+                self.segment(plain, table, &parsed, row..end)?;
+                row = end;
                 continue;
             }
+            self.row += 1;
             match table.index(Texts::Kind, row).map(|index| entries[index]) {
                 Some(Entry::Operation(kind)) => {
                     let operation = self.operation(table, &parsed, row, kind)?;
@@ -94,33 +124,48 @@ impl TableReader {
                     self.transaction(table, &parsed, row)?;
                 }
             }
+            row += 1;
         }
         Ok(())
     }
 
-    /// Adds a row of nothing but integers that goes on with the transaction before; false if it is not one.
-    #[inline]
-    fn plain_row(&mut self, plain: &Plain<'_>, row: usize) -> bool {
-        let (key, value) = (plain.keys[row], plain.values[row]);
-        let length = plain.lengths.map_or(NULL, |lengths| lengths[row]);
-        let Some((latest, transaction)) = self.latest else { return false };
-        let is_same = latest.as_small() == Some(plain.transactions[row]) && plain.goes_on(row);
-        if !is_same || key == NULL || (value == NULL) == (length == NULL) {
-            return false;
+    /// Adds plain rows, column by column.
+    fn segment(
+        &mut self,
+        plain: &Plain<'_>,
+        table: &Table,
+        parsed: &Parsed,
+        rows: Range<usize>,
+    ) -> Result<(), ParseError> {
+        let (first, line) = (self.builder.operation_count(), self.row + 1);
+        let mut owners = std::mem::take(&mut self.owners);
+        owners.clear();
+        for row in rows.clone() {
+            self.row += 1;
+            owners.push(match self.latest {
+                Some((id, number))
+                    if id.as_small() == Some(plain.transactions[row]) && plain.goes_on(row) =>
+                {
+                    number
+                }
+                _ => self.transaction(table, parsed, row)?,
+            });
         }
-        let kind = usize::try_from(plain.kinds[row]).ok().map(|index| plain.entries[index]);
-        let Some(Entry::Operation(kind @ (Kind::Read | Kind::Write | Kind::Append | Kind::Insert))) = kind
-        else {
-            return false;
-        };
-        let key = self.builder.values.integer(key);
-        let key = self.builder.key(key);
-        let value = if length == NULL { self.builder.values.integer(value) } else { Value::UNKNOWN };
-        let operation = self.builder.operation(transaction, kind, key, value, self.row as u32);
-        if length != NULL {
-            self.prefixes.push((operation, key, length, self.row));
+        let value = |&number: &i64| Value::small(number).unwrap_or(Value::UNKNOWN);
+        self.builder.operations(
+            &owners,
+            rows.clone().map(|row| plain.kind(row).unwrap_or(Kind::Read)),
+            plain.keys[rows.clone()].iter().map(value),
+            plain.values[rows.clone()].iter().map(value),
+            line as u32,
+        );
+        self.owners = owners;
+        let lengths = plain.lengths.map_or(&[][..], |lengths| &lengths[rows]);
+        for (place, &length) in lengths.iter().enumerate().filter(|&(_, &length)| length != NULL) {
+            let key = self.builder.key_of(first + place);
+            self.prefixes.push((first + place, key, length, line + place as u64));
         }
-        true
+        Ok(())
     }
 
     /// What the texts of the column `kind` mean.

@@ -4,7 +4,7 @@ use super::{
     INTEGERS, Integers, KINDS, Lists, NO_TEXT, NULL, SOURCES, STATUSES, TEXTS, Table, Texts, VERSION,
 };
 use crate::formats::edn;
-use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Timestamp};
+use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Status, Timestamp};
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
 
@@ -180,7 +180,9 @@ impl<'h> Rows<'h> {
         if session != Value::NIL {
             self.scalar(Integers::Session, Texts::SessionEdn, session);
         }
-        self.word(Texts::Status, STATUSES[columns.statuses[number] as usize]);
+        if columns.statuses[number] != Status::Committed {
+            self.word(Texts::Status, STATUSES[columns.statuses[number] as usize]);
+        }
         if let Some(place) = columns.sequences.get(number).number() {
             self.integer(Integers::Sequence, place);
         }
