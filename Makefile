@@ -9,20 +9,25 @@ BIN := $(VENV)/bin
 RUST_AT_LEAST := 1.88
 RUST_FILES := $(shell find rust -name '*.rs' -not -path 'rust/target/*' -not -path 'rust/fuzz/*') rust/Cargo.toml rust/Cargo.lock rust/kernel/Cargo.toml rust/binding/Cargo.toml
 
+# What must be there already is looked for before anything else: one line says what is missing.
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
+RUST := $(shell rustc --version 2> /dev/null | cut -d' ' -f2)
+ifeq ($(RUST),)
+$(error Rust $(RUST_AT_LEAST) or newer is needed, and no rustc was found: see rustup.rs)
+endif
+ifneq ($(shell printf '%s\n' $(RUST_AT_LEAST) $(RUST) | sort -V | head -n 1),$(RUST_AT_LEAST))
+$(error Rust $(RUST_AT_LEAST) or newer is needed, found $(RUST): try 'rustup update')
+endif
+ifneq ($(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2> /dev/null),True)
+$(error Python 3.11 or newer is needed, found $(shell $(PYTHON) --version 2>&1): set PYTHON=...)
+endif
+endif
+
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
 
-$(VENV)/toolchain: 
-	@command -v cargo > /dev/null || { echo "make: Rust $(RUST_AT_LEAST) or newer is needed, and no cargo was found: see https://rustup.rs" >&2; exit 2; }
-	version=$$(rustc --version | cut -d' ' -f2)
-	oldest=$$(printf '%s\n' $(RUST_AT_LEAST) "$$version" | sort -V | head -n 1)
-	[ "$$oldest" = $(RUST_AT_LEAST) ] || { echo "make: Rust $(RUST_AT_LEAST) or newer is needed, found $$version: try 'rustup update'" >&2; exit 2; }
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Python 3.11 or newer is needed, found $$($(PYTHON) --version): set PYTHON=..." >&2; exit 2; }
-	mkdir -p $(VENV)
-	touch $@
-
-$(VENV)/installed: requirements/dev.txt | $(VENV)/toolchain
+$(VENV)/installed: requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	touch $@
