@@ -30,6 +30,7 @@ __all__ = ["command"]
               help="Retire a key after this many writes (0: never).")  # fmt: skip
 @click.option("--timestamps", is_flag=True, help="Give every transaction a start and a commit timestamp.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**64 - 1))
+@click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say so.")
 @click.option(
     "--format",
     "format_",
@@ -42,6 +43,7 @@ def command(
     operations: int,
     min_operations: int | None,
     format_: str | None,
+    lossy: bool,
     **parameters: Any,
 ) -> None:
     r"""Generate a valid history of any size.
@@ -62,4 +64,5 @@ def command(
         initial=chosen.initial or Initial(value=0, replaceable=True),
         **parameters,
     )
-    formats.save(generate(workload), target, format=chosen.name)
+    for loss in formats.save(generate(workload), target, format=chosen.name, lossy=lossy):
+        click.echo(f"dropped: {loss}", err=True)
