@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,29 +18,17 @@ from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
 from isoscope.reference import reads
 from isoscope.verdict import Method, Outcome
+from tests.recorded import record
 from tests.reference.histories import histories, random_parts
 from tests.reference.test_reads import thorough
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from isoscope.recorder import RecordedTransaction
 
 HOLDS, VIOLATED, UNKNOWN = Outcome
 
 
-def record(*transactions: Callable[[RecordedTransaction], Any], initial: Any = 0) -> History:
-    recorder = Recorder(initial=initial)
-    for act in transactions:
-        with recorder.transaction() as t:
-            act(t)
-    return recorder.history()
-
-
-CLEAN = record(lambda t: t.write("x", 1), lambda t: t.read("x", 1))
-THIN_AIR = record(lambda t: t.read("x", 5))
-NON_REPEATABLE = record(lambda t: t.write("x", 1), lambda t: (t.read("x", 0), t.read("x", 1)))
-BOTH = record(lambda t: (t.read("x", 0), t.read("x", 5)))
+CLEAN = record([("write", "x", 1)], [("read", "x", 1)])
+THIN_AIR = record([("read", "x", 5)])
+NON_REPEATABLE = record([("write", "x", 1)], [("read", "x", 0), ("read", "x", 1)])
+BOTH = record([("read", "x", 0), ("read", "x", 5)])
 
 
 def outcomes(history: History, **options: Any) -> dict[Level, Outcome]:
@@ -101,32 +89,32 @@ def test_cut_isolation_is_decided_and_nothing_else_is_proved_by_reads_alone() ->
         (THIN_AIR, "pl-2", ""),
         (CLEAN, "cut-isolation", ""),
         (
-            record(*[lambda t: t.write("x", 1)] * 2, *[lambda t: t.read("x", 1)] * 3),
+            record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3),
             "pl-2",
             "3 reads saw values that several transactions wrote (key x)",
         ),
         (
             record(
-                *[lambda t: [t.write(key, 1) for key in "vwxyz"]] * 2,
-                lambda t: [t.read(key, 1) for key in "vwxyz"],
+                *[[("write", key, 1) for key in "vwxyz"]] * 2,
+                [("read", key, 1) for key in "vwxyz"],
             ),
             "pl-2",
             "5 reads saw values that several transactions wrote (keys v, w, x and 2 more)",
         ),
-        (record(lambda t: t.delete("x")), "pl-2", "operation kind `delete` is not judged (key x)"),
-        (record(lambda t: t.delete("x")), "cut-isolation", "operation kind `delete` is not judged (key x)"),
+        (record([("delete", "x")]), "pl-2", "operation kind `delete` is not judged (key x)"),
+        (record([("delete", "x")]), "cut-isolation", "operation kind `delete` is not judged (key x)"),
         (
-            record(lambda t: (t.write("x", 1), t.append("x", 1))),
+            record([("write", "x", 1), ("append", "x", 1)]),
             "pl-2",
             "keys are both written and appended to (key x)",
         ),
         (
-            record(lambda t: t.range_read(Range())),
+            record([("range_read", Range())]),
             "pl-2",
             "operation kind `range-read` is not judged (1 of them)",
         ),
         (
-            record(lambda t: (t.delete("x"), t.range_read(Range()), t.range_read(Range()))),
+            record([("delete", "x"), ("range_read", Range()), ("range_read", Range())]),
             "cut-isolation",
             "operation kind `delete` is not judged (key x); "
             "operation kind `range-read` is not judged (2 of them)",
@@ -138,12 +126,12 @@ def test_an_unknown_verdict_says_why(history: History, level: str, expected: str
 
 
 def test_repeated_values_leave_cut_isolation_decided() -> None:
-    history = record(*[lambda t: t.write("x", 1)] * 2, lambda t: t.read("x", 1))
+    history = record(*[[("write", "x", 1)]] * 2, [("read", "x", 1)])
     assert outcomes(history)[Level.CUT_ISOLATION] is HOLDS
 
 
 def test_a_violation_stands_beside_what_cannot_be_judged() -> None:
-    history = record(lambda t: (t.delete("y"), t.range_read(Range()), t.read("x", 5)))
+    history = record([("delete", "y"), ("range_read", Range()), ("read", "x", 5)])
     assert outcomes(history)[Level.PL_2] is VIOLATED
 
 
@@ -153,14 +141,14 @@ def test_a_violation_stands_beside_what_cannot_be_judged() -> None:
 )
 def test_a_hostile_key_is_harmless_in_a_reason(key: Any, shown: str) -> None:
     expected = f"operation kind `delete` is not judged (key {shown})"
-    assert reason(record(lambda t: t.delete(key))) == expected
+    assert reason(record([("delete", key)])) == expected
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 10])
 def test_all_anomalies_are_counted_and_the_first_of_each_name_are_shown(most: int) -> None:
     history = record(
-        *[lambda t, n=n: t.read("x", 100 + n) for n in range(5)],  # type: ignore[misc]
-        *[lambda t: (t.read("y", 0), t.read("y", 1)), lambda t: t.write("y", 1)],
+        *[[("read", "x", 100 + n)] for n in range(5)],
+        *[[("read", "y", 0), ("read", "y", 1)], [("write", "y", 1)]],
     )
     [verdict] = check(history, ["serializable"], max_anomalies=most).verdicts
     assert verdict.anomaly_counts == {"thin-air-read": 5, "non-repeatable-read": 1}
@@ -249,9 +237,7 @@ def test_the_report_says_that_it_believes_the_log() -> None:
 
 def test_the_first_never_written_value_is_the_initial_one_if_nobody_knows_better() -> None:
     """Semantics: unknown means that the one never-written value that reads show is the initial value."""
-    history = record(
-        lambda t: t.read("x", 5), lambda t: t.read("x", 5), lambda t: t.read("x", 6), initial=Initial()
-    )
+    history = record([("read", "x", 5)], [("read", "x", 5)], [("read", "x", 6)], initial=Initial())
     [verdict] = check(history, ["pl-2"]).verdicts
     assert verdict.anomaly_counts == {"thin-air-read": 1}
     assert [witness.value for witness in verdict.anomalies[0].witnesses] == [6, 5]
@@ -259,8 +245,8 @@ def test_the_first_never_written_value_is_the_initial_one_if_nobody_knows_better
 
 def test_the_witness_of_an_intermediate_read_is_about_the_same_key_and_not_one_that_compares_equal() -> None:
     history = record(
-        lambda t: (t.write(1, 10), t.write(1, 11), t.write(True, 12), t.write(1.0, 13)),
-        lambda t: t.read(1, 10),
+        [("write", 1, 10), ("write", 1, 11), ("write", True, 12), ("write", 1.0, 13)],
+        [("read", 1, 10)],
     )
     [verdict] = check(history, ["pl-2"]).verdicts
     assert [witness.value for witness in verdict.anomalies[0].witnesses] == [10, 10, 11]
@@ -302,11 +288,11 @@ SEEDS = range(400)
 
 
 def test_renaming_keys_changes_nothing() -> None:
-    names = {"x": "y", 1: 5, 2: "two", "1": -1, 2.5: None}
+    names: dict[Any, Any] = {"x": "y", 1: 5, 2: "two", "1": -1, 2.5: None}
     for seed in SEEDS:
         parts = random_parts(random.Random(seed), unique=True)
         renamed = [
-            replace(t, operations=tuple(replace(o, key=names[o.key]) for o in t.operations))  # type: ignore[index]
+            replace(t, operations=tuple(replace(o, key=names[o.key]) for o in t.operations))
             for t in parts["transactions"]
         ]
         before, after = build(**parts), build(**parts | {"transactions": renamed})
