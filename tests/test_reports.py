@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from isoscope.verdict import Report
 
 ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
+BECAUSE = "T2 read x = 1, which T1 wrote"
 LEVELS = ["read-atomic", "pl-2", "cut-isolation", "pl-1"]
 
 
@@ -120,15 +121,13 @@ def test_the_json_document_says_what_was_found() -> None:
         "name": "aborted-read",
         "transactions": ["T2", "T1"],
         "keys": ["x"],
-        "steps": [
-            {"from": "T1", "to": "T2", "relation": "wr", "key": "x", "because": "T2 read x = 1, which T1 wrote"}
-        ],
+        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "because": BECAUSE}],
         "operations": [
             {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
             {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
         ],
         "message": "T2 read x = 1, which T1 wrote and then rolled back.",
-    }  # fmt: skip
+    }
     violated = {
         "outcome": "violated",
         "method": "values",
