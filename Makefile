@@ -58,7 +58,7 @@ check: build ## formatting, lints and types
 
 .PHONY: bench
 bench: build ## run the benchmarks and print their table
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(RECORD)
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -12,7 +12,6 @@ import pytest
 import isoscope
 from isoscope import UNKNOWN, History, Initial, Recorder, Term, Timestamp
 from isoscope.history import (
-    Evidence,
     EvidenceKind,
     Extent,
     Interval,
@@ -275,8 +274,10 @@ def test_repeated_values_count_pairs_of_key_and_value_that_several_wrote(
 
 
 def test_only_what_is_present_is_listed() -> None:
-    evidence = Evidence({VALUES: COMPLETE, ORDER: ABSENT, CLOCK: PARTIAL, CLIENT: ABSENT}, 0)
+    one = replace(transaction(1, write("x", 1)), start=Timestamp(1), commit=Timestamp(2))
+    evidence = build([one, transaction(2, write("x", 2))]).evidence
     assert evidence.present == (VALUES, CLOCK)
+    assert [evidence[kind] for kind in EvidenceKind] == [COMPLETE, ABSENT, PARTIAL, ABSENT]
     with pytest.raises(ValueError, match="moon-phase"):
         evidence["moon-phase"]
 

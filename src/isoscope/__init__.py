@@ -1,4 +1,4 @@
-"""Isoscope: did this database keep its isolation promise?
+"""Isoscope answers one question: did this database keep its isolation promise.
 
 >>> import isoscope
 >>> recorder = isoscope.Recorder(initial=0)

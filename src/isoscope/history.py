@@ -16,7 +16,7 @@ from isoscope._native import UNKNOWN, Columns, Term, Unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from isoscope._native import OperationRow
+    from isoscope._native import _OperationRow as OperationRow
 
 __all__ = [
     "KINDS",
@@ -39,13 +39,14 @@ __all__ = [
     "Term",
     "Timestamp",
     "Transaction",
+    "Unknown",
     "Value",
     "VersionOrder",
     "VersionSource",
     "label",
 ]
 
-Scalar: TypeAlias = None | bool | int | float | str | Term
+Scalar: TypeAlias = bool | int | float | str | Term | None
 Value: TypeAlias = Scalar | Unknown | tuple[Scalar, ...]
 
 
@@ -211,29 +212,48 @@ class Extent(IntEnum):
     COMPLETE = 2
 
 
-@dataclass(frozen=True, slots=True)
 class Evidence:
-    """Which kinds of evidence a history carries, and how complete each is."""
+    """Which kinds of evidence a history carries, and how complete each is.
 
-    extents: Mapping[EvidenceKind, Extent]
-    repeated_values: int
+    Which there are is known at once; how complete they are takes a look at every write.
+    """
 
-    @property
-    def present(self) -> tuple[EvidenceKind, ...]:
-        """The kinds of which there is some."""
-        return tuple(kind for kind, extent in self.extents.items() if extent is not Extent.ABSENT)
+    __slots__ = ("_columns", "_extents", "present")
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._extents: tuple[list[int], int] | None = None
+        there = zip(EvidenceKind, columns.present_evidence(), strict=True)
+        self.present = tuple(kind for kind, is_there in there if is_there)
 
     def __getitem__(self, kind: EvidenceKind | str) -> Extent:
-        return self.extents[EvidenceKind(kind)]
+        """How complete one kind of evidence is."""
+        place = list(EvidenceKind).index(EvidenceKind(kind))
+        return Extent(self._looked()[0][place])
+
+    @property
+    def repeated_values(self) -> int:
+        """(key, value) pairs that several transactions wrote, the initial one included."""
+        return self._looked()[1]
+
+    def _looked(self) -> tuple[list[int], int]:
+        if self._extents is None:
+            self._extents = self._columns.evidence()
+        return self._extents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a history came from. `files` are (first line, path) where the input was several files."""
+    """Where a history came from.
+
+    `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
+    was found beside it.
+    """
 
     path: str = "<memory>"
     format: str = "recorded"
     files: tuple[tuple[int, str], ...] = ()
+    log: str = ""
 
     def place(self, line: int | None) -> str:
         """`path:line` of a line of the whole input."""
@@ -338,9 +358,7 @@ class History:
     def evidence(self) -> Evidence:
         """Which kinds of evidence there are and how complete each is."""
         if self._evidence is None:
-            extents, repeated = self._columns.evidence()
-            pairs = zip(EvidenceKind, map(Extent, extents), strict=True)
-            self._evidence = Evidence(dict(pairs), repeated)
+            self._evidence = Evidence(self._columns)
         return self._evidence
 
     @property

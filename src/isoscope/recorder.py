@@ -11,6 +11,7 @@ from isoscope._native import Builder, ParseError
 from isoscope.history import (
     KINDS,
     STATUSES,
+    UNKNOWN,
     VERSION_SOURCES,
     History,
     Initial,
@@ -23,6 +24,7 @@ from isoscope.history import (
     Status,
     Timestamp,
     Transaction,
+    Unknown,
     Value,
     VersionSource,
 )
@@ -43,7 +45,7 @@ class Recorder:
     """
 
     def __init__(
-        self, *, initial: Initial | Scalar = Initial(), clock: Callable[[], int] | None = None
+        self, *, initial: Initial | Scalar | Unknown = UNKNOWN, clock: Callable[[], int] | None = None
     ) -> None:
         self._initial = initial if isinstance(initial, Initial) else Initial(value=initial)
         self._clock = clock

@@ -1,6 +1,7 @@
 //! Histories that do not come from a file.
 
 use crate::columns::Columns;
+use crate::interrupt::interruptible;
 use crate::{parse_error, scalar};
 use isoscope_kernel::builder::{Builder as Kernel, Details};
 use isoscope_kernel::generate::{self, Distribution, Model, Workload};
@@ -238,5 +239,6 @@ pub fn generate_serial(
         initial,
         initial_replaceable,
     };
-    py.detach(|| generate::serial(&workload)).map(Columns::new).map_err(parse_error)
+    let history = interruptible(py, |cancel| generate::serial(&workload, cancel))?;
+    history.map(Columns::new).map_err(parse_error)
 }

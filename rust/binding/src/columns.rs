@@ -1,5 +1,6 @@
 //! A finished history as Python sees it.
 
+use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
 use isoscope_kernel::formats::{aion, jepsen, plume, table};
@@ -11,16 +12,17 @@ use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::io;
+use std::sync::OnceLock;
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
-pub struct Columns(History);
+pub struct Columns(History, OnceLock<table::Longest>);
 
 type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history)
+        Self(history, OnceLock::new())
     }
 
     fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
@@ -224,10 +226,15 @@ impl Columns {
 
     /// Extent of values, version order, timestamps and intervals (0 absent, 1 partial, 2 complete), and
     /// how many values were written more than once.
-    fn evidence(&self, py: Python<'_>) -> ([u8; 4], u64) {
-        let found = py.detach(|| evidence::evidence(&self.0));
+    fn evidence(&self, py: Python<'_>) -> PyResult<([u8; 4], u64)> {
+        let found = interruptible(py, |cancel| evidence::evidence(&self.0, cancel))?;
         let kinds = [found.values, found.version_order, found.timestamps, found.intervals];
-        (kinds.map(|extent: Extent| extent as u8), found.repeated_values)
+        Ok((kinds.map(|extent: Extent| extent as u8), found.repeated_values))
+    }
+
+    /// Whether there are values, a version order, timestamps and intervals at all.
+    fn present_evidence(&self, py: Python<'_>) -> [bool; 4] {
+        py.detach(|| evidence::present(&self.0))
     }
 
     /// Names of what the history holds beyond committed integer reads and writes.
@@ -280,7 +287,10 @@ impl Columns {
         let last = self.0.transaction_count();
         let end = offsets.partition_point(|&offset| offset < enough).clamp(transaction + 1, last);
         let end = end.min(transaction + most.max(1) as usize);
-        let table = py.detach(|| table::export(&self.0, transaction..end));
+        let table = py.detach(|| {
+            let longest = self.1.get_or_init(|| table::Longest::of(&self.0));
+            table::export(&self.0, longest, transaction..end)
+        });
         Ok((end, crate::tables::to_python(py, table)?))
     }
 
@@ -290,8 +300,8 @@ impl Columns {
         crate::tables::to_python(py, table)
     }
 
-    /// Names of the columns that are not null everywhere in the exported rows.
-    fn used_columns(&self, py: Python<'_>) -> Vec<&'static str> {
+    /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
+    fn used_columns(&self, py: Python<'_>) -> Vec<(&'static str, bool)> {
         py.detach(|| table::used_columns(&self.0))
     }
 
@@ -311,7 +321,7 @@ impl Columns {
     /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,
     /// other operation or None, value), and what was set aside.
     fn judge_reads<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
-        let judgement = py.detach(|| reads::judge(&self.0));
+        let judgement = interruptible(py, |cancel| reads::judge(&self.0, cancel))?;
         let mut counts = [0u64; 7];
         let mut shown = Vec::new();
         for Finding { name, read, other, value } in judgement.findings {

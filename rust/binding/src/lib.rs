@@ -2,6 +2,7 @@
 
 mod build;
 mod columns;
+mod interrupt;
 mod read;
 mod scalar;
 mod tables;

@@ -3,7 +3,7 @@
 use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::formats::edn;
-use isoscope_kernel::formats::table::{self, INTEGERS, Lists, TEXTS, Table, Text};
+use isoscope_kernel::formats::table::{self, INTEGERS, Lists, NO_TEXT, NULL, TEXTS, Table, Text};
 use isoscope_kernel::value::Value;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyValueError;
@@ -24,8 +24,11 @@ pub struct TableReader {
     table: Table,
 }
 
-type TextColumn<'py> = (Bound<'py, PyAny>, Vec<String>);
-type ListColumn<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+/// Data and, if something is null, the validity bitmap of an Arrow column, and where the column starts.
+type Column<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, usize);
+type TextColumn<'py> = (Column<'py>, Vec<String>);
+/// Offsets and validity of an Arrow column of lists, and its elements.
+type ListColumn<'py> = (Column<'py>, Column<'py>);
 
 #[pymethods]
 impl TableReader {
@@ -34,8 +37,7 @@ impl TableReader {
         Self { reader: Some(table::TableReader::default()), table: Table::default() }
     }
 
-    /// Adds rows; integers use the least 64-bit number for null, texts the index -1. Lists are lengths,
-    /// elements and presence.
+    /// Adds rows: each column as the buffers of an Arrow array, texts with their dictionary.
     fn add(
         &mut self,
         py: Python<'_>,
@@ -47,25 +49,23 @@ impl TableReader {
     ) -> PyResult<()> {
         self.table.rows = rows;
         for (place, name) in INTEGERS.iter().enumerate() {
-            let data = integers.get_item(name)?;
-            fill(&mut self.table.integers[place], data.as_ref())?;
+            let column = integers.get_item(name)?.map(|column| column.extract()).transpose()?;
+            fill(&mut self.table.integers[place], rows, NULL, column.as_ref())?;
         }
         for (place, name) in TEXTS.iter().enumerate() {
             let column: Option<TextColumn<'_>> =
-                texts.get_item(name)?.map(|column| column.extract()).transpose()?;
-            self.table.texts[place] = match column {
-                Some((indices, dictionary)) => Some(Text { indices: copy(&indices)?, dictionary }),
-                None => None,
+                texts.get_item(name)?.map(|text| text.extract()).transpose()?;
+            let Some((indices, dictionary)) = column else {
+                self.table.texts[place] = None;
+                continue;
             };
+            let mut memory = self.table.texts[place].take().map(|text| text.indices);
+            fill(&mut memory, rows, NO_TEXT, Some(&indices))?;
+            self.table.texts[place] = Some(Text { indices: memory.unwrap_or_default(), dictionary });
         }
-        self.table.lists = match lists {
-            Some((lengths, elements, present)) => {
-                let offsets = offsets(&copy::<i64>(&lengths)?);
-                Some(Lists { offsets, elements: copy(&elements)?, present: copy(&present)? })
-            }
-            None => None,
-        };
-        fill(&mut self.table.tombstone, tombstones)?;
+        self.table.lists =
+            lists.map(|(offsets, elements)| list_column(rows, &offsets, &elements)).transpose()?;
+        self.table.tombstone = tombstones.map(copy).transpose()?;
         let Self { reader, table } = self;
         let reader = reader.as_mut().ok_or_else(finished)?;
         py.detach(|| reader.add(table)).map_err(parse_error)
@@ -125,29 +125,56 @@ fn finished() -> PyErr {
     PyValueError::new_err("the reader is finished")
 }
 
-/// Copies the column into memory that is there already; absent data leaves it absent.
-fn fill<T: Element + Default>(column: &mut Option<Vec<T>>, data: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let Some(data) = data else {
-        *column = None;
+/// Copies a column into memory that is there already, `null` where the bitmap says so.
+fn fill<T: Element + Default>(
+    memory: &mut Option<Vec<T>>,
+    rows: usize,
+    null: T,
+    column: Option<&Column<'_>>,
+) -> PyResult<()> {
+    let Some((data, validity, start)) = column else {
+        *memory = None;
         return Ok(());
     };
+    let cells = memory.get_or_insert_default();
     let buffer = PyBuffer::<T>::get(data)?;
-    let cells = column.get_or_insert_default();
-    cells.resize(buffer.item_count(), T::default());
-    buffer.copy_to_slice(data.py(), cells)
+    if buffer.item_count() != rows {
+        return Err(PyValueError::new_err("a column is not as long as its table"));
+    }
+    cells.resize(rows, T::default());
+    buffer.copy_to_slice(data.py(), cells)?;
+    if let Some(validity) = validity {
+        let bits: Vec<u8> = copy(validity)?;
+        for (row, cell) in cells.iter_mut().enumerate() {
+            if !is_set(&bits, start + row) {
+                *cell = null;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_set(bits: &[u8], place: usize) -> bool {
+    bits.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
+}
+
+fn list_column(rows: usize, lists: &Column<'_>, elements: &Column<'_>) -> PyResult<Lists> {
+    let (data, validity, start) = lists;
+    let ends: Vec<i32> = copy(data)?;
+    let bits: Option<Vec<u8>> = validity.as_ref().map(copy).transpose()?;
+    let present = |row: usize| u8::from(bits.as_ref().is_none_or(|bits| is_set(bits, start + row)));
+    let count = PyBuffer::<i64>::get(&elements.0)?.item_count();
+    let mut integers = None;
+    fill(&mut integers, count, NULL, Some(elements))?;
+    Ok(Lists {
+        offsets: ends.into_iter().map(i64::from).collect(),
+        elements: integers.unwrap_or_default(),
+        present: (0..rows).map(present).collect(),
+    })
 }
 
 fn copy<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     PyBuffer::<T>::get(object)?.to_vec(object.py())
-}
-
-fn offsets(lengths: &[i64]) -> Vec<i64> {
-    let mut end = 0;
-    let ends = lengths.iter().map(|length| {
-        end += length;
-        end
-    });
-    std::iter::once(0).chain(ends).collect()
 }
 
 /// (rows, integers, texts, lists, tombstones), each column as bytes.

@@ -101,6 +101,12 @@ impl Builder {
         self.transactions.sessions[transaction as usize]
     }
 
+    /// The status of `transaction`.
+    #[must_use]
+    pub fn status_of(&self, transaction: u32) -> Status {
+        self.transactions.statuses[transaction as usize]
+    }
+
     /// The original id of a session; nil if it has none.
     #[must_use]
     pub fn session_id(&self, session: u32) -> Value {
@@ -134,6 +140,11 @@ impl Builder {
         self.operations.values.push(value);
         self.operations.lines.push(line);
         self.owners.len() - 1
+    }
+
+    /// Sets what an operation read, for a format that learns it late.
+    pub fn set_value(&mut self, operation: usize, value: Value) {
+        self.operations.values[operation] = value;
     }
 
     /// Replaces what operations read or wrote, for a format that understands a value only at the end.
@@ -224,6 +235,7 @@ impl Builder {
         let operation_offsets = offsets(transactions, &self.owners);
         self.group_by_transaction(&operation_offsets);
         self.share_empty_lists();
+        self.share_prefixes();
         let session_offsets = offsets(self.session_ids.len(), &self.transactions.sessions);
         let mut session_transactions = order(&session_offsets, &self.transactions.sessions);
         self.order_sessions(&session_offsets, &mut session_transactions)?;
@@ -293,6 +305,35 @@ impl Builder {
                 self.operations.values[operation] = empty;
             }
         }
+    }
+
+    /// Reads of one key mostly extend each other: those that start the longest one share its elements.
+    fn share_prefixes(&mut self) {
+        if self.values.list_count() == 0 {
+            return;
+        }
+        let mut holders: Vec<u32> = (0..self.values.list_count() as u32).collect();
+        let mut longest = vec![None; self.keys.ids().len()];
+        let lists = |kinds: &[Kind], values: &[Value], operation: usize| {
+            values[operation].list_index().filter(|_| kinds[operation] == Kind::Read)
+        };
+        let Operations { kinds, keys, values, .. } = &self.operations;
+        for operation in 0..kinds.len() {
+            let Some(index) = lists(kinds, values, operation) else { continue };
+            let known: &mut Option<usize> = &mut longest[keys[operation] as usize];
+            if known.is_none_or(|known| self.values.list(known).len() < self.values.list(index).len()) {
+                *known = Some(index);
+            }
+        }
+        for operation in 0..kinds.len() {
+            let Some(index) = lists(kinds, values, operation) else { continue };
+            if let Some(holder) = longest[keys[operation] as usize]
+                && self.values.starts_with(holder, index)
+            {
+                holders[index] = holder as u32;
+            }
+        }
+        self.values.share(&holders);
     }
 
     /// Puts the transactions of each session in the order of their explicit numbers, if they have them.

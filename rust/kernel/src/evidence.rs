@@ -1,6 +1,7 @@
 //! What a history holds: sizes, kinds of evidence and how complete each is.
 
 use crate::by_key::{ByKey, Shape, Write, Writes, shape};
+use crate::cancel::Cancel;
 use crate::history::{History, Initial, Kind, Status};
 use crate::value::{AtomKind, Value};
 use rayon::prelude::*;
@@ -42,34 +43,45 @@ pub struct Evidence {
 
 /// The evidence in `history`.
 #[must_use]
-pub fn evidence(history: &History) -> Evidence {
+pub fn evidence(history: &History, cancel: &Cancel) -> Evidence {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let shares = by_key.shares().into_par_iter().map(|keys| {
         let mut writes = Writes::default();
-        let mut sum = OfKeys { repeated: 0, some_order: false, all_ordered: true };
-        for key in keys {
+        let mut sum = OfKeys { repeated: 0, all_ordered: true };
+        for key in keys.take_while(|_| !cancel.is_asked()) {
             writes.fill(history, &owners, by_key.of(key));
             sum.add(history, &writes, key as u32, by_key.of(key));
         }
         sum
     });
-    let start = || OfKeys { repeated: 0, some_order: false, all_ordered: true };
+    let start = || OfKeys { repeated: 0, all_ordered: true };
     let keys = shares.reduce(start, |a, b| OfKeys {
         repeated: a.repeated + b.repeated,
-        some_order: a.some_order | b.some_order,
         all_ordered: a.all_ordered & b.all_ordered,
     });
-    let transactions = &history.transactions;
-    let clock = !transactions.starts.is_empty() || !transactions.commits.is_empty();
-    let client = (0..history.transaction_count()).any(|transaction| has_interval(history, transaction));
+    let [_, ordered, clock, client] = present(history);
     Evidence {
         values: if keys.repeated == 0 { Extent::Complete } else { Extent::Partial },
-        version_order: Extent::of(keys.some_order, keys.all_ordered),
+        version_order: Extent::of(ordered, keys.all_ordered),
         timestamps: Extent::of(clock, clock && all_committed(history, has_timestamps)),
         intervals: Extent::of(client, client && all_committed(history, has_interval)),
         repeated_values: keys.repeated,
     }
+}
+
+/// Which kinds of evidence there are at all, in the order of [`Evidence`]: quick, unlike their extents.
+#[must_use]
+pub fn present(history: &History) -> [bool; 4] {
+    let transactions = &history.transactions;
+    let ordered = !history.versions.is_empty()
+        || history.operations.values.iter().any(|value| value.list_index().is_some());
+    let clock = !transactions.starts.is_empty() || !transactions.commits.is_empty();
+    let client = !(transactions.intervals.is_empty()
+        && transactions.positions.is_empty()
+        && history.operations.intervals.is_empty())
+        && (0..history.transaction_count()).any(|transaction| has_interval(history, transaction));
+    [true, ordered, clock, client]
 }
 
 fn all_committed(history: &History, has: impl Fn(&History, usize) -> bool) -> bool {
@@ -97,7 +109,6 @@ fn operations_have_intervals(history: &History, transaction: usize) -> bool {
 /// Evidence summed over keys.
 struct OfKeys {
     repeated: u64,
-    some_order: bool,
     all_ordered: bool,
 }
 
@@ -109,7 +120,6 @@ impl OfKeys {
             self.repeated += u64::from(is_repeated(history, same, initial));
         }
         let ordered = ordered(history, key, shape, operations);
-        self.some_order |= ordered.is_some();
         let missing = |write: &&[Write]| {
             let last = write[write.len() - 1];
             let committed = history.transactions.statuses[last.transaction as usize] == Status::Committed;

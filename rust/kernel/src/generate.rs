@@ -4,6 +4,7 @@
 //! (integer arithmetic only).
 
 use crate::builder::Builder;
+use crate::cancel::Cancel;
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status, Timestamp};
 use crate::value::Value;
@@ -54,9 +55,9 @@ pub struct Workload {
 ///
 /// # Errors
 /// If it has more operations than a history can hold.
-pub fn serial(workload: &Workload) -> Result<History, ParseError> {
+pub fn serial(workload: &Workload, cancel: &Cancel) -> Result<History, ParseError> {
     let mut store = Store::new(workload);
-    for number in 0..workload.transactions {
+    for number in (0..workload.transactions).take_while(|_| !cancel.is_asked()) {
         store.transaction(number);
     }
     store.builder.finish()
@@ -241,8 +242,8 @@ mod tests {
     fn a_serial_history_shows_no_anomaly() {
         for model in [Model::Register, Model::List] {
             for distribution in [Distribution::Uniform, Distribution::Zipfian, Distribution::Hotspot] {
-                let history = serial(&workload(model, distribution)).unwrap();
-                let judgement = judge(&history);
+                let history = serial(&workload(model, distribution), &Cancel::default()).unwrap();
+                let judgement = judge(&history, &Cancel::default());
                 assert_eq!(judgement.findings, []);
                 assert_eq!(judgement.repeated_reads, 0);
                 assert!(history.operation_count() > 300);
@@ -252,9 +253,9 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_history() {
-        let again = || serial(&workload(Model::List, Distribution::Zipfian)).unwrap();
+        let again = || serial(&workload(Model::List, Distribution::Zipfian), &Cancel::default()).unwrap();
         assert!(crate::equality::same(&again(), &again()));
         let other = Workload { seed: 8, ..workload(Model::List, Distribution::Zipfian) };
-        assert!(!crate::equality::same(&again(), &serial(&other).unwrap()));
+        assert!(!crate::equality::same(&again(), &serial(&other, &Cancel::default()).unwrap()));
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod builder;
 pub mod by_key;
+pub mod cancel;
 pub mod equality;
 pub mod error;
 pub mod evidence;

@@ -4,6 +4,7 @@
 //! itself, so keys are shared between cores. Cost: a sort of each key's writes, near linear.
 
 use crate::by_key::{ByKey, Shape, Write, Writers, Writes, shape};
+use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::value::Value;
 use rayon::prelude::*;
@@ -74,13 +75,13 @@ impl Judgement {
 
 /// Judges every read of every transaction that counts as committed.
 #[must_use]
-pub fn judge(history: &History) -> Judgement {
+pub fn judge(history: &History, cancel: &Cancel) -> Judgement {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let counted = counted(history, &owners, &by_key);
     let judges = by_key.shares().into_par_iter().map(|keys| {
         let mut judge = Judge::new(history, &owners, &counted);
-        for key in keys {
+        for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
         judge.judgement
@@ -326,9 +327,8 @@ impl<'h> Judge<'h> {
     fn elements(&mut self, run: &[u32], place: usize, list: &[Value], clean: &[Value], whole: bool) -> bool {
         let read = run[place];
         let reader = self.owners[read as usize];
-        let same = clean.iter().zip(list).take_while(|(a, b)| a == b).count();
         // What another reader may see is not clean for the transaction that appends it.
-        let known = self.first_own(run, &list[..same]);
+        let known = self.first_own(run, &list[..common_prefix(clean, list)]);
         let mut worst = Worst::default();
         for (index, &element) in list.iter().enumerate().skip(known) {
             let writers = Writers::of(self.history, self.writes.of(element), reader, read);
@@ -351,6 +351,9 @@ impl<'h> Judge<'h> {
     fn first_own(&self, run: &[u32], list: &[Value]) -> usize {
         let appends = run.iter().filter(|&&own| self.history.operations.kinds[own as usize].installs());
         let own: Vec<Value> = appends.map(|&own| self.history.operations.values[own as usize]).collect();
+        if own.is_empty() {
+            return list.len();
+        }
         list.iter().position(|element| own.contains(element)).unwrap_or(list.len())
     }
 
@@ -359,6 +362,14 @@ impl<'h> Judge<'h> {
         let reader = self.owners[read as usize];
         self.writes.of(element).iter().any(|write| write.transaction == reader && write.operation < read)
     }
+}
+
+/// How many elements two lists start with in common; lists that share their elements need no look.
+fn common_prefix(left: &[Value], right: &[Value]) -> usize {
+    if std::ptr::eq(left.as_ptr(), right.as_ptr()) {
+        return left.len().min(right.len());
+    }
+    left.iter().zip(right).take_while(|(a, b)| a == b).count()
 }
 
 /// The initial value of one register: known, or learned from the first read of a value nobody wrote.

@@ -86,8 +86,17 @@ pub struct Values {
     text: String,
     table: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    list_ends: Vec<usize>,
+    lists: Vec<Span>,
     elements: Vec<Value>,
+    /// Where the elements start that the next list to be closed will hold.
+    open: usize,
+}
+
+/// The elements of one list; lists that start alike may share them.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: usize,
+    length: u32,
 }
 
 impl Default for Values {
@@ -98,8 +107,9 @@ impl Default for Values {
             text: String::new(),
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            list_ends: Vec::new(),
+            lists: Vec::new(),
             elements: Vec::new(),
+            open: 0,
         };
         values.intern(AtomKind::Nil, "");
         values
@@ -188,8 +198,43 @@ impl Values {
 
     /// The list of all elements pushed since the last list was closed.
     pub fn close_list(&mut self) -> Value {
-        self.list_ends.push(self.elements.len());
-        Value::list(self.list_ends.len() as u64 - 1)
+        let length = (self.elements.len() - self.open) as u32;
+        self.lists.push(Span { start: self.open, length });
+        self.open = self.elements.len();
+        Value::list(self.lists.len() as u64 - 1)
+    }
+
+    /// The list of the first `length` elements of the list at `index`, with which it shares them.
+    pub fn prefix(&mut self, index: usize, length: u32) -> Value {
+        debug_assert!(length <= self.lists[index].length);
+        self.lists.push(Span { start: self.lists[index].start, length });
+        Value::list(self.lists.len() as u64 - 1)
+    }
+
+    /// Whether the list at `whole` starts with the one at `part`; lists that share elements need no look.
+    #[must_use]
+    pub fn starts_with(&self, whole: usize, part: usize) -> bool {
+        let (longer, shorter) = (self.lists[whole], self.lists[part]);
+        let shared = longer.start == shorter.start && shorter.length <= longer.length;
+        shared || self.list(whole).starts_with(self.list(part))
+    }
+
+    /// Lets each list hold its elements as a prefix of another: list `i` of `of[i]`, which may be itself.
+    ///
+    /// The caller has compared them. Elements that no list needs any more are dropped.
+    pub(crate) fn share(&mut self, of: &[u32]) {
+        let old = std::mem::take(&mut self.elements);
+        for (index, &holder) in of.iter().enumerate() {
+            if holder as usize == index {
+                let Span { start, length } = self.lists[index];
+                self.lists[index].start = self.elements.len();
+                self.elements.extend_from_slice(&old[start..start + length as usize]);
+            }
+        }
+        for (index, &holder) in of.iter().enumerate() {
+            self.lists[index].start = self.lists[holder as usize].start;
+        }
+        self.open = self.elements.len();
     }
 
     /// Kind and text of the atom at `index`.
@@ -201,8 +246,8 @@ impl Values {
     /// Elements of the list at `index`.
     #[must_use]
     pub fn list(&self, index: usize) -> &[Value] {
-        let start = if index == 0 { 0 } else { self.list_ends[index - 1] };
-        &self.elements[start..self.list_ends[index]]
+        let Span { start, length } = self.lists[index];
+        &self.elements[start..start + length as usize]
     }
 
     /// Elements of `value` if it is a list.
@@ -220,13 +265,14 @@ impl Values {
     /// How many lists there are.
     #[must_use]
     pub fn list_count(&self) -> usize {
-        self.list_ends.len()
+        self.lists.len()
     }
 
     /// Forgets every list but the first `count`, and the elements of a list that was never closed.
     pub fn truncate_lists(&mut self, count: usize) {
-        self.list_ends.truncate(count);
-        self.elements.truncate(self.list_ends.last().copied().unwrap_or(0));
+        self.lists.truncate(count);
+        self.open = self.lists.iter().next_back().map_or(0, |list| list.start + list.length as usize);
+        self.elements.truncate(self.open);
     }
 
     /// How many elements all lists hold together.
@@ -243,7 +289,7 @@ impl Values {
                 self.intern(kind, text)
             })
             .collect();
-        let translation = Translation { atoms, first_list: self.list_ends.len() as u64 };
+        let translation = Translation { atoms, first_list: self.lists.len() as u64 };
         let first_element = self.elements.len();
         // A pool with nothing but nil has only inline elements: copy them in one go.
         if other.atom_count() == 1 {
@@ -251,7 +297,9 @@ impl Values {
         } else {
             self.elements.extend(other.elements.iter().map(|&element| translation.of(element)));
         }
-        self.list_ends.extend(other.list_ends.iter().map(|end| end + first_element));
+        let shifted = |list: &Span| Span { start: list.start + first_element, length: list.length };
+        self.lists.extend(other.lists.iter().map(shifted));
+        self.open = self.elements.len();
         translation
     }
 
@@ -261,8 +309,9 @@ impl Values {
             *self = Self::default();
             return;
         }
-        self.list_ends.clear();
+        self.lists.clear();
         self.elements.clear();
+        self.open = 0;
     }
 }
 

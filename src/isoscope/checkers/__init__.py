@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope.checkers import reads
-from isoscope.history import UNKNOWN, EvidenceKind, VersionSource
+from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Method, Outcome, Report, Verdict
 
@@ -38,9 +38,10 @@ def check(
     `max_anomalies` bounds the counterexamples of each name; all are counted.
     """
     asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
+    only = None if method is None else Method(method)
     started = perf_counter()
-    own = _own_verdicts(history, method and Method(method), max_anomalies)
-    verdicts = tuple(_settle(level, own, method and Method(method)) for level in asked)
+    own = _own_verdicts(history, only, max_anomalies)
+    verdicts = tuple(_settle(level, own, only) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -131,6 +132,6 @@ def _assumptions(history: History) -> tuple[str, ...]:
     said = [start]
     if initial.of_key:
         said.append(f"{len(initial.of_key)} keys have an initial value of their own")
-    if any(order.source is VersionSource.LOG for order in history.version_orders):
-        said.append("versions were installed in the order of the write-ahead log")
+    if history.source.log:
+        said.append(f"{history.source.log} is its write-ahead log")
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))

@@ -103,7 +103,10 @@ class _Finding:
         self.name = NAMES[name]
         self.value = value
         self.reader, self.read = self._locate(read)
-        self.writer, self.other = self._locate(other) if other is not None else (None, None)
+        self.writer: Transaction | None = None
+        self.other: Operation | None = None
+        if other is not None:
+            self.writer, self.other = self._locate(other)
 
     def _locate(self, operation: int) -> tuple[Transaction, Operation]:
         number, place = self.history.columns.locate(operation)

@@ -50,7 +50,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="isoscope")
 def _isoscope() -> None:
-    """Isoscope: did this database keep its isolation promise?
+    r"""Did this database keep its isolation promise?
 
     Start with `isoscope demo`, or check a history of your own:
 

@@ -52,7 +52,7 @@ def command(
     as_json: bool,
     timings: bool,
 ) -> int:
-    """Check recorded histories against isolation levels.
+    r"""Check recorded histories against isolation levels.
 
     HISTORY is a file, a directory of session files, or `-` for standard input; `.gz` and `.zst` are
     unpacked and the format is recognised. Without --level, every level that the evidence speaks of.

@@ -9,6 +9,7 @@ import click
 from isoscope import anomalies
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, broken
 from isoscope.checkers import CHECKERS
+from isoscope.cli.options import row
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 
@@ -19,7 +20,7 @@ __all__ = ["command", "reported"]
 @click.argument("name", metavar="ANOMALY", required=False)
 @click.option("--example", is_flag=True, help="Print only the example history, ready for a file.")
 def command(name: str | None, *, example: bool) -> None:
-    """Explain an anomaly, with a small history that shows it.
+    r"""Explain an anomaly, with a small history that shows it.
 
     Without ANOMALY, list the catalogue. Every paper's name is understood (G1a, TAP-j, ...).
 
@@ -57,17 +58,7 @@ def _page(entry: CatalogueEntry) -> str:
         "counted": entry.counted,
         "source": entry.source,
     }
-    rows = [
-        textwrap.fill(
-            text,
-            100,
-            initial_indent=f"{head:<12} ",
-            subsequent_indent=" " * 13,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )  # fmt: skip
-        for head, text in facts.items()
-    ]
+    rows = [row(head, text) for head, text in facts.items()]
     lines = [entry.title, "", textwrap.fill(entry.meaning, 100), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from isoscope import formats
@@ -40,9 +42,9 @@ def command(
     operations: int,
     min_operations: int | None,
     format_: str | None,
-    **parameters: object,
+    **parameters: Any,
 ) -> None:
-    """Generate a valid history of any size.
+    r"""Generate a valid history of any size.
 
     Transactions run one after the other on a serial store, so the history satisfies every level. The
     same seed gives the same history everywhere. The format follows from the name of OUT.
@@ -58,6 +60,6 @@ def command(
         min_operations=least,
         max_operations=operations,
         initial=chosen.initial or Initial(value=0, replaceable=True),
-        **parameters,  # type: ignore[arg-type] - click checked them
+        **parameters,
     )
     formats.save(generate(workload), target, format=chosen.name)

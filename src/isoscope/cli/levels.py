@@ -7,6 +7,7 @@ import textwrap
 import click
 
 from isoscope import levels
+from isoscope.cli.options import row
 from isoscope.errors import UsageError
 from isoscope.levels import DEFINITIONS, Definition, Family, Level
 
@@ -23,7 +24,7 @@ _FAMILIES = {
 @click.command("levels")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """List the isolation levels and what each implies.
+    r"""List the isolation levels and what each implies.
 
     \b
     Examples:
@@ -59,16 +60,6 @@ def _one(definition: Definition) -> str:
         "implied by": ", ".join(stronger) or "-",
         "source": definition.source,
     }
-    rows = [
-        textwrap.fill(
-            text,
-            100,
-            initial_indent=f"{head:<12} ",
-            subsequent_indent=" " * 13,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )  # fmt: skip
-        for head, text in facts.items()
-    ]
+    rows = [row(head, text) for head, text in facts.items()]
     meaning = textwrap.fill(definition.meaning, 100)
     return "\n".join([f"{level} ({_FAMILIES[definition.family]})", "", meaning, "", *rows])

@@ -1,7 +1,8 @@
-"""Options that several commands share."""
+"""What several commands share: options, and rows of a page."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import Scalar, Unknown
 
-__all__ = ["format_option", "initial_option", "parse_initial"]
+__all__ = ["format_option", "initial_option", "parse_initial", "row"]
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -42,3 +43,15 @@ def parse_initial(text: str) -> Initial:
         return Initial(value=int(text))
     except ValueError:
         return Initial(value=text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text)
+
+
+def row(head: str, text: str) -> str:
+    """One fact of a page: its name, and the text beside it."""
+    return textwrap.fill(
+        text,
+        100,
+        initial_indent=f"{head:<12} ",
+        subsequent_indent=" " * 13,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -23,7 +23,7 @@ __all__ = ["command", "statistics"]
 @format_option("the history")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(path: str, *, format_: str | None, as_json: bool) -> None:
-    """Show what a history holds: sizes, evidence, repeated values.
+    r"""Show what a history holds: sizes, evidence, repeated values.
 
     \b
     Example:

@@ -36,10 +36,7 @@ def because(step: Step) -> str:
 
 def shown(value: object) -> str:
     """A key or value as messages show it: short, on one line, harmless on a terminal."""
-    if isinstance(value, tuple):
-        text = "[" + " ".join(map(_scalar, value)) + "]"
-    else:
-        text = _scalar(value)
+    text = f"[{' '.join(map(_scalar, value))}]" if isinstance(value, tuple) else _scalar(value)
     if len(text) <= _LONGEST:
         return text
     half = _LONGEST // 2

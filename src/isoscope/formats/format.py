@@ -59,19 +59,25 @@ FEATURES = (
 class ReadFunction(Protocol):
     """Reads a history; `initial` replaces the initial values that the format stands for."""
 
-    def __call__(self, source: Input, *, initial: Initial | None = None) -> History: ...
+    def __call__(self, source: Input, *, initial: Initial | None = None) -> History:
+        """Read `source`."""
+        ...
 
 
 class WriteFunction(Protocol):
     """Writes what the format can hold; `path` is the name of the target without `.gz` or `.zst`."""
 
-    def __call__(self, history: History, sink: BinaryIO, *, path: str) -> None: ...
+    def __call__(self, history: History, sink: BinaryIO, *, path: str) -> None:
+        """Write `history` to `sink`."""
+        ...
 
 
 class SniffFunction(Protocol):
     """Whether the start of the input looks like the format."""
 
-    def __call__(self, head: bytes) -> bool: ...
+    def __call__(self, head: bytes) -> bool:
+        """Look at `head`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +129,8 @@ def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = 
             for block in file.blocks():
                 reader.feed(block)
             line = reader.end_of_file()
-        columns = reader.finish(initial and (initial.value, list(initial.of_key.items())))
+        replaced = None if initial is None else (initial.value, list(initial.of_key.items()))
+        columns = reader.finish(replaced)
     except ParseError as error:
         raise format_error(error, _source(source, name, files)) from None
     return History(columns, _source(source, name, files))

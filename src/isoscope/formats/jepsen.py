@@ -7,17 +7,17 @@ The initial value is nil. An ArangoDB write-ahead log `X.log` beside `X.edn` giv
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from isoscope._native import ParseError, Reader
 from isoscope.formats.format import FEATURES, Format, feed, format_error
 from isoscope.formats.source import COMPRESSIONS, File
-from isoscope.history import Initial, Source
+from isoscope.history import History, Initial, Source
 
 if TYPE_CHECKING:
     from isoscope.formats.source import Input
-    from isoscope.history import History
 
 __all__ = ["FORMAT", "log_beside"]
 
@@ -41,7 +41,8 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
             reader.attach_log(log.read())
         except ParseError as error:
             raise format_error(error, Source(path=log.path)) from None
-    return feed(reader, source, name="jepsen", initial=initial)
+    history = feed(reader, source, name="jepsen", initial=initial)
+    return History(history.columns, replace(history.source, log=log.path)) if log else history
 
 
 def log_beside(source: Input) -> File | None:

@@ -64,7 +64,7 @@ class File:
 
     def _open(self) -> io.BufferedIOBase:
         raw = self.raw or Path(self.path).open("rb")  # noqa: SIM115 - closed by the caller
-        magic = _peek(cast("BinaryIO", raw), 4)
+        magic = _peek(raw, 4)
         if magic.startswith(_GZIP):
             return gzip.GzipFile(fileobj=raw)
         if magic.startswith(_ZSTANDARD):

@@ -80,21 +80,25 @@ def counted(history: History) -> frozenset[int]:
     transactions = list(history)
     count = {t.number for t in transactions if t.status is Status.COMMITTED}
     for order in history.version_orders:
-        if order.source is VersionSource.LOG:
-            for key, versions in order.versions.items():
-                for version in versions:
-                    count |= _only_indeterminate(transactions, None, -1, key, token(version))
+        for key, versions in order.versions.items():
+            for version in versions if order.source is VersionSource.LOG else ():
+                count |= _only_indeterminate(transactions, None, -1, key, token(version))
     while True:
-        grown = set(count)
-        for reader in transactions:
-            if reader.number in count:
-                for place, read in known_reads(reader):
-                    for value in seen(read):
-                        if not _is_initial(history, read, value):
-                            grown |= _only_indeterminate(transactions, reader, place, read.key, value)
+        readers = [t for t in transactions if t.number in count]
+        grown = count.union(*(_observed_by(history, transactions, reader) for reader in readers))
         if grown == count:
             return frozenset(count)
         count = grown
+
+
+def _observed_by(history: History, transactions: list[Transaction], reader: Transaction) -> set[int]:
+    """Indeterminate transactions that alone can have written something that `reader` read."""
+    observed: set[int] = set()
+    for place, read in known_reads(reader):
+        for value in seen(read):
+            if not _is_initial(history, read, value):
+                observed |= _only_indeterminate(transactions, reader, place, read.key, value)
+    return observed
 
 
 def _only_indeterminate(

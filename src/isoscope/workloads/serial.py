@@ -5,7 +5,7 @@ It makes valid histories of any size, the same for the same seed on every machin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from isoscope._native import generate_serial
@@ -34,7 +34,7 @@ class SerialWorkload:
     lists: bool = False
     max_writes_per_key: int = 0
     timestamps: bool = False
-    initial: Initial = Initial(value=0, replaceable=True)
+    initial: Initial = field(default_factory=lambda: Initial(value=0, replaceable=True))
     seed: int = 0
 
 
@@ -52,7 +52,7 @@ def generate(workload: SerialWorkload) -> History:
         lists=workload.lists,
         most_writes_per_key=workload.max_writes_per_key,
         timestamps=workload.timestamps,
-        initial=workload.initial.value,  # type: ignore[arg-type] - the native core checks it
+        initial=workload.initial.value,
         initial_replaceable=workload.initial.replaceable,
     )
     return History(columns, Source(path="<generated>", format="serial"))

@@ -9,7 +9,7 @@ mod read;
 mod write;
 
 pub use read::TableReader;
-pub use write::{edn_text, export, export_versions, used_columns};
+pub use write::{Longest, edn_text, export, export_versions, used_columns};
 
 use crate::error::ParseError;
 
@@ -37,10 +37,11 @@ pub enum Integers {
     CompletePosition,
     OperationInvoke,
     OperationComplete,
+    ValueLength,
 }
 
 /// Names of the columns of integers, in the order of [`Integers`].
-pub const INTEGERS: [&str; 15] = [
+pub const INTEGERS: [&str; 16] = [
     "transaction",
     "session",
     "key",
@@ -56,6 +57,7 @@ pub const INTEGERS: [&str; 15] = [
     "complete_position",
     "operation_invoke",
     "operation_complete",
+    "value_length",
 ];
 
 /// Columns of texts.

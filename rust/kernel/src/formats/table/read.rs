@@ -14,6 +14,10 @@ pub struct TableReader {
     pub builder: Builder,
     row: u64,
     latest: Option<(Value, u32)>,
+    /// The longest list in a column of each key: others are its prefixes.
+    longest: Vec<Option<usize>>,
+    /// Reads that returned a prefix: operation, key, length and row.
+    prefixes: Vec<(usize, u32, i64, u64)>,
 }
 
 /// What a row is about.
@@ -28,8 +32,11 @@ struct Plain<'t> {
     transactions: &'t [i64],
     keys: &'t [i64],
     values: &'t [i64],
+    lengths: Option<&'t [i64]>,
     kinds: &'t [i32],
     entries: &'t [Entry],
+    sessions: Option<&'t [i64]>,
+    statuses: Option<&'t [i32]>,
 }
 
 impl<'t> Plain<'t> {
@@ -39,9 +46,20 @@ impl<'t> Plain<'t> {
             transactions: integers(Integers::Transaction)?,
             keys: integers(Integers::Key)?,
             values: integers(Integers::Value)?,
+            lengths: integers(Integers::ValueLength),
             kinds: &table.texts[Texts::Kind as usize].as_ref()?.indices,
             entries,
+            sessions: integers(Integers::Session),
+            statuses: table.texts[Texts::Status as usize].as_ref().map(|text| text.indices.as_slice()),
         })
+    }
+
+    /// Whether session and status are those of the row before.
+    #[inline]
+    fn goes_on(&self, row: usize) -> bool {
+        row > 0
+            && self.sessions.is_none_or(|sessions| sessions[row] == sessions[row - 1])
+            && self.statuses.is_none_or(|statuses| statuses[row] == statuses[row - 1])
     }
 }
 
@@ -84,8 +102,10 @@ impl TableReader {
     #[inline]
     fn plain_row(&mut self, plain: &Plain<'_>, row: usize) -> bool {
         let (key, value) = (plain.keys[row], plain.values[row]);
+        let length = plain.lengths.map_or(NULL, |lengths| lengths[row]);
         let Some((latest, transaction)) = self.latest else { return false };
-        if latest.as_small() != Some(plain.transactions[row]) || key == NULL || value == NULL {
+        let is_same = latest.as_small() == Some(plain.transactions[row]) && plain.goes_on(row);
+        if !is_same || key == NULL || (value == NULL) == (length == NULL) {
             return false;
         }
         let kind = usize::try_from(plain.kinds[row]).ok().map(|index| plain.entries[index]);
@@ -93,9 +113,13 @@ impl TableReader {
         else {
             return false;
         };
-        let (key, value) = (self.builder.values.integer(key), self.builder.values.integer(value));
+        let key = self.builder.values.integer(key);
         let key = self.builder.key(key);
-        self.builder.operation(transaction, kind, key, value, self.row as u32);
+        let value = if length == NULL { self.builder.values.integer(value) } else { Value::UNKNOWN };
+        let operation = self.builder.operation(transaction, kind, key, value, self.row as u32);
+        if length != NULL {
+            self.prefixes.push((operation, key, length, self.row));
+        }
         true
     }
 
@@ -116,7 +140,17 @@ impl TableReader {
     ///
     /// # Errors
     /// If the rows do not make one.
-    pub fn finish(self) -> Result<History, ParseError> {
+    pub fn finish(mut self) -> Result<History, ParseError> {
+        for (operation, key, length, row) in std::mem::take(&mut self.prefixes) {
+            let longest = self.longest.get(key as usize).copied().flatten();
+            let fits = |list: &usize| (0..=self.builder.values.list(*list).len() as i64).contains(&length);
+            let Some(list) = longest.filter(fits) else {
+                let expected = "a `value_list` of the key with at least `value_length` elements";
+                return Err(ParseError::on_line(row, expected, &format!("a length of {length}")));
+            };
+            let value = self.builder.values.prefix(list, length as u32);
+            self.builder.set_value(operation, value);
+        }
         self.builder.finish()
     }
 
@@ -165,17 +199,32 @@ impl TableReader {
     fn transaction(&mut self, table: &Table, parsed: &Parsed, row: usize) -> Result<u32, ParseError> {
         let id = self.scalar(table, parsed, row, Integers::Transaction, Texts::TransactionEdn);
         let Some(id) = id else { return Err(self.fail("a transaction", "null")) };
-        if let Some((latest, number)) = self.latest
-            && latest == id
-        {
-            return Ok(number);
-        }
         let number = match self.builder.find(id) {
-            Some(number) => number,
+            Some(number) => self.known_transaction(table, parsed, row, number)?,
             None => self.new_transaction(table, parsed, row, id)?,
         };
         self.latest = Some((id, number));
         Ok(number)
+    }
+
+    /// Rows of one transaction must agree on its session and status.
+    fn known_transaction(
+        &mut self,
+        table: &Table,
+        parsed: &Parsed,
+        row: usize,
+        number: u32,
+    ) -> Result<u32, ParseError> {
+        let session = self.scalar(table, parsed, row, Integers::Session, Texts::SessionEdn);
+        let known = self.builder.session_id(self.builder.session_of(number));
+        let status = STATUSES[self.builder.status_of(number) as usize];
+        if session.unwrap_or(Value::NIL) == known
+            && table.text(Texts::Status, row).unwrap_or(STATUSES[0]) == status
+        {
+            return Ok(number);
+        }
+        let expected = format!("the session and status that row {} gave", self.builder.line_of(number));
+        Err(self.fail(&expected, "others"))
     }
 
     fn new_transaction(
@@ -231,7 +280,9 @@ impl TableReader {
                 };
                 let value = self.value(table, parsed, row, kind)?;
                 let key = self.builder.key(key);
-                self.builder.operation(transaction, kind, key, value, line)
+                let operation = self.builder.operation(transaction, kind, key, value, line);
+                self.note_list(table, row, key, operation, value);
+                operation
             }
         })
     }
@@ -266,6 +317,22 @@ impl TableReader {
             Kind::Read => Ok(Value::UNKNOWN),
             Kind::Delete => Ok(Value::NIL),
             _ => Err(self.fail("a value", "null")),
+        }
+    }
+
+    /// Remembers a list whose prefixes other rows may have read, or that this row read such a prefix.
+    fn note_list(&mut self, table: &Table, row: usize, key: u32, operation: usize, value: Value) {
+        if let Some(length) = table.integer(Integers::ValueLength, row) {
+            self.prefixes.push((operation, key, length, self.row));
+        }
+        let Some(list) = value.list_index() else { return };
+        if self.longest.len() <= key as usize {
+            self.longest.resize(key as usize + 1, None);
+        }
+        let values = &self.builder.values;
+        let known = &mut self.longest[key as usize];
+        if known.is_none_or(|known| values.list(known).len() < values.list(list).len()) {
+            *known = Some(list);
         }
     }
 

@@ -8,9 +8,39 @@ use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Timestamp
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
 
+/// The first of the longest lists that reads of each key returned: it is written once, its prefixes are
+/// written as lengths.
+pub struct Longest(Vec<Option<usize>>);
+
+impl Longest {
+    /// The longest lists of `history`, by key the operation that read it.
+    #[must_use]
+    pub fn of(history: &History) -> Self {
+        let operations = &history.operations;
+        let mut longest: Vec<Option<usize>> = vec![None; history.keys.len()];
+        let length =
+            |operation: usize| history.values.as_list(operations.values[operation]).map(<[Value]>::len);
+        for (operation, &kind) in operations.kinds.iter().enumerate() {
+            let Some(here) = length(operation).filter(|_| kind == Kind::Read) else { continue };
+            let known = &mut longest[operations.keys[operation] as usize];
+            if known.is_none_or(|known| length(known).unwrap_or(0) < here) {
+                *known = Some(operation);
+            }
+        }
+        Self(longest)
+    }
+
+    /// The length of the list that `operation` read, if it is a prefix of the longest one of another row.
+    fn prefix(&self, history: &History, operation: usize, list: &[Value]) -> Option<i64> {
+        let longest = self.0[history.operations.keys[operation] as usize]?;
+        let whole = history.values.as_list(history.operations.values[longest])?;
+        (operation != longest && whole.starts_with(list)).then_some(list.len() as i64)
+    }
+}
+
 /// The operations of `transactions` as rows.
 #[must_use]
-pub fn export(history: &History, transactions: std::ops::Range<usize>) -> Table {
+pub fn export(history: &History, longest: &Longest, transactions: std::ops::Range<usize>) -> Table {
     let mut rows = Rows::new(history);
     for transaction in transactions {
         let operations = history.operations_of(transaction);
@@ -20,7 +50,7 @@ pub fn export(history: &History, transactions: std::ops::Range<usize>) -> Table 
         }
         for operation in operations {
             rows.transaction(transaction);
-            rows.operation(operation);
+            rows.operation(operation, longest);
             rows.end();
         }
     }
@@ -45,30 +75,35 @@ pub fn export_versions(history: &History) -> Table {
     rows.table
 }
 
-/// Names of the columns that are not null everywhere in the rows of `history`.
+/// The columns that are not null everywhere in the rows of `history`, and whether each is null somewhere.
 #[must_use]
-pub fn used_columns(history: &History) -> Vec<&'static str> {
-    let mut integers = [false; INTEGERS.len()];
-    let mut texts = [false; TEXTS.len()];
-    let (mut lists, mut tombstone) = (false, false);
+pub fn used_columns(history: &History) -> Vec<(&'static str, bool)> {
+    let mut cells = [0; INTEGERS.len() + TEXTS.len() + 2];
+    let mut rows = 0;
     let mut note = |table: &Table| {
-        for (used, column) in integers.iter_mut().zip(&table.integers) {
-            *used |= column.is_some();
+        rows += table.rows;
+        let integers = table.integers.iter().map(|column| present(column.as_deref(), |&cell| cell != NULL));
+        let texts = table.texts.iter().map(|column| {
+            present(column.as_ref().map(|text| text.indices.as_slice()), |&index| index != NO_TEXT)
+        });
+        let lists = present(table.lists.as_ref().map(|lists| lists.present.as_slice()), |&cell| cell != 0);
+        let tombstones = if table.tombstone.is_some() { table.rows } else { 0 };
+        let counts = integers.chain(texts).chain([lists, tombstones]);
+        for (sum, count) in cells.iter_mut().zip(counts) {
+            *sum += count;
         }
-        for (used, column) in texts.iter_mut().zip(&table.texts) {
-            *used |= column.is_some();
-        }
-        lists |= table.lists.is_some();
-        tombstone |= table.tombstone.is_some();
     };
+    let longest = Longest::of(history);
     for first in (0..history.transaction_count()).step_by(STRIDE) {
-        note(&export(history, first..history.transaction_count().min(first + STRIDE)));
+        note(&export(history, &longest, first..history.transaction_count().min(first + STRIDE)));
     }
     note(&export_versions(history));
-    let integers = INTEGERS.into_iter().zip(integers);
-    let texts = TEXTS.into_iter().zip(texts);
-    let others = [("value_list", lists), ("tombstone", tombstone)];
-    integers.chain(texts).chain(others).filter(|&(_, used)| used).map(|(name, _)| name).collect()
+    let names = INTEGERS.into_iter().chain(TEXTS).chain(["value_list", "tombstone"]);
+    names.zip(cells).filter(|&(_, count)| count > 0).map(|(name, count)| (name, count < rows)).collect()
+}
+
+fn present<T>(column: Option<&[T]>, is_present: impl Fn(&T) -> bool) -> usize {
+    column.map_or(0, |cells| cells.iter().filter(|cell| is_present(cell)).count())
 }
 
 /// Transactions looked at in one go.
@@ -163,7 +198,7 @@ impl<'h> Rows<'h> {
         }
     }
 
-    fn operation(&mut self, number: usize) {
+    fn operation(&mut self, number: usize, longest: &Longest) {
         let columns = &self.history.operations;
         let (kind, key, value) = (columns.kinds[number], columns.keys[number], columns.values[number]);
         self.word(Texts::Kind, KINDS[kind as usize]);
@@ -173,7 +208,7 @@ impl<'h> Rows<'h> {
         match kind {
             Kind::Begin | Kind::Commit | Kind::Abort => {}
             Kind::RangeRead => self.range(value),
-            _ => self.value(value),
+            _ => self.value(number, value, longest),
         }
         self.interval(Integers::OperationInvoke, Integers::OperationComplete, columns.intervals.get(number));
         if columns.tombstones.get(number) {
@@ -194,13 +229,16 @@ impl<'h> Rows<'h> {
         }
     }
 
-    fn value(&mut self, value: Value) {
+    fn value(&mut self, operation: usize, value: Value, longest: &Longest) {
         let Some(list) = self.history.values.as_list(value) else {
             if value != Value::UNKNOWN {
                 self.scalar(Integers::Value, Texts::ValueEdn, value);
             }
             return;
         };
+        if let Some(length) = longest.prefix(self.history, operation, list) {
+            return self.integer(Integers::ValueLength, length);
+        }
         if !list.iter().all(|element| element.as_small().is_some()) {
             return self.edn(Texts::ValueEdn, value);
         }

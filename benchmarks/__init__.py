@@ -1,0 +1,1 @@
+"""Seeded data, side-by-side runs, results with commit: `make bench`."""

@@ -1,0 +1,104 @@
+"""How fast histories are generated, written, loaded and judged, and in how much memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from benchmarks.measure import measured
+from isoscope import formats
+from isoscope.history import Initial
+from isoscope.workloads import SerialWorkload, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Row", "rows"]
+
+DATA = Path(__file__).parent / "data"
+REPEATS = 5
+
+REGISTERS = SerialWorkload(
+    sessions=100, transactions=500_000, keys=10_000, read_ratio=0.5, distribution="zipfian", seed=1
+)
+LISTS = SerialWorkload(
+    sessions=100,
+    transactions=500_000,
+    min_operations=4,
+    max_operations=4,
+    lists=True,
+    max_writes_per_key=32,
+    initial=Initial(value=None),
+    seed=2,
+)
+TIMESTAMPS = SerialWorkload(
+    sessions=24,
+    transactions=200_000,
+    min_operations=15,
+    max_operations=15,
+    keys=1000,
+    timestamps=True,
+    initial=Initial(),
+    seed=3,
+)
+#: File, workload, and the text file whose lines are the yardstick.
+CASES = (
+    ("registers.txt", REGISTERS, "registers.txt"),
+    ("registers.parquet", REGISTERS, "registers.txt"),
+    ("lists.edn", LISTS, "lists.edn"),
+    ("lists.parquet", LISTS, "lists.edn"),
+    ("timestamps.json", TIMESTAMPS, "timestamps.json"),
+    ("timestamps.parquet", TIMESTAMPS, "timestamps.json"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: what was measured, and its figures by name."""
+
+    name: str
+    figures: dict[str, str]
+
+
+def rows() -> Iterator[Row]:
+    """Every measurement, made now. Files take turns, so that a slow minute hits all alike."""
+    DATA.mkdir(exist_ok=True)
+    yield from _generated()
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name, *_ in CASES}
+    for _ in range(REPEATS):
+        for name, _, yardstick in CASES:
+            runs[name].append(measured(DATA / name, DATA / yardstick, check=True))
+    for name, found in runs.items():
+        yield _row(name, found)
+
+
+def _generated() -> Iterator[Row]:
+    for name, workload, _ in CASES:
+        started = perf_counter()
+        history = generate(replace(workload))
+        made = perf_counter() - started
+        formats.save(history, DATA / name)
+        written = perf_counter() - started - made
+        size = (DATA / name).stat().st_size / 1e6
+        figures = {"generate": f"{made:.2f} s", "write": f"{written:.2f} s", "file": f"{size:.0f} MB"}
+        yield Row(f"generate {name}", figures)
+
+
+def _row(name: str, runs: list[dict[str, float]]) -> Row:
+    best = min(runs, key=lambda run: run["seconds"])
+    middle = median(run["seconds"] for run in runs)
+    ratio = median(run["seconds"] / run["yardstick"] for run in runs)
+    figures = {
+        "load (median)": f"{middle:.3f} s",
+        "load (best)": f"{best['seconds']:.3f} s",
+        "operations/s": f"{best['operations'] / best['seconds'] / 1e6:.1f} M",
+        "file": f"{best['bytes'] / best['seconds'] / 1e6:.0f} MB/s",
+        "memory": f"{max(run['memory'] / run['operations'] for run in runs):.0f} B/operation",
+        "reads judged": f"{median(run['check'] for run in runs):.3f} s",
+        "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
+        "ratio": f"{ratio:.2f}",
+    }
+    return Row(f"load {name}", figures)

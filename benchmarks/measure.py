@@ -1,0 +1,65 @@
+"""One measurement in a fresh interpreter: seconds, peak memory, and the yardstick of the same run.
+
+The yardstick is the time that Python takes to iterate over the lines of a file: machines differ and
+vary, the ratio of the two much less.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+__all__ = ["load", "measured"]
+
+
+def measured(history: Path, yardstick: Path, *, check: bool = False) -> dict[str, float]:
+    """What `load` found in an interpreter of its own."""
+    command = [sys.executable, "-m", "benchmarks.measure", str(history), str(yardstick), str(int(check))]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    result: dict[str, float] = json.loads(output)
+    return result
+
+
+def load(history: str, yardstick: str, *, check: bool) -> dict[str, float]:
+    """Loads (and checks) one history; memory is the peak above that after the imports."""
+    import pyarrow.parquet  # noqa: F401, PLC0415 - its import is no part of the measurement
+
+    from isoscope import checkers, formats  # noqa: PLC0415
+
+    before = _peak()
+    started = perf_counter()
+    loaded = formats.load(history)
+    seconds = perf_counter() - started
+    result = {
+        "seconds": seconds,
+        "operations": float(loaded.columns.operations),
+        "transactions": float(len(loaded)),
+        "bytes": float(Path(history).stat().st_size),
+        "memory": _peak() - before,
+    }
+    if check:
+        started = perf_counter()
+        checkers.check(loaded)
+        result["check"] = perf_counter() - started
+    result["yardstick"] = _iterate(yardstick)
+    return result
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def _iterate(path: str) -> float:
+    started = perf_counter()
+    with Path(path).open("rb") as lines:
+        for _ in lines:
+            pass
+    return perf_counter() - started
+
+
+if __name__ == "__main__":
+    print(json.dumps(load(sys.argv[1], sys.argv[2], check=sys.argv[3] == "1")))

@@ -1,0 +1,249 @@
+"""Writes the pages, and the parts of pages, that follow from the code.
+
+`python docs/generate.py` writes them; `--check` fails if one of them is not what the code says. A part
+stands between `<!-- generated: NAME -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from isoscope import cli
+from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
+from isoscope.checkers import CHECKERS
+from isoscope.cli.explain import reported
+from isoscope.formats import FEATURES, FORMATS
+from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["PAGES", "stale"]
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+_NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
+_PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+#: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
+_DECIDED = frozenset({Level.CUT_ISOLATION})
+_FAMILIES = {
+    Family.CLOCK: ("Against the database's own clock", "They speak of histories with timestamps."),
+    Family.REAL_TIME: ("With real time", "They speak of histories with intervals or an order of events."),
+    Family.SESSION: ("With session order", "A session's transactions stay in their order."),
+    Family.SESSIONLESS: ("Without sessions", "Nothing orders transactions but the data that they share."),
+}
+
+
+def commands() -> str:
+    """Every command with its help text."""
+    root = cli._isoscope  # noqa: SLF001 - the group has no other name
+    sections = [_help(root, "isoscope")]
+    context = click.Context(root, info_name="isoscope")
+    for name in cli.COMMANDS:
+        command = root.get_command(context, name)
+        if command is None:
+            raise AssertionError(f"{name} is listed and missing")
+        sections.append(f"## isoscope {name}\n\n{_help(command, name, context)}")
+    intro = "What each command prints with `--help`. [Exit status](exit-status.md) has a page of its own."
+    return _page("The command line", intro, *sections)
+
+
+def _help(command: click.Command, name: str, parent: click.Context | None = None) -> str:
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+    context.help_option_names = ["-h", "--help"]
+    return f"```text\n{command.get_help(context)}\n```"
+
+
+def levels() -> str:
+    """Every level: its meaning, what it implies, its other names, its source."""
+    intro = (
+        "One spelling everywhere: on the command line, in JSON, in Python. Aliases are understood where a "
+        "level is named. [Levels, explained](../explanation/levels.md) says how the families differ and "
+        "what this version decides."
+    )
+    return _page("Levels", intro, *map(_family, _FAMILIES))
+
+
+def _family(family: Family) -> str:
+    title, meaning = _FAMILIES[family]
+    entries = [_level(definition) for definition in DEFINITIONS.values() if definition.family is family]
+    return "\n\n".join([f"## {title}", f"{meaning} Stronger levels come first.", *entries])
+
+
+def _level(definition: Definition) -> str:
+    facts = {
+        "Implies": _links(definition.implies),
+        "Also called": _codes(definition.aliases),
+        "Source": definition.source,
+    }
+    return f"### {definition.level}\n\n{definition.meaning}\n\n{_facts(facts)}"
+
+
+def anomalies() -> str:
+    """The catalogue of anomalies."""
+    found = [entry for entry in CATALOGUE.values() if entry.name in reported()]
+    others = [entry for entry in CATALOGUE.values() if entry.name not in reported()]
+    intro = "The catalogue, with the labels of the papers. `isoscope explain NAME` prints the same."
+    names = (
+        "## Named, not yet reported\n\nNo method of this version looks for these: a history that shows one "
+        "of them is not called violated for it. The examples are what the names mean."
+    )
+    reports = "## Reported by this version"
+    return _page("Anomalies", intro, reports, *map(_anomaly, found), names, *map(_anomaly, others))
+
+
+def _anomaly(entry: CatalogueEntry) -> str:
+    facts = {
+        "Also called": _codes(entry.aliases),
+        "Breaks": _links(level for level in Level if level in broken(entry)) or "no level by itself",
+        "Counted": entry.counted,
+        "Source": entry.source,
+    }
+    parts = [f"### {entry.name}", entry.meaning, _facts(facts)]
+    for head, example in (("Example", entry.example), ("Allowed", entry.allowed)):
+        if example is not None:
+            parts.append(_example(head, example))
+    return "\n\n".join(parts)
+
+
+def _example(head: str, example: Example) -> str:
+    return f"{head} ({example.format}): {example.note}\n\n```text\n{example.text}```"
+
+
+def formats() -> str:
+    """What each format is and what it can hold."""
+    intro = (
+        "The format of an input is recognised by its content, that of an output by its name; `--format` and "
+        "`--to` overrule both. Any of them may be compressed (`.gz`, `.zst`)."
+    )
+    about = _table(
+        ["format", "what it is", "names of files", "initial value"],
+        [
+            [f"[`{f.name}`](formats/{f.name}.md)", f.title, _codes(f.suffixes), _initial(f.name)]
+            for f in FORMATS
+        ],
+    )
+    can = (
+        "## What each can hold\n\nEvery format holds committed transactions of reads and writes of integers. "
+        "Beyond that, *yes* means that writing and reading again gives it back. `isoscope convert` refuses "
+        "to write what the target cannot hold, unless `--lossy`. The table is about writing: the reader of "
+        "`jepsen` also takes a version order from a log beside the file, which its writer does not write."
+    )
+    holds = _table(
+        ["a history with", *(f"`{f.name}`" for f in FORMATS)],
+        [[feature, *("yes" if feature in f.holds else "" for f in FORMATS)] for feature in FEATURES],
+    )
+    return _page("Formats", intro, about, can, holds)
+
+
+def _initial(name: str) -> str:
+    [initial] = [f.initial for f in FORMATS if f.name == name]
+    if initial is None:
+        return "in the file"
+    return {"None": "nil", "0": "0"}.get(repr(initial.value), "unknown")
+
+
+def lattice() -> str:
+    """A table of all levels, what follows directly from each, and what can be answered."""
+    rows = [
+        [
+            f"[`{level}`](../reference/levels.md#{level})",
+            definition.family,
+            _codes(definition.implies),
+            _answers(level),
+        ]
+        for level, definition in DEFINITIONS.items()
+    ]
+    return _table(["level", "family", "implies directly", "this version answers"], rows)
+
+
+def overview() -> str:
+    """A short table: the levels of each family by what can be answered."""
+
+    def key(level: Level) -> tuple[str, str]:
+        return DEFINITIONS[level].family, _answers(level)
+
+    order = list(dict.fromkeys(map(key, Level)))
+    chosen = sorted(Level, key=lambda level: order.index(key(level)))
+    rows = [[_codes(levels_of), family, answers] for (family, answers), levels_of in groupby(chosen, key=key)]
+    return _table(["levels", "family", "this version answers"], rows)
+
+
+def _answers(level: Level) -> str:
+    """The outcomes that the checkers of this version can give to `level`."""
+    judged = {judged for checker in CHECKERS for judged in checker.LEVELS}
+    outcomes = ["holds"] if any(level in implied(decided) for decided in _DECIDED) else []
+    outcomes += ["violated"] if implied(level) & judged else []
+    return " or ".join([*outcomes, "unknown"]) if len(outcomes) < 2 else ", ".join([*outcomes, "unknown"])
+
+
+def _parts(path: Path) -> str:
+    """The page with its generated parts replaced."""
+
+    def replaced(part: re.Match[str]) -> str:
+        return f"{part[1]}\n{_PARTS[part[2]]()}\n\n{part[3]}"
+
+    return _PART.sub(replaced, path.read_text(encoding="utf-8"))
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join([_NOTICE, f"# {title}", *parts]) + "\n"
+
+
+def _facts(facts: dict[str, str]) -> str:
+    return "\n".join(f"- {head}: {text}" for head, text in facts.items() if text)
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _links(chosen: Iterable[Level]) -> str:
+    return ", ".join(f"[{level}](levels.md#{level})" for level in chosen)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "overview": overview}
+
+PAGES: Mapping[Path, Callable[[], str]] = {
+    **{path: partial(_parts, path) for path in (ROOT / "README.md", ROOT / "docs/explanation/levels.md")},
+    REFERENCE / "cli.md": commands,
+    REFERENCE / "levels.md": levels,
+    REFERENCE / "anomalies.md": anomalies,
+    REFERENCE / "formats.md": formats,
+}
+
+
+def stale() -> Iterator[Path]:
+    """The pages that do not say what the code says."""
+    for path, write in PAGES.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != write():
+            yield path
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the pages, or with `--check` names those that are stale."""
+    if arguments not in ([], ["--check"]):
+        click.echo("usage: python docs/generate.py [--check]", err=True)
+        return 2
+    paths = list(stale())
+    for path in paths:
+        click.echo(f"{'stale' if arguments else 'written'}: {path.relative_to(ROOT)}")
+        if not arguments:
+            path.write_text(PAGES[path](), encoding="utf-8")
+    return 1 if paths and arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,5 @@
+"""`python -m isoscope` is the command line."""
+
+from isoscope.cli import main
+
+main()

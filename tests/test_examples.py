@@ -1,0 +1,66 @@
+"""Every program in `examples/` runs and prints what it is there to show."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import isoscope
+from isoscope.anomalies import CATALOGUE
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def run(name: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+def example(name: str) -> str:
+    shown = CATALOGUE[name].example
+    assert shown is not None
+    return shown.text
+
+
+def test_a_recorded_dirty_read_is_found(tmp_path: Path) -> None:
+    done = run("record_and_check.py", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "audit read bob = 30, which payment wrote and then rolled back." in done.stdout
+    assert "audit read bob = 30 and later bob = 0" in done.stdout
+    assert "violated  read-committed, cut-isolation" in done.stdout
+
+
+def test_histories_are_kept_as_parquet(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(example("aborted-read"))
+    done = run("convert_to_parquet.py", "run.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "run.txt -> run.parquet\n")
+    assert isoscope.load(tmp_path / "run.parquet") == isoscope.load(tmp_path / "run.txt")
+
+
+def test_a_file_that_is_missing_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(example("aborted-read"))
+    done = run("convert_to_parquet.py", "missing.txt", "run.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "run.txt -> run.parquet\n")
+    assert "missing.txt" in done.stderr
+
+
+def test_ci_passes_a_history_that_breaks_nothing(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("w(1,1,1,1)\nr(1,1,2,2)\n")
+    done = run("check_in_ci.py", "run.txt", folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout == "run.txt: read-committed: unknown\nrun.txt: cut-isolation: holds\n"
+
+
+def test_ci_fails_on_a_broken_promise(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text("w(1,1,1,1)\nr(1,1,2,2)\n")
+    (tmp_path / "bad.txt").write_text(example("intermediate-read"))
+    done = run("check_in_ci.py", "bad.txt", "good.txt", folder=tmp_path)
+    assert done.returncode == 1
+    assert "bad.txt: read-committed: violated\n  T2 read key 1 = 1 (bad.txt:3)" in done.stdout
+    assert "good.txt: cut-isolation: holds" in done.stdout
+
+
+def test_every_example_is_run_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert all(f'"{path.name}"' in text for path in EXAMPLES.glob("*.py"))
