@@ -34,7 +34,7 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 @click.command("check")
 @click.argument("histories", nargs=-1, required=True, metavar="HISTORY...")
 @click.option("--level", "names", multiple=True, metavar="LEVEL", help="Level to check; may be repeated.")
-@click.option("--method", type=click.Choice(list(Method)), help="Use this method only.")
+@click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
 @format_option("the histories")
 @initial_option()
 @click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(min=1),
