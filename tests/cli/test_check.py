@@ -193,7 +193,7 @@ def test_a_directory_is_one_history(folder: Path) -> None:
     assert "sessions/1.txt:1" in done.out
 
 
-@pytest.mark.parametrize("mistake", [["."], ["empty"], ["/dev/null/x"], ["\x00"]], ids=repr)
+@pytest.mark.parametrize("mistake", [["."], ["empty"], ["/dev/null/x"]], ids=repr)
 def test_a_path_that_is_no_history_is_one_message(folder: Path, mistake: list[str]) -> None:
     (folder / "empty").mkdir()
     done = run("check", *mistake)
