@@ -13,7 +13,7 @@ import isoscope
 from isoscope import Initial, Recorder, Timestamp
 from isoscope.checkers import check, default_levels
 from isoscope.checkers.reads import NAMES
-from isoscope.history import History, OperationKind, Range, Status, VersionSource
+from isoscope.history import History, OperationKind, Range, Source, Status
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
 from isoscope.reference import reads
@@ -230,9 +230,9 @@ def test_the_report_says_what_was_assumed_of_initial_values(initial: Any, expect
     assert list(check(record(initial=initial)).assumptions) == expected
 
 
-def test_the_report_says_that_it_believes_the_log() -> None:
-    history = build([], versions=[(VersionSource.LOG, "x", 1)])
-    assert "versions were installed in the order of the write-ahead log" in check(history).assumptions
+def test_the_report_says_which_log_it_believes() -> None:
+    assert "run.log is its write-ahead log" in check(build([], source=Source(log="run.log"))).assumptions
+    assert "write-ahead log" not in " ".join(check(build([])).assumptions)
 
 
 def test_the_first_never_written_value_is_the_initial_one_if_nobody_knows_better() -> None:
