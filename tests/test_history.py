@@ -137,7 +137,15 @@ def test_a_history_has_no_hash_and_says_what_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [(7, "T7"), (-1, "T-1"), ("T7", "T7"), (Term(":a"), ":a"), (True, "True"), (2.5, "2.5")],
+    [
+        (7, "T7"),
+        (-1, "T-1"),
+        ("T7", "T7"),
+        (Term(":a"), ":a"),
+        (True, "True"),
+        (2.5, "2.5"),
+        ("\x1b[31m\u202e", "'\\x1b[31m\\u202e'"),
+    ],
 )
 def test_messages_call_a_transaction_by_its_original_id(name: Scalar, expected: str) -> None:
     assert label(name) == transaction(name).label == expected

@@ -156,9 +156,11 @@ class Transaction:
 
 
 def label(transaction_id: Scalar) -> str:
-    """The name in messages of the transaction with this id."""
-    is_number = isinstance(transaction_id, int) and not isinstance(transaction_id, bool)
-    return f"T{transaction_id}" if is_number else str(transaction_id)
+    """The name in messages of the transaction with this id, harmless on a terminal."""
+    if isinstance(transaction_id, int) and not isinstance(transaction_id, bool):
+        return f"T{transaction_id}"
+    text = str(transaction_id)
+    return text if text.isprintable() else ascii(text)
 
 
 @dataclass(frozen=True, slots=True)

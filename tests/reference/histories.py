@@ -163,7 +163,8 @@ class _Writer:
 
     def value(self, key: int) -> Scalar:
         if self.repeats and self.lie():
-            return self.chooser.choice([*self.written.get(key, ()), *self.values[:2]])
+            again: Scalar = self.chooser.choice([*self.written.get(key, ()), *self.values[:2]])
+            return again
         self.used += 1
         return self.used
 
@@ -188,8 +189,7 @@ class _Writer:
 
     def started(self, key: int) -> Scalar:
         value = self.initial.of_key.get(self.names[key], self.initial.value)
-        started: Scalar = 7 if isinstance(value, Unknown) else value
-        return started
+        return 7 if isinstance(value, Unknown) else value
 
     def versions(self) -> list[tuple[VersionSource, Scalar, Scalar]]:
         choose = self.chooser.choice

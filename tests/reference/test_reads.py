@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from isoscope.history import History
 
 DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-EXAMPLES = 5_000 if DEEP else 200
-SEEDS = 100_000 if DEEP else 3_000
+EXAMPLES = 3_000 if DEEP else 200
+SEEDS = 60_000 if DEEP else 3_000
+pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 thorough = settings(
     max_examples=EXAMPLES,
     deadline=None,

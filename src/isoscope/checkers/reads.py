@@ -32,6 +32,7 @@ NAMES = (
     "intermediate-read",
     "non-repeatable-read",
 )
+_LONGEST_KEY = 40
 _LEVEL_OF = dict.fromkeys(NAMES, Level.PL_2) | {"non-repeatable-read": Level.CUT_ISOLATION}
 
 
@@ -82,9 +83,15 @@ def _unjudged(level: Level, aside: tuple[int, list[Scalar], list[Scalar], list[S
 
 
 def _keys(keys: list[Scalar]) -> str:
-    shown = ", ".join(map(str, keys[:3]))
+    shown = ", ".join(map(_harmless, keys[:3]))
     more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
     return f"key{'s' if len(keys) > 1 else ''} {shown}{more}"
+
+
+def _harmless(key: Scalar) -> str:
+    """The key on one line, short, without anything that a terminal would obey."""
+    text = str(key) if str(key).isprintable() else ascii(key)
+    return text if len(text) <= _LONGEST_KEY else f"{text[:_LONGEST_KEY]}..."
 
 
 class _Finding:
@@ -135,7 +142,11 @@ class _Finding:
         if self.name != "intermediate-read" or self.writer is None:
             return None
         installs = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
-        writes = [o for o in self.writer.operations if o.kind in installs and o.key == self.read.key]
+        # 1, 1.0 and True are three keys, though Python calls them equal.
+        key = (type(self.read.key), str(self.read.key))
+        writes = [
+            o for o in self.writer.operations if o.kind in installs and (type(o.key), str(o.key)) == key
+        ]
         return self._witness(self.writer, writes[-1])
 
     def _steps(self, witnesses: tuple[Witness, ...]) -> tuple[Step, ...]:

@@ -72,9 +72,8 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does: nothing is wrong.
-        sys.stderr.close()
+    except SystemExit:
+        # So click ends when the reader of our output went away, as `head` does: nothing is wrong.
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)
 

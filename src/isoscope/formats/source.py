@@ -31,7 +31,7 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file of an input; `raw` is set where it cannot be opened again (standard input)."""
+    """One file of an input; `raw` is its content where it cannot be opened again (standard input)."""
 
     path: str
     raw: BinaryIO | None = None
@@ -50,7 +50,8 @@ class File:
     def head(self) -> bytes:
         """The start of the content, decompressed."""
         if self.raw is not None:
-            return _peek(self.raw)
+            with _reporting(self.path):
+                return _peek(self.raw)
         with _reporting(self.path), self._open() as stream:
             return stream.read(_HEAD)
 
@@ -62,17 +63,14 @@ class File:
         with _reporting(self.path), Path(self.path).open("rb") as stream:
             return not stream.read(4).startswith((_GZIP, _ZSTANDARD))
 
-    def _open(self) -> io.BufferedIOBase:
-        raw = self.raw or Path(self.path).open("rb")  # noqa: SIM115 - closed by the caller
-        magic = _peek(raw, 4)
-        if magic.startswith(_GZIP):
-            return gzip.GzipFile(fileobj=raw)
-        if magic.startswith(_ZSTANDARD):
-            import zstandard  # noqa: PLC0415 - heavy, and few files need it
-
-            reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK)
-        return cast("io.BufferedIOBase", raw)
+    @contextmanager
+    def _open(self) -> Iterator[io.BufferedIOBase]:
+        if self.raw is not None:
+            yield cast("io.BufferedIOBase", self.raw)
+            return
+        # A decompressor does not close what it reads from.
+        with Path(self.path).open("rb") as raw, _unpacked(raw) as stream:
+            yield stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,9 @@ class Input:
         """The input at `path`: `-` is standard input, a directory is all of its files by name."""
         name = os.fspath(path)
         if name == "-":
-            return cls("<stdin>", (File("<stdin>", _buffered(sys.stdin.buffer)),))
+            with _reporting("<stdin>"):
+                stream = cast("BinaryIO", _unpacked(_buffered(sys.stdin.buffer)))
+            return cls("<stdin>", (File("<stdin>", stream),))
         if not Path(name).is_dir():
             return cls(name, (File(name),))
         visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
@@ -102,6 +102,19 @@ class Input:
             if head := file.head():
                 return head
         return b""
+
+
+def _unpacked(raw: BinaryIO) -> io.BufferedIOBase:
+    """The content of `raw`, decompressed if its first bytes say that it is compressed."""
+    magic = _peek(raw, 4)
+    if magic.startswith(_GZIP):
+        return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw)), _BLOCK)
+    if magic.startswith(_ZSTANDARD):
+        import zstandard  # noqa: PLC0415 - heavy, and few files need it
+
+        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+        return io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK)
+    return cast("io.BufferedIOBase", raw)
 
 
 def _buffered(stream: BinaryIO) -> BinaryIO:

@@ -1,0 +1,155 @@
+"""`levels`, `explain`, `stats` and `demo`: what they print can be read and used."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isoscope.anomalies import CATALOGUE
+from isoscope.checkers.reads import NAMES
+from isoscope.levels import DEFINITIONS, Level
+from tests.cli.running import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_levels_lists_every_level_once_with_what_it_implies() -> None:
+    done = run("levels")
+    assert done.status == 0
+    rows = [line.split("=>") for line in done.out.splitlines() if "=>" in line]
+    assert sorted(level.strip() for level, _ in rows) == sorted(Level)
+    implied = {level.strip(): right.strip() for level, right in rows}
+    assert implied["read-atomic"] == "read-committed, cut-isolation"
+    assert implied["pl-1"] == "nothing weaker"
+
+
+@pytest.mark.parametrize("level", Level)
+def test_a_level_is_explained(level: Level) -> None:
+    done = run("levels", level)
+    assert done.status == 0
+    assert done.out.startswith(f"{level} (")
+    words = " ".join(done.out.split())
+    for said in (DEFINITIONS[level].meaning, DEFINITIONS[level].source, *DEFINITIONS[level].aliases):
+        assert said in words
+
+
+def test_a_level_is_found_by_an_alias() -> None:
+    assert run("levels", "SI").out == run("levels", "snapshot-isolation").out
+
+
+def test_an_unknown_level_is_one_message() -> None:
+    done = run("levels", "serialisable")
+    assert done.status == 2
+    assert done.err.startswith("error: unknown level `serialisable`; did you mean `serializable`")
+
+
+def test_explain_lists_the_catalogue() -> None:
+    done = run("explain")
+    assert done.status == 0
+    assert [line.split()[0] for line in done.out.splitlines()] == list(CATALOGUE)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_an_anomaly_is_explained_with_its_example(name: str) -> None:
+    done = run("explain", name)
+    entry = CATALOGUE[name]
+    assert done.status == 0
+    assert done.out.startswith(entry.title)
+    assert entry.meaning in " ".join(done.out.split())
+    assert ("No method of this version reports it yet." in done.out) == (name not in NAMES)
+    for example in (entry.example, entry.allowed):
+        if example is not None:
+            assert all(f"    {line}\n" in done.out + "\n" for line in example.text.splitlines())
+
+
+def test_an_anomaly_is_found_by_every_papers_name() -> None:
+    assert run("explain", "g1a").out == run("explain", "aborted-read").out
+
+
+def test_an_example_is_printed_ready_for_a_file() -> None:
+    example = CATALOGUE["aborted-read"].example
+    assert example is not None
+    assert run("explain", "G1a", "--example").out == example.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["G1-a"], "unknown anomaly `G1-a`; did you mean `aborted-read`?"),
+        (["lock-violation", "--example"], "lock-violation has no example history in this version"),
+    ],
+)
+def test_an_anomaly_that_cannot_be_explained_is_one_message(arguments: list[str], message: str) -> None:
+    done = run("explain", *arguments)
+    assert done.status == 2
+    assert done.err.startswith(f"error: {message}")
+
+
+@pytest.fixture
+def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "h.txt").write_text("w(1,1,1,-1)\nw(1,1,1,1)\nr(1,1,2,2)\n")
+    return "h.txt"
+
+
+def test_stats_say_what_a_history_holds(history: str) -> None:
+    done = run("stats", history)
+    assert done.status == 0
+    assert done.err == ""
+    found = dict(line.split(maxsplit=1) for line in done.out.splitlines() if len(line.split()) == 2)
+    assert found["format"] == "plume"
+    assert found["transactions"] == "3"
+    assert found["aborted"] == "1"
+    assert "repeated values  1\n" in done.out
+    assert "evidence         values: partial, version-order: absent" in done.out
+
+
+def test_stats_as_json_are_one_document(history: str) -> None:
+    done = run("stats", history, "--json")
+    assert done.status == 0
+    found = json.loads(done.out)
+    assert found["path"] == "h.txt"
+    assert found["operations"] == 3
+    assert found["writes"] == 2
+    assert found["repeated values"] == 1
+    assert found["initial value"] == "0"
+    assert found["evidence"] == {
+        "values": "partial",
+        "version-order": "absent",
+        "timestamps": "absent",
+        "intervals": "absent",
+    }
+    assert {"aborted transactions", "registers"} <= set(found["holds"])
+    assert found["notes"] == {}
+
+
+def test_stats_of_what_cannot_be_read_are_one_message(history: str) -> None:
+    done = run("stats", "nowhere.txt")
+    assert (done.status, done.err) == (2, "error: cannot read nowhere.txt: No such file or directory\n")
+
+
+def test_the_demo_leaves_histories_and_reports_that_can_be_checked_again(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    done = run("demo", "--out", folder)
+    assert (done.status, done.err) == (0, "")
+    documents = [json.loads(line) for line in (folder / "report.jsonl").read_text().splitlines()]
+    names = {name for d in documents for v in d["verdicts"] for name in v["anomaly_counts"]}
+    assert names == set(NAMES)
+    assert (folder / "report.txt").read_text().count("found") == len(NAMES)
+    for document in documents:
+        broken = bool(document["weakest_violated"])
+        assert run("check", document["history"]["path"]).status == broken
+
+
+def test_the_demo_is_the_same_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        outputs.append(run("demo").out)
+    assert outputs[0] == outputs[1]
+    first, second = (sorted((tmp_path / name).rglob("*.*")) for name in ("first", "second"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

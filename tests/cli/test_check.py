@@ -1,0 +1,210 @@
+"""`isoscope check`: exit status, several histories, JSON, initial values, standard input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from isoscope import __version__
+from tests.cli.running import run, run_apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = {
+    "clean.txt": "w(1,1,1,1)\nr(1,1,2,2)\n",
+    "aborted.txt": "w(1,1,1,-1)\nr(1,1,2,2)\n",
+    "changing.txt": "w(1,1,1,1)\nr(1,0,2,2)\nr(1,1,2,2)\n",
+    "broken.txt": "w(1,1,1,1)\nr(1,1,2\n",
+    "strange.txt": "hello\n",
+    "empty.txt": "",
+    "list.edn": "{:type :ok, :process 0, :value [[:append :x 1] [:r :x [1]]]}\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        # Without --level: 1 if pl-2, read-committed or cut-isolation is violated, else 0.
+        (["clean.txt"], 0),
+        (["list.edn"], 0),
+        (["aborted.txt"], 1),
+        (["changing.txt"], 1),
+        (["clean.txt", "aborted.txt"], 1),
+        (["clean.txt", "clean.txt"], 0),
+        # With --level: 1 if one is violated, else 3 if one is unknown, else 0.
+        (["clean.txt", "--level", "cut-isolation"], 0),
+        (["aborted.txt", "--level", "cut-isolation"], 0),
+        (["changing.txt", "--level", "cut-isolation"], 1),
+        (["clean.txt", "--level", "serializable"], 3),
+        (["aborted.txt", "--level", "pl-1"], 3),
+        (["aborted.txt", "--level", "pl-1", "--level", "pl-2"], 1),
+        (["changing.txt", "--level", "read-committed"], 3),
+        (["clean.txt", "--level", "ci", "--level", "ser"], 3),
+        (["clean.txt", "aborted.txt", "--level", "pl-2"], 1),
+        (["clean.txt", "changing.txt", "--level", "pl-2"], 3),
+        (["aborted.txt", "--level", "pl-2", "--method", "solver"], 3),
+        # 2 if any input or option is bad, whatever the rest says.
+        (["nowhere.txt"], 2),
+        (["broken.txt"], 2),
+        (["strange.txt"], 2),
+        (["empty.txt"], 2),
+        (["aborted.txt", "broken.txt"], 2),
+        (["broken.txt", "clean.txt", "--level", "serializable"], 2),
+        (["clean.txt", "--level", "serialisable"], 2),
+        (["clean.txt", "--format", "aion"], 2),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else None,
+)
+def test_the_exit_status_is_as_promised(folder: Path, arguments: list[str], status: int) -> None:
+    for extra in ([], ["--json"]):
+        assert run("check", *arguments, *extra).status == status
+
+
+@pytest.mark.parametrize("alias", ["rc", "RC", "read_committed", "Read Committed", "elle:read-committed"])
+def test_aliases_of_levels_are_understood(folder: Path, alias: str) -> None:
+    assert run("check", "aborted.txt", "--level", alias).status == 1
+
+
+def test_an_unknown_level_is_refused_with_a_suggestion(folder: Path) -> None:
+    done = run("check", "clean.txt", "--level", "serialisable")
+    assert done.out == ""
+    assert done.err.startswith("error: unknown level `serialisable`; did you mean `serializable`")
+    assert done.err.endswith("hint: `isoscope levels` lists them\n")
+
+
+def test_what_can_be_read_is_checked_and_printed_although_something_cannot(folder: Path) -> None:
+    done = run("check", "broken.txt", "aborted.txt")
+    assert done.err.startswith("error: broken.txt:2")
+    assert "aborted-read: 1 found" in done.out
+
+
+def test_the_report_names_the_lines_of_the_input(folder: Path) -> None:
+    done = run("check", "aborted.txt")
+    assert "T2 read key 1 = 1 (aborted.txt:2), which T-1 wrote" not in done.out
+    assert "(aborted.txt:2)" in done.out
+    assert "(aborted.txt:1)" in done.out
+    assert done.err == ""
+
+
+def documents(*arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run("check", "--json", *arguments).out.splitlines()]
+
+
+def test_json_is_one_document_a_line_in_the_order_given(folder: Path) -> None:
+    names = ["changing.txt", "list.edn", "clean.txt"]
+    found = documents(*names)
+    assert [document["history"]["path"] for document in found] == names
+    assert [document["history"]["format"] for document in found] == ["plume", "jepsen", "plume"]
+
+
+def test_json_has_a_document_for_what_cannot_be_read(folder: Path) -> None:
+    clean, broken, nowhere, aborted = documents("clean.txt", "broken.txt", "nowhere.txt", "aborted.txt")
+    assert set(broken) == {"isoscope", "history", "error"}
+    assert broken["isoscope"] == __version__
+    assert broken["history"] == {"path": "broken.txt"}
+    assert broken["error"].startswith("broken.txt:2")
+    assert nowhere["error"] == "cannot read nowhere.txt: No such file or directory"
+    assert "verdicts" in clean
+    assert aborted["weakest_violated"] == ["pl-2"]
+
+
+def test_json_depends_on_the_input_alone_and_seconds_need_timings(folder: Path) -> None:
+    assert run("check", "--json", "aborted.txt") == run("check", "--json", "aborted.txt")
+    [timed] = documents("--timings", "aborted.txt")
+    assert list(timed["seconds"]) == ["load", "check"]
+    assert all(seconds >= 0 for seconds in timed.pop("seconds").values())
+    assert [timed] == documents("aborted.txt")
+
+
+def test_text_shows_seconds_only_with_timings(folder: Path) -> None:
+    assert " s\n" not in run("check", "clean.txt").out
+    assert "load: " in run("check", "clean.txt", "--timings").out
+
+
+def test_levels_are_answered_once_in_the_order_asked(folder: Path) -> None:
+    [found] = documents("clean.txt", "--level", "ci", "--level", "pl-2", "--level", "cut-isolation")
+    assert [verdict["level"] for verdict in found["verdicts"]] == ["cut-isolation", "pl-2"]
+
+
+def test_max_anomalies_bounds_what_is_shown_not_what_is_counted(folder: Path) -> None:
+    (folder / "many.txt").write_text("".join(f"r(1,{n},1,{n})\n" for n in range(1, 6)))
+    [found] = documents("many.txt", "--level", "pl-2", "--max-anomalies", "2")
+    [verdict] = found["verdicts"]
+    assert verdict["anomaly_counts"] == {"thin-air-read": 5}
+    assert len(verdict["anomalies"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("initial", "value", "status", "assumed"),
+    [
+        (None, "0", 0, "every key holds 0"),
+        (None, "5", 1, "every key holds 0"),
+        ("5", "5", 0, "every key holds 5"),
+        ("5", "0", 1, "every key holds 5"),
+        ("-5", "-5", 0, "every key holds -5"),
+        ("nil", "0", 1, "every key holds nil"),
+        ("null", "0", 1, "every key holds nil"),
+        ("unknown", "7", 0, "the one value that reads show and nobody wrote"),
+        ('"5"', "5", 1, "every key holds '5'"),
+        ("five", "5", 1, "every key holds 'five'"),
+    ],
+)
+def test_initial_overrides_the_formats_initial_value(
+    folder: Path, initial: str | None, value: str, status: int, assumed: str
+) -> None:
+    (folder / "initial.txt").write_text(f"r(1,{value},1,1)\n")
+    done = run("check", "initial.txt", *(["--initial", initial] if initial else []))
+    assert done.status == status
+    assert assumed in done.out
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_dash_is_standard_input(pack: Any) -> None:
+    done = run_apart("check", "-", "--json", stdin=pack(TEXTS["aborted.txt"].encode()))
+    assert done.status == 1
+    assert json.loads(done.out)["history"]["path"] == "<stdin>"
+
+
+def test_nothing_on_standard_input_is_bad_input() -> None:
+    done = run_apart("check", "-")
+    assert done.status == 2
+    assert done.err.startswith("error: <stdin>: no format recognises this input; it is empty")
+
+
+def test_a_directory_is_one_history(folder: Path) -> None:
+    sessions = folder / "sessions"
+    sessions.mkdir()
+    for number, text in enumerate(TEXTS["aborted.txt"].splitlines()):
+        (sessions / f"{number}.txt").write_text(text)
+    done = run("check", "sessions")
+    assert done.status == 1
+    assert "sessions/1.txt:1" in done.out
+
+
+@pytest.mark.parametrize("mistake", [["."], ["empty"], ["/dev/null/x"]], ids=repr)
+def test_a_path_that_is_no_history_is_one_message(folder: Path, mistake: list[str]) -> None:
+    (folder / "empty").mkdir()
+    done = run("check", *mistake)
+    assert done.status == 2
+    assert done.err.startswith("error: ")
+
+
+def test_a_file_that_may_not_be_read_is_one_message(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    done = run("check", "clean.txt")
+    assert (done.status, done.err) == (2, "error: cannot read clean.txt: Permission denied\n")

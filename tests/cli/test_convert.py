@@ -1,0 +1,124 @@
+"""`convert` and `generate`: nothing is lost silently, and the same seed is the same file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import isoscope
+from isoscope.verdict import Outcome
+from tests.cli.running import run, run_apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LIST = "{:type :ok, :process 0, :value [[:append :x 1] [:r :x [1]]]}\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.edn").write_text(LIST)
+    (tmp_path / "registers.txt").write_text("w(1,1,1,1)\nr(1,1,2,2)\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", ["out.parquet", "out.txt", "out.txt.gz", "out.plume.zst"])
+def test_a_converted_history_is_the_same_history(folder: Path, target: str) -> None:
+    done = run("convert", "registers.txt", target)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert isoscope.load(target) == isoscope.load("registers.txt")
+
+
+def test_what_would_be_lost_is_refused_by_name_and_nothing_is_written(folder: Path) -> None:
+    done = run("convert", "list.edn", "out.txt")
+    assert done.status == 2
+    assert done.err.startswith("error: plume cannot hold all of this history; it would lose\n  - ")
+    assert "  - lists\n" in done.err
+    assert "  - keys that are no integers\n" in done.err
+    assert done.err.endswith("\n\nhint: --lossy drops it; Parquet holds everything\n")
+    assert not (folder / "out.txt").exists()
+
+
+def test_lossy_drops_it_and_says_so(folder: Path) -> None:
+    done = run("convert", "list.edn", "out.parquet", "--lossy")
+    assert (done.status, done.err) == (0, "")
+    (folder / "mixed.edn").write_text('{:type :ok, :process 0, :value [[:w 1 1] [:w 2 "two"]]}\n')
+    done = run("convert", "mixed.edn", "out.txt", "--lossy")
+    assert done.status == 0
+    assert done.out == ""
+    assert "dropped: values that are no integers" in done.err.splitlines()
+
+
+def test_a_dash_is_standard_output(folder: Path) -> None:
+    done = run_apart("convert", folder / "registers.txt", "-", "--to", "plume")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "w(1,1,1,1)\nr(1,1,2,2)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["registers.txt", "out.xyz"], "out.xyz: the name does not say which format to write"),
+        (["nowhere.txt", "out.txt"], "cannot read nowhere.txt: No such file or directory"),
+        (["registers.txt", "nowhere/out.txt"], "cannot write nowhere/out.txt: No such file or directory"),
+        (["list.edn", "out.txt", "--format", "plume"], "list.edn:1:1: expected"),
+    ],
+)
+def test_a_mistake_is_one_message(folder: Path, arguments: list[str], message: str) -> None:
+    done = run("convert", *arguments)
+    assert done.status == 2
+    assert done.err.startswith(f"error: {message}")
+
+
+def test_a_format_can_be_named_where_the_name_says_nothing(folder: Path) -> None:
+    assert run("convert", "registers.txt", "out.xyz", "--to", "plume").status == 0
+    assert (folder / "out.xyz").read_text() == (folder / "registers.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["out.txt"],
+        ["out.json", "--abort-ratio", "0.2", "--distribution", "zipfian"],
+        ["out.edn", "--lists", "--max-writes-per-key", "8"],
+        ["out.json", "--timestamps"],
+        ["out.parquet", "--min-operations", "1", "--distribution", "hotspot"],
+        ["out.bin", "--format", "plume"],
+    ],
+    ids=" ".join,
+)
+def test_a_generated_history_is_valid_and_the_same_for_the_same_seed(
+    folder: Path, options: list[str]
+) -> None:
+    small = ["--transactions", "200", "--sessions", "5", "--keys", "20"]
+    texts = []
+    for seed in (1, 1, 2):
+        assert run("generate", *options, *small, "--seed", seed).status == 0
+        texts.append((folder / options[0]).read_bytes())
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+    history = isoscope.load(options[0])
+    assert history.counts["transactions"] == 200
+    assert history.counts["sessions"] <= 5
+    assert not isoscope.check(history).levels(Outcome.VIOLATED)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["out.xyz"], "out.xyz: the name does not say which format to write"),
+        (["nowhere/out.txt"], "cannot write nowhere/out.txt"),
+        (["out.txt", "--lists"], "plume cannot hold all of this history"),
+    ],
+)
+def test_what_cannot_be_generated_is_one_message(folder: Path, arguments: list[str], message: str) -> None:
+    done = run("generate", *arguments)
+    assert done.status == 2
+    assert done.err.startswith(f"error: {message}")
+
+
+def test_more_least_operations_than_most_are_no_mistake(folder: Path) -> None:
+    assert run("generate", "out.txt", "--operations", "2", "--min-operations", "9").status == 0
+    assert {len(transaction.operations) for transaction in isoscope.load("out.txt")} == {2}

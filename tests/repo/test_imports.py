@@ -1,0 +1,144 @@
+"""Who may import whom: the table of the design, read from the code. A rule that is not run is a wish."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.repo.test_files import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = ROOT / "src" / "isoscope"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+#: Section 1 of the design: what each room may import of ours. `recorder` was added to it.
+TABLE: dict[str, set[str]] = {
+    "history": {"_native"},
+    "levels": set(),
+    "anomalies": {"levels"},
+    "verdict": {"levels", "anomalies"},
+    "errors": set(),
+    "recorder": {"history", "_native"},
+    "formats": {"history", "errors", "_native"},
+    "reference": {"history", "levels", "verdict"},
+    "checkers": {"history", "levels", "verdict", "_native"},
+    "explain": {"history", "verdict"},
+    "reports": {"verdict", "explain", "levels", "__version__"},
+    "workloads": {"history", "_native"},
+    "databases": {"history", "errors"},
+    "collect": {"history", "errors"},
+    "run": {"workloads", "databases", "history", "collect"},
+    "live": {"history", "formats", "checkers", "verdict", "reports"},
+    "graphdb": {"history", "checkers", "verdict"},
+    "cluster": {"history", "checkers", "verdict"},
+}
+#: These stand above the table: nothing imports them, and they may import anything.
+TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
+#: Rooms whose files never import each other, but for what all of them share.
+APART = {
+    "formats": {"format", "source"},
+    "levels": set(),
+    "databases": {"database"},
+    "checkers": set(),
+}
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names of ours that a module imports, wherever in the module: `history`, `formats.plume`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports say where they come from"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.removeprefix("isoscope.") for name in found if name.split(".")[0] == "isoscope"}
+
+
+def test_the_table_has_every_room() -> None:
+    assert {room_of(path) for path in MODULES} <= TABLE.keys() | TOP
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_imports_only_what_the_table_allows(path: Path) -> None:
+    room = room_of(path)
+    rooms = {name.split(".")[0] for name in imports(path)} - {room}
+    if room not in TOP:
+        assert not rooms & TOP, "nothing imports the command line"
+        assert rooms <= TABLE[room]
+
+
+@pytest.mark.parametrize("room", APART)
+def test_two_of_a_kind_never_import_each_other(room: str) -> None:
+    for path in sorted((PACKAGE / room).glob("*.py")):
+        if path.stem == "__init__" or path.stem in APART[room]:
+            continue
+        siblings = {name.split(".")[1] for name in imports(path) if name.startswith(f"{room}.")}
+        assert siblings <= APART[room] | {path.stem}, path
+
+
+def test_the_walk_sees_imports_inside_functions_and_for_types(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        "import os\nimport isoscope.levels\n"
+        "if TYPE_CHECKING:\n    from isoscope.history import History\n"
+        "def f():\n    from isoscope import formats\n"
+    )
+    assert imports(path) == {"levels", "history.History", "formats"}
+
+
+def test_the_rules_point_one_way() -> None:
+    """Nobody is above himself: following the table never leads back."""
+    reached = dict(TABLE)
+    for _ in TABLE:
+        reached = {
+            room: below.union(*(reached.get(b, set()) for b in below)) for room, below in reached.items()
+        }
+    assert [room for room, below in reached.items() if room in below] == []
+
+
+def exported(path: Path) -> list[str] | None:
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            names: list[str] = ast.literal_eval(node.value)
+            return names
+    return None
+
+
+def in_order(names: list[str]) -> list[str]:
+    """As isort and ruff (RUF022) sort: CONSTANTS, then Classes, then the rest."""
+
+    def place(name: str) -> tuple[int, str]:
+        if name.isupper() and len(name) > 1:
+            return 0, name
+        return (1 if name[0].isupper() else 2), name
+
+    return sorted(names, key=place)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_says_what_is_public_in_order(path: Path) -> None:
+    names = exported(path)
+    if names is None:
+        assert not [
+            node
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+        ]
+        return
+    assert names == in_order(names)
+    assert len(names) == len(set(names))
+
+
+def test_the_package_is_typed() -> None:
+    assert (PACKAGE / "py.typed").is_file()
+    assert (PACKAGE / "_native.pyi").is_file()

@@ -1,0 +1,333 @@
+"""What `check` makes of the checkers' answers: the lattice, the reasons, the options."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import isoscope
+from isoscope import Initial, Recorder, Timestamp
+from isoscope.checkers import check, default_levels
+from isoscope.checkers.reads import NAMES
+from isoscope.history import History, OperationKind, Range, Source, Status
+from isoscope.levels import DEFINITIONS, Family, Level, implied
+from isoscope.recorder import build
+from isoscope.reference import reads
+from isoscope.verdict import Method, Outcome
+from tests.recorded import record
+from tests.reference.histories import histories, random_parts
+from tests.reference.test_reads import thorough
+
+HOLDS, VIOLATED, UNKNOWN = Outcome
+
+
+CLEAN = record([("write", "x", 1)], [("read", "x", 1)])
+THIN_AIR = record([("read", "x", 5)])
+NON_REPEATABLE = record([("write", "x", 1)], [("read", "x", 0), ("read", "x", 1)])
+BOTH = record([("read", "x", 0), ("read", "x", 5)])
+
+
+def outcomes(history: History, **options: Any) -> dict[Level, Outcome]:
+    return {v.level: v.outcome for v in check(history, list(Level), **options).verdicts}
+
+
+def reason(history: History, level: str = "pl-2") -> str:
+    [verdict] = check(history, [level]).verdicts
+    return verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("history", "broken"),
+    [
+        (THIN_AIR, {Level.PL_2}),
+        (NON_REPEATABLE, {Level.CUT_ISOLATION}),
+        (BOTH, {Level.PL_2, Level.CUT_ISOLATION}),
+    ],
+)
+def test_a_broken_level_breaks_exactly_those_that_imply_it(history: History, broken: set[Level]) -> None:
+    violated = {level for level, outcome in outcomes(history).items() if outcome is VIOLATED}
+    assert violated == {level for level in Level if implied(level) & broken}
+    assert set(check(history, list(Level)).weakest_violated) == broken
+
+
+def test_a_level_that_holds_proves_the_weaker_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Checker:
+        METHOD = Method.VERSION_ORDER
+
+        @staticmethod
+        def check(history: History, *, most: int) -> list[isoscope.Verdict]:
+            return [isoscope.Verdict(level=Level.CAUSAL, outcome=HOLDS, method=Checker.METHOD)]
+
+    monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
+    found = check(CLEAN, list(Level)).verdicts
+    assert {v.level for v in found if v.outcome is HOLDS} == implied(Level.CAUSAL)
+    assert {v.method for v in found if v.outcome is HOLDS} == {Method.VERSION_ORDER}
+
+
+def test_a_stronger_level_shows_every_anomaly_of_the_weaker_ones() -> None:
+    [verdict] = check(BOTH, ["serializable"]).verdicts
+    assert verdict.anomaly_counts == {"thin-air-read": 1, "non-repeatable-read": 1}
+    assert [anomaly.name for anomaly in verdict.anomalies] == ["thin-air-read", "non-repeatable-read"]
+
+
+def test_cut_isolation_is_decided_and_nothing_else_is_proved_by_reads_alone() -> None:
+    found = outcomes(CLEAN)
+    assert found.pop(Level.CUT_ISOLATION) is HOLDS
+    assert set(found.values()) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("history", "level", "expected"),
+    [
+        (CLEAN, "pl-2", "every read is justified, but no method of this version orders the transactions"),
+        (CLEAN, "serializable", "not decided by any method of this version"),
+        (THIN_AIR, "pl-1", "not decided by any method of this version"),
+        (THIN_AIR, "pl-2", ""),
+        (CLEAN, "cut-isolation", ""),
+        (
+            record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3),
+            "pl-2",
+            "3 reads saw values that several transactions wrote (key x)",
+        ),
+        (
+            record(
+                *[[("write", key, 1) for key in "vwxyz"]] * 2,
+                [("read", key, 1) for key in "vwxyz"],
+            ),
+            "pl-2",
+            "5 reads saw values that several transactions wrote (keys v, w, x and 2 more)",
+        ),
+        (record([("delete", "x")]), "pl-2", "operation kind `delete` is not judged (key x)"),
+        (record([("delete", "x")]), "cut-isolation", "operation kind `delete` is not judged (key x)"),
+        (
+            record([("write", "x", 1), ("append", "x", 1)]),
+            "pl-2",
+            "keys are both written and appended to (key x)",
+        ),
+        (
+            record([("range_read", Range())]),
+            "pl-2",
+            "operation kind `range-read` is not judged (1 of them)",
+        ),
+        (
+            record([("delete", "x"), ("range_read", Range()), ("range_read", Range())]),
+            "cut-isolation",
+            "operation kind `delete` is not judged (key x); "
+            "operation kind `range-read` is not judged (2 of them)",
+        ),
+    ],
+)
+def test_an_unknown_verdict_says_why(history: History, level: str, expected: str) -> None:
+    assert reason(history, level) == expected
+
+
+def test_repeated_values_leave_cut_isolation_decided() -> None:
+    history = record(*[[("write", "x", 1)]] * 2, [("read", "x", 1)])
+    assert outcomes(history)[Level.CUT_ISOLATION] is HOLDS
+
+
+def test_a_violation_stands_beside_what_cannot_be_judged() -> None:
+    history = record([("delete", "y"), ("range_read", Range()), ("read", "x", 5)])
+    assert outcomes(history)[Level.PL_2] is VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [("a\x1b[31m\u202e\nb", "'a\\x1b[31m\\u202e\\nb'"), ("k" * 50, "k" * 40 + "..."), (None, "None")],
+)
+def test_a_hostile_key_is_harmless_in_a_reason(key: Any, shown: str) -> None:
+    expected = f"operation kind `delete` is not judged (key {shown})"
+    assert reason(record([("delete", key)])) == expected
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 10])
+def test_all_anomalies_are_counted_and_the_first_of_each_name_are_shown(most: int) -> None:
+    history = record(
+        *[[("read", "x", 100 + n)] for n in range(5)],
+        *[[("read", "y", 0), ("read", "y", 1)], [("write", "y", 1)]],
+    )
+    [verdict] = check(history, ["serializable"], max_anomalies=most).verdicts
+    assert verdict.anomaly_counts == {"thin-air-read": 5, "non-repeatable-read": 1}
+    shown = [anomaly.witnesses[0].value for anomaly in verdict.anomalies]
+    assert shown == [*range(100, 100 + min(most, 5)), 1]
+
+
+def with_details(**details: Any) -> History:
+    recorder = Recorder(clock=details.get("clock"))
+    with recorder.transaction() as t:
+        t.write("x", 1)
+        if "timestamps" in details:
+            t.timestamps(Timestamp(1), Timestamp(2))
+    return recorder.history()
+
+
+@pytest.mark.parametrize(
+    ("details", "silent"),
+    [
+        ({}, {Family.CLOCK, Family.REAL_TIME}),
+        ({"timestamps": True}, {Family.REAL_TIME}),
+        ({"clock": lambda: 5}, {Family.CLOCK}),
+        ({"timestamps": True, "clock": lambda: 5}, set()),
+    ],
+)
+def test_by_default_the_levels_are_those_that_the_evidence_speaks_of(
+    details: dict[str, Any], silent: set[Family]
+) -> None:
+    history = with_details(**details)
+    chosen = default_levels(history)
+    assert chosen == tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+    assert tuple(verdict.level for verdict in check(history).verdicts) == chosen
+
+
+def test_levels_are_answered_in_the_order_in_which_they_are_asked_under_any_name() -> None:
+    report = check(CLEAN, ["ci", Level.PL_2, "elle:serializable", "SI"])
+    assert [str(v.level) for v in report.verdicts] == [
+        "cut-isolation",
+        "pl-2",
+        "serializable",
+        "snapshot-isolation",
+    ]
+
+
+def test_an_unknown_level_is_a_value_error_with_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="unknown level `serialisable`; did you mean `serializable`"):
+        check(CLEAN, ["serialisable"])
+
+
+def test_a_method_is_the_only_one_that_is_asked() -> None:
+    assert outcomes(THIN_AIR, method="values")[Level.PL_2] is VIOLATED
+    [verdict] = check(THIN_AIR, ["pl-2"], method=Method.SOLVER).verdicts
+    assert verdict.outcome is UNKNOWN
+    assert verdict.method is Method.SOLVER
+    assert verdict.reason == "not decided by the method solver in this version"
+
+
+def test_an_unknown_method_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="guess"):
+        check(CLEAN, method="guess")
+
+
+@pytest.mark.parametrize(
+    ("initial", "expected"),
+    [
+        (0, ["every key holds 0 before its first write (a list: nothing)"]),
+        (None, ["every key holds nil before its first write (a list: nothing)"]),
+        (Initial(), ["the initial value of a key is the one value that reads show and nobody wrote"]),
+        (
+            Initial(value=0, of_key={"x": 1, "y": 2}),
+            [
+                "every key holds 0 before its first write (a list: nothing)",
+                "2 keys have an initial value of their own",
+            ],
+        ),
+    ],
+)
+def test_the_report_says_what_was_assumed_of_initial_values(initial: Any, expected: list[str]) -> None:
+    assert list(check(record(initial=initial)).assumptions) == expected
+
+
+def test_the_report_says_which_log_it_believes() -> None:
+    assert "run.log is its write-ahead log" in check(build([], source=Source(log="run.log"))).assumptions
+    assert "write-ahead log" not in " ".join(check(build([])).assumptions)
+
+
+def test_the_first_never_written_value_is_the_initial_one_if_nobody_knows_better() -> None:
+    """Semantics: unknown means that the one never-written value that reads show is the initial value."""
+    history = record([("read", "x", 5)], [("read", "x", 5)], [("read", "x", 6)], initial=Initial())
+    [verdict] = check(history, ["pl-2"]).verdicts
+    assert verdict.anomaly_counts == {"thin-air-read": 1}
+    assert [witness.value for witness in verdict.anomalies[0].witnesses] == [6, 5]
+
+
+def test_the_witness_of_an_intermediate_read_is_about_the_same_key_and_not_one_that_compares_equal() -> None:
+    history = record(
+        [("write", 1, 10), ("write", 1, 11), ("write", True, 12), ("write", 1.0, 13)],
+        [("read", 1, 10)],
+    )
+    [verdict] = check(history, ["pl-2"]).verdicts
+    assert [witness.value for witness in verdict.anomalies[0].witnesses] == [10, 10, 11]
+
+
+# Properties.
+
+
+@thorough
+@given(history=histories())
+def test_a_verdict_never_contradicts_the_specification(history: History) -> None:
+    found = outcomes(history)
+    judgement = reads.judge(history)
+    names = {finding.name for finding in judgement.findings}
+    wrong = names - {"non-repeatable-read"}
+    assert (found[Level.PL_2] is VIOLATED) == bool(wrong)
+    assert (found[Level.CUT_ISOLATION] is VIOLATED) == ("non-repeatable-read" in names)
+    assert (found[Level.READ_ATOMIC] is VIOLATED) == bool(names)
+    if found[Level.CUT_ISOLATION] is HOLDS:
+        assert reads.cut_isolation_holds(history)
+
+
+@thorough
+@given(history=histories())
+def test_verdicts_are_monotone_in_the_lattice(history: History) -> None:
+    found = outcomes(history)
+    for level in Level:
+        if found[level] is HOLDS:
+            assert {found[weaker] for weaker in implied(level)} == {HOLDS}
+        if found[level] is UNKNOWN:
+            assert VIOLATED not in {found[weaker] for weaker in implied(level)}
+
+
+def counts(history: History) -> list[int]:
+    return history.columns.judge_reads(10**9)[0]
+
+
+SEEDS = range(400)
+
+
+def test_renaming_keys_changes_nothing() -> None:
+    names: dict[Any, Any] = {"x": "y", 1: 5, 2: "two", "1": -1, 2.5: None}
+    for seed in SEEDS:
+        parts = random_parts(random.Random(seed), unique=True)
+        renamed = [
+            replace(t, operations=tuple(replace(o, key=names[o.key]) for o in t.operations))
+            for t in parts["transactions"]
+        ]
+        before, after = build(**parts), build(**parts | {"transactions": renamed})
+        assert outcomes(before) == outcomes(after)
+        assert counts(before) == counts(after)
+
+
+def test_reordering_sessions_changes_nothing_where_the_initial_value_is_known() -> None:
+    """Where it is unknown the first reader decides which value is initial, but not whether there are two."""
+    for seed in SEEDS:
+        parts = random_parts(random.Random(seed), judged=True) | {"initial": Initial(value=0)}
+        shuffled = sorted(parts["transactions"], key=lambda t: str(t.session_id), reverse=True)
+        before, after = build(**parts), build(**parts | {"transactions": shuffled})
+        assert outcomes(before) == outcomes(after)
+        assert counts(before) == counts(after)
+
+
+def test_removing_a_read_never_turns_holds_into_violated() -> None:
+    for seed in SEEDS:
+        parts = random_parts(random.Random(seed), judged=True)
+        before = outcomes(build(**parts))
+        for t in parts["transactions"]:
+            for place, operation in enumerate(t.operations):
+                if operation.kind is OperationKind.READ:
+                    fewer = replace(t, operations=t.operations[:place] + t.operations[place + 1 :])
+                    others = [fewer if other is t else other for other in parts["transactions"]]
+                    after = outcomes(build(**parts | {"transactions": others}))
+                    assert not [v for v in Level if before[v] is HOLDS and after[v] is VIOLATED]
+
+
+def test_removing_a_transaction_that_aborted_and_was_not_read_changes_nothing() -> None:
+    for seed in SEEDS:
+        parts = random_parts(random.Random(seed), unique=True)
+        history = build(**parts)
+        if counts(history)[NAMES.index("aborted-read")]:
+            continue
+        kept = [t for t in parts["transactions"] if t.status is not Status.ABORTED]
+        assert outcomes(build(**parts | {"transactions": kept})) == outcomes(history)

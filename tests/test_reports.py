@@ -1,0 +1,197 @@
+"""The reports, to the letter: text for people, one JSON document for machines."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import isoscope
+from isoscope import Term, __version__, check
+from isoscope.reports import document, render_json, render_text
+from tests.recorded import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from isoscope.verdict import Report
+
+ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
+BECAUSE = "T2 read x = 1, which T1 wrote"
+LEVELS = ["read-atomic", "pl-2", "cut-isolation", "pl-1"]
+
+
+def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> None:
+    assert render_text(check(ABORTED, LEVELS)) == (
+        "<memory> (recorded): 2 sessions, 2 transactions, 2 operations, 1 key, 1 aborted\n"
+        "evidence: values\n"
+        "assumed: every key holds 0 before its first write (a list: nothing)\n"
+        "\n"
+        "  violated  pl-2, and so read-atomic\n"
+        "  holds     cut-isolation\n"
+        "  unknown   pl-1: not decided by any method of this version\n"
+        "\n"
+        "aborted-read: 1 found\n"
+        "  - T2 read x = 1, which T1 wrote and then rolled back.\n"
+    )
+
+
+def test_a_long_list_of_levels_is_counted_and_the_best_known_are_named() -> None:
+    text = render_text(check(ABORTED), width=200)
+    assert (
+        "  violated  pl-2, and so 16 stronger levels "
+        "(read-committed, read-atomic, causal, snapshot-isolation, serializable, ...)\n"
+    ) in text
+
+
+def test_a_clean_report_has_no_counterexamples() -> None:
+    text = render_text(check(record([("write", "x", 1)]), ["cut-isolation"]))
+    assert text.endswith("\n\n  holds     cut-isolation\n")
+
+
+def test_more_anomalies_than_are_shown_are_counted() -> None:
+    history = record(*[[("read", "x", 100 + n)] for n in range(1500)])
+    text = render_text(check(history, ["pl-2"], max_anomalies=2))
+    assert "thin-air-read: 1,500 found\n" in text
+    assert text.count("  - T") == 2
+    assert text.endswith("  ... and 1,498 more\n")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_lines_are_no_longer_than_the_width(width: int) -> None:
+    history = record(*[[("read", "x", 100 + n), ("read", "x", 0)] for n in range(3)])
+    body = render_text(check(history), width=width).split("\n\n", 1)[1]
+    assert max(map(len, body.splitlines())) <= width
+
+
+# Section 5 of the design, as types; `assumptions` and `operations` are more than it asks for.
+DOCUMENT = {
+    "isoscope": str,
+    "history": {
+        "path": str, "format": str, "sessions": int, "transactions": int, "operations": int, "keys": int,
+        "aborted": int, "indeterminate": int, "evidence": [str],
+    },
+    "assumptions": [str],
+    "verdicts": [
+        {
+            "level": str, "outcome": str, "method": str, "reason": str, "anomaly_counts": {...: int},
+            "anomalies": [
+                {
+                    "name": str, "transactions": [str], "keys": [str],
+                    "steps": [{"from": str, "to": str, "relation": str, "key": str, "because": str}],
+                    "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
+                    "message": str,
+                }
+            ],
+        }
+    ],
+    "strongest_holding": [str],
+    "weakest_violated": [str],
+}  # fmt: skip
+
+
+def assert_shape(found: Any, shape: Any) -> None:
+    if isinstance(shape, list):
+        assert isinstance(found, list)
+        for item in found:
+            assert_shape(item, shape[0])
+    elif isinstance(shape, dict) and ... in shape:
+        assert all(type(value) is shape[...] for value in found.values())
+    elif isinstance(shape, dict):
+        assert list(found) == list(shape)
+        for name, value in found.items():
+            assert_shape(value, shape[name])
+    else:
+        assert type(found) is shape
+
+
+@pytest.mark.parametrize(
+    "history", [ABORTED, record(), record([("read", Term(":k"), 5), ("read", Term(":k"), 0)])]
+)
+def test_the_json_document_has_the_keys_and_types_of_the_design(history: isoscope.History) -> None:
+    assert_shape(json.loads(render_json(check(history))), DOCUMENT)
+
+
+def test_the_json_document_says_what_was_found() -> None:
+    found = document(check(ABORTED, LEVELS))
+    anomaly = {
+        "name": "aborted-read",
+        "transactions": ["T2", "T1"],
+        "keys": ["x"],
+        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "because": BECAUSE}],
+        "operations": [
+            {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
+            {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
+        ],
+        "message": "T2 read x = 1, which T1 wrote and then rolled back.",
+    }
+    violated = {
+        "outcome": "violated",
+        "method": "values",
+        "reason": "",
+        "anomaly_counts": {"aborted-read": 1},
+        "anomalies": [anomaly],
+    }
+    silent = {"method": "values", "anomaly_counts": {}, "anomalies": []}
+    reason = "not decided by any method of this version"
+    assert found == {
+        "isoscope": __version__,
+        "history": {
+            "path": "<memory>",
+            "format": "recorded",
+            "sessions": 2,
+            "transactions": 2,
+            "operations": 2,
+            "keys": 1,
+            "aborted": 1,
+            "indeterminate": 0,
+            "evidence": ["values"],
+        },
+        "assumptions": ["every key holds 0 before its first write (a list: nothing)"],
+        "verdicts": [
+            {"level": "read-atomic"} | violated,
+            {"level": "pl-2"} | violated,
+            {"level": "cut-isolation", "outcome": "holds", "reason": ""} | silent,
+            {"level": "pl-1", "outcome": "unknown", "reason": reason} | silent,
+        ],
+        "strongest_holding": ["cut-isolation"],
+        "weakest_violated": ["pl-2"],
+    }
+
+
+def test_the_json_document_is_one_line_even_for_hostile_input() -> None:
+    text = render_json(check(record([("read", "a\nb\u2028\x1b", "\r")])))
+    assert len(text.splitlines()) == 1
+    assert text.isprintable()
+
+
+def both(history: isoscope.History) -> tuple[str, str]:
+    report = check(history)
+    return render_text(report), render_json(report)
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "h.txt"
+    path.write_text("".join(f"r({n % 7},{n + 5},{n % 3},{n})\n" for n in range(300)))
+    assert both(isoscope.load(path)) == both(isoscope.load(path))
+
+
+def timed() -> Report:
+    return replace(check(ABORTED, ["pl-2"]), seconds={"load": 0.25, "check": 1.23456789})
+
+
+def test_seconds_appear_only_with_timings() -> None:
+    assert "seconds" not in document(timed())
+    assert "1.23" not in render_text(timed())
+    assert document(timed(), timings=True)["seconds"] == {"load": 0.25, "check": 1.234568}
+
+
+def test_a_report_that_was_not_timed_has_no_seconds() -> None:
+    assert "seconds" not in document(replace(timed(), seconds=None), timings=True)
+
+
+def test_a_report_needs_no_colour() -> None:
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", render_text(check(ABORTED)))
