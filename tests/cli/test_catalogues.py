@@ -49,7 +49,9 @@ def test_an_unknown_level_is_one_message() -> None:
 def test_explain_lists_the_catalogue() -> None:
     done = run("explain")
     assert done.status == 0
-    assert [line.split()[0] for line in done.out.splitlines()] == list(CATALOGUE)
+    heads = [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")]
+    assert heads == list(CATALOGUE)
+    assert max(map(len, done.out.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

@@ -180,7 +180,7 @@ def test_a_dash_is_standard_input(pack: Any) -> None:
 def test_nothing_on_standard_input_is_bad_input() -> None:
     done = run_apart("check", "-")
     assert done.status == 2
-    assert done.err.startswith("error: <stdin>: no format recognises this input; it is empty")
+    assert done.err.startswith("error: <stdin>: the input is empty")
 
 
 def test_a_directory_is_one_history(folder: Path) -> None:
