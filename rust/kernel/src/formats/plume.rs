@@ -144,8 +144,7 @@ impl Plume {
             return;
         }
         self.aborted += 1;
-        let name = format!("aborted-{}", self.aborted);
-        let id = self.builder.values.intern(AtomKind::Text, &name);
+        let id = self.builder.values.intern(AtomKind::Text, &aborted_name(self.aborted));
         let session = self.builder.session(session);
         let transaction = self.builder.transaction(id, session, Status::Aborted, operation.line);
         let key = self.builder.key(key);
@@ -188,14 +187,15 @@ fn usual_line(text: &[u8], line: u64) -> Option<(Operation, usize)> {
 #[inline]
 fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
     let rest = &text[*at..];
-    let mut number = 0;
+    let mut number: i64 = 0;
     for (length, &byte) in rest.iter().enumerate().take(19) {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             *at += length + 1;
             return (byte == separator && length > 0).then_some(number);
         }
-        number = number * 10 + i64::from(digit);
+        // A nineteenth digit may overflow, and then nothing is made of the number.
+        number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
     None
 }
@@ -273,6 +273,37 @@ fn integer(bytes: &[u8], at: &mut usize, values: &mut Values) -> Option<Value> {
     }
 }
 
+/// What the text cannot say of `history`, beyond the features that the format does not have.
+#[must_use]
+pub fn unwritable(history: &History) -> Vec<&'static str> {
+    let (ids, statuses) = (&history.transactions.ids, &history.transactions.statuses);
+    let is_aborted = |&transaction: &usize| statuses[transaction] == Status::Aborted;
+    let renamed = |(transaction, place): (usize, u64)| {
+        let id = ids[transaction].atom_index().map(|index| history.values.atom(index));
+        id != Some((AtomKind::Text, &aborted_name(place)))
+    };
+    let unnatural = |transaction: usize| {
+        statuses[transaction] != Status::Aborted
+            && number(history, ids[transaction]).is_some()
+            && transaction_number(history, transaction).is_none()
+    };
+    let lost = [
+        ("ids of aborted transactions", history.written_order().filter(is_aborted).zip(1..).any(renamed)),
+        ("transaction ids that are negative or beyond 62 bits", (0..ids.len()).any(unnatural)),
+    ];
+    lost.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name).collect()
+}
+
+/// What the reader calls the aborted transaction at this place among them.
+fn aborted_name(place: u64) -> String {
+    format!("aborted-{place}")
+}
+
+/// The id of `transaction` if the reader takes it for one.
+fn transaction_number(history: &History, transaction: usize) -> Option<i128> {
+    history.transactions.ids[transaction].as_small().filter(|&id| id >= 0).map(i128::from)
+}
+
 /// Writes `history` as Plume text.
 ///
 /// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`]
@@ -322,13 +353,13 @@ impl Numbers {
     fn of(history: &History) -> Self {
         let odd = |ids: &[Value]| ids.iter().any(|&id| number(history, id).is_none());
         let committed = |&t: &usize| history.transactions.statuses[t] != Status::Aborted;
-        let mut ids = (0..history.transaction_count()).filter(committed).map(|t| history.transactions.ids[t]);
+        let mut committed = (0..history.transaction_count()).filter(committed);
         let values = &history.operations.values;
         let odd_value = |&&value: &&Value| value.list_index().is_none() && value != Value::UNKNOWN;
         let numbered = values.iter().filter(odd_value).any(|&value| number(history, value).is_none());
         Self {
             sessions: odd(&history.session_ids),
-            transactions: ids.any(|id| number(history, id).is_none_or(|id| id < 0)),
+            transactions: committed.any(|transaction| transaction_number(history, transaction).is_none()),
             keys: odd(&history.keys),
             values: numbered.then(|| {
                 let mut known = hashbrown::HashMap::from([(history.initial.default, 0)]);
@@ -351,7 +382,7 @@ impl Numbers {
         if history.transactions.statuses[transaction] == Status::Aborted {
             return i128::from(ABORTED);
         }
-        let id = number(history, history.transactions.ids[transaction]);
+        let id = transaction_number(history, transaction);
         id.filter(|_| !self.transactions).unwrap_or(transaction as i128)
     }
 
