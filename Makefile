@@ -49,7 +49,7 @@ test-all: test ## also what needs servers or a browser
 
 .PHONY: check
 check: build ## formatting, lints and types
-	cargo fmt --manifest-path rust/Cargo.toml --check
+	cargo fmt --all --manifest-path rust/Cargo.toml --check
 	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

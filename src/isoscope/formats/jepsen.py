@@ -60,8 +60,12 @@ def log_beside(source: Input) -> File | None:
     return None
 
 
+def _writer(path: str) -> str:
+    return "jepsen-json" if path.endswith(".json") else "jepsen"
+
+
 def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write("jepsen-json" if path.endswith(".json") else "jepsen", sink)
+    history.columns.write(_writer(path), sink)
 
 
 FORMAT = Format(
@@ -71,6 +75,7 @@ FORMAT = Format(
     sniff=_sniff,
     read=_read,
     write=_write,
+    writer=_writer,
     holds=frozenset(FEATURES)
     - {
         "client intervals of operations",

@@ -9,10 +9,12 @@ mod finish;
 mod front;
 mod json_front;
 mod notation;
+mod order;
 mod pairing;
 mod write;
 
 pub use json_front::JepsenJson;
+pub use order::{unwritable, unwritable_json};
 pub use write::{write, write_json};
 
 use super::Records;

@@ -230,9 +230,14 @@ impl<'h> Rows<'h> {
             }
             let flat = rows
                 .flat_map(|row| [self.history.keys[ranges.row_keys[row] as usize], ranges.row_values[row]]);
-            let parts: Vec<String> = flat.map(|value| edn_text(&self.history.values, value)).collect();
+            let mut cell = Vec::new();
+            for value in flat {
+                cell.push(if cell.is_empty() { b'[' } else { b' ' });
+                edn::write_scalar(&self.history.values, value, &mut cell);
+            }
+            cell.push(b']');
             let text = self.table.texts[column as usize].get_or_insert_default();
-            text.dictionary.push(format!("[{}]", parts.join(" ")));
+            text.dictionary.push(String::from_utf8_lossy(&cell).into_owned());
             let index = text.dictionary.len() as i32 - 1;
             self.cell(column, index);
         }
