@@ -5,6 +5,7 @@
 //! a [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
 //! is the order of events, by `:index` if every event has one and they ascend, else by running number.
 
+mod field;
 mod finish;
 mod front;
 mod json_front;

@@ -12,6 +12,8 @@ use crate::value::{AtomKind, Value, Values};
 
 const EXAMPLE: &str = "an operation such as `w(key,value,session,transaction)`";
 const ABORTED: i64 = -1;
+const CUT_SHORT: &str = "the line is cut short: is the file whole?";
+const INTEGERS_ONLY: &str = "this format holds integers only: other keys and values need another format";
 
 /// The history so far.
 pub struct Plume {
@@ -212,23 +214,31 @@ fn parse_line(
     let fail = |at: usize, expected: &str| {
         // Only this line is shown: the rest of the block must not be counted as lines before it.
         let error = ParseError::at(&text[start..end], at - start, line, expected);
-        if at >= end { error.found("the end of the line") } else { error }
+        match bytes.get(at) {
+            None | Some(b'\r') => error.found("the end of the line").hint(CUT_SHORT),
+            Some(b' ' | b'\t') => error.hint("there are no spaces inside an operation"),
+            Some(_) => error,
+        }
     };
-    let kind = match bytes.get(start) {
+    let blank = bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let mut at = start + blank;
+    let kind = match bytes.get(at) {
         Some(b'r') => Kind::Read,
         Some(b'w') => Kind::Write,
-        _ if bytes[start..].trim_ascii().is_empty() => return Ok(None),
-        _ => return Err(fail(start, EXAMPLE).hint("is this another format? Name it with --format")),
+        None => return Ok(None),
+        _ => return Err(fail(at, EXAMPLE).hint("is this another format? Name it with --format")),
     };
-    if bytes.get(start + 1) != Some(&b'(') {
-        return Err(fail(start + 1, "`(` after the kind of operation"));
+    if bytes.get(at + 1) != Some(&b'(') {
+        return Err(fail(at + 1, "`(` after the kind of operation"));
     }
-    let mut at = start + 2;
+    at += 2;
     let mut fields = [Value::NIL; 4];
+    let mut last = at;
     for (field, what) in fields.iter_mut().zip(["key", "value", "session", "transaction"]) {
+        last = at;
         *field = integer(bytes, &mut at, values).ok_or_else(|| {
-            fail(at, &format!("an integer of at most 64 bits as the {what}"))
-                .hint("this format holds integers only: other keys and values need another format")
+            let error = fail(at, &format!("an integer of at most 64 bits as the {what}"));
+            if error.hint.is_empty() { error.hint(INTEGERS_ONLY) } else { error }
         })?;
         let separator = if what == "transaction" { b')' } else { b',' };
         if bytes.get(at) != Some(&separator) {
@@ -243,7 +253,7 @@ fn parse_line(
     let transaction = transaction
         .as_small()
         .filter(|&id| id >= ABORTED)
-        .ok_or_else(|| fail(start + 2, "a transaction id from -1 (an aborted write) to 2^62"))?;
+        .ok_or_else(|| fail(last, "a transaction id from -1 (an aborted write) to 2^62 - 1"))?;
     Ok(Some(Operation { kind, key, value, session, transaction, line: line as u32 }))
 }
 
@@ -495,7 +505,7 @@ mod tests {
             ("w(1,99999999999999999999,0,1)", 1, 5, "at most 64 bits"),
             ("w(a,5,0,1)", 1, 3, "the key"),
             ("r1", 1, 2, "`(`"),
-            ("w(1,5,0,-2)", 1, 3, "a transaction id"),
+            ("w(1,5,0,-2)", 1, 9, "a transaction id"),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!((error.line, error.column), (line, column), "{text}");
