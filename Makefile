@@ -56,6 +56,11 @@ check: build ## formatting, lints and types
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest isoscope._native
 
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz: $(VENV)/toolchain ## hostile input for every parser, for SECONDS=60
+	cargo run --quiet --release --manifest-path rust/fuzz/Cargo.toml --bin stress -- $(SECONDS) tests
+
 .PHONY: bench
 bench: build ## run the benchmarks and print their table
 	$(BIN)/python -m benchmarks

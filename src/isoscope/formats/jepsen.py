@@ -34,7 +34,7 @@ def _without_comments(head: bytes) -> bytes:
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
-    is_json = re.match(rb'[\s\[]*\{\s*"', source.head()) is not None
+    is_json = re.match(rb'(\xef\xbb\xbf)?[\s\[]*\{\s*"', source.head()) is not None
     reader = Reader("jepsen-json" if is_json else "jepsen")
     if log := log_beside(source):
         try:

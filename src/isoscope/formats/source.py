@@ -49,10 +49,11 @@ class File:
 
     def head(self) -> bytes:
         """The start of the content, decompressed."""
-        if self.raw is not None:
-            return _peek(self.raw)
-        with _reporting(self.path), self._open() as stream:
-            return stream.read(_HEAD)
+        with _reporting(self.path):
+            if self.raw is not None:
+                return _decompressed_start(_peek(self.raw))
+            with self._open() as stream:
+                return stream.read(_HEAD)
 
     @property
     def is_plain(self) -> bool:
@@ -62,17 +63,10 @@ class File:
         with _reporting(self.path), Path(self.path).open("rb") as stream:
             return not stream.read(4).startswith((_GZIP, _ZSTANDARD))
 
-    def _open(self) -> io.BufferedIOBase:
-        raw = self.raw or Path(self.path).open("rb")  # noqa: SIM115 - closed by the caller
-        magic = _peek(cast("BinaryIO", raw), 4)
-        if magic.startswith(_GZIP):
-            return gzip.GzipFile(fileobj=raw)
-        if magic.startswith(_ZSTANDARD):
-            import zstandard  # noqa: PLC0415 - heavy, and few files need it
-
-            reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK)
-        return cast("io.BufferedIOBase", raw)
+    @contextmanager
+    def _open(self) -> Iterator[io.BufferedIOBase]:
+        with self.raw or Path(self.path).open("rb") as raw, _decompressed(raw) as stream:
+            yield stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +96,34 @@ class Input:
             if head := file.head():
                 return head
         return b""
+
+
+@contextmanager
+def _decompressed(raw: BinaryIO) -> Iterator[io.BufferedIOBase]:
+    """The content of `raw`, whichever compression its first bytes show."""
+    magic = _peek(raw, 4)
+    if magic.startswith(_GZIP):
+        with gzip.GzipFile(fileobj=raw) as stream:
+            yield stream
+    elif magic.startswith(_ZSTANDARD):
+        import zstandard  # noqa: PLC0415 - heavy, and few files need it
+
+        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+        with io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK) as stream:
+            yield stream
+    else:
+        yield cast("io.BufferedIOBase", raw)
+
+
+def _decompressed_start(start: bytes) -> bytes:
+    """As much as can be told of the content from the start of a stream that is read only once."""
+    if start.startswith(_GZIP):
+        return zlib.decompressobj(wbits=31).decompress(start, _HEAD)
+    if start.startswith(_ZSTANDARD):
+        import zstandard  # noqa: PLC0415 - heavy, and few files need it
+
+        return zstandard.ZstdDecompressor().decompressobj().decompress(start)[:_HEAD]
+    return start
 
 
 def _buffered(stream: BinaryIO) -> BinaryIO:

@@ -196,7 +196,7 @@ fn what_the_format_cannot_say_is_left_out() {
     builder.operation(only, Kind::Delete, key, Value::NIL, 1);
     let mut text = Vec::new();
     write(&builder.finish().unwrap(), &mut text).unwrap();
-    assert_eq!(String::from_utf8(text).unwrap(), "[\n{\"tid\":null,\"ops\":[]}\n]\n");
+    assert_eq!(String::from_utf8(text).unwrap(), "[\n{\"tid\":\"nil\",\"ops\":[]}\n]\n");
 }
 
 #[test]

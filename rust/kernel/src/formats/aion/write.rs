@@ -62,11 +62,11 @@ fn write_all(
 fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
     let columns = &history.transactions;
     out.extend(b"{\"tid\":");
-    json::write_value(&history.values, columns.ids[transaction], out);
+    write_id(history, columns.ids[transaction], out);
     let session = history.session_ids[columns.sessions[transaction] as usize];
     if session != Value::NIL {
         out.extend(b",\"sid\":");
-        json::write_value(&history.values, session, out);
+        write_id(history, session, out);
     }
     if let Some(place) = columns.sequences.get(transaction).number() {
         out.extend(format!(",\"sno\":{place}").as_bytes());
@@ -81,6 +81,15 @@ fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
     out.extend(b",\"ops\":");
     write_operations(history, transaction, out);
     out.push(b'}');
+}
+
+/// Ids are integers or strings, so any other scalar is written as a string.
+fn write_id(history: &History, id: Value, out: &mut Vec<u8>) {
+    match id.atom_index().map(|index| history.values.atom(index)) {
+        Some((AtomKind::Nil, _)) => json::write_string("nil", out),
+        Some((AtomKind::Boolean | AtomKind::Float, text)) => json::write_string(text, out),
+        _ => json::write_value(&history.values, id, out),
+    }
 }
 
 fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {

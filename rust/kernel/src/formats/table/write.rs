@@ -80,11 +80,18 @@ struct Rows<'h> {
     table: Table,
     atoms: [HashMap<Value, i32>; TEXTS.len()],
     words: [HashMap<&'static str, i32>; TEXTS.len()],
+    cells: [HashMap<String, i32>; TEXTS.len()],
 }
 
 impl<'h> Rows<'h> {
     fn new(history: &'h History) -> Self {
-        Self { history, table: Table::default(), atoms: Default::default(), words: Default::default() }
+        Self {
+            history,
+            table: Table::default(),
+            atoms: Default::default(),
+            words: Default::default(),
+            cells: Default::default(),
+        }
     }
 
     fn integer(&mut self, column: Integers, value: i64) {
@@ -120,7 +127,22 @@ impl<'h> Rows<'h> {
     }
 
     fn edn(&mut self, column: Texts, value: Value) {
-        self.text(column, value, edn_text);
+        match self.history.values.as_list(value) {
+            // Equal lists are different words.
+            Some(_) => self.owned(column, edn_text(&self.history.values, value)),
+            None => self.text(column, value, edn_text),
+        }
+    }
+
+    /// A text that may have come before; pyarrow writes a dictionary with repeated entries as other bytes
+    /// every time.
+    fn owned(&mut self, column: Texts, cell: String) {
+        let text = self.table.texts[column as usize].get_or_insert_default();
+        let index = *self.cells[column as usize].entry(cell).or_insert_with_key(|cell| {
+            text.dictionary.push(cell.clone());
+            text.dictionary.len() as i32 - 1
+        });
+        self.cell(column, index);
     }
 
     fn scalar(&mut self, plain: Integers, edn: Texts, value: Value) {
@@ -236,10 +258,7 @@ impl<'h> Rows<'h> {
                 edn::write_scalar(&self.history.values, value, &mut cell);
             }
             cell.push(b']');
-            let text = self.table.texts[column as usize].get_or_insert_default();
-            text.dictionary.push(String::from_utf8_lossy(&cell).into_owned());
-            let index = text.dictionary.len() as i32 - 1;
-            self.cell(column, index);
+            self.owned(column, String::from_utf8_lossy(&cell).into_owned());
         }
     }
 
