@@ -54,12 +54,17 @@ test-all: test ## also what needs servers or a browser
 
 .PHONY: check
 check: build ## formatting, lints and types
-	cargo fmt --manifest-path rust/Cargo.toml --check
+	cargo fmt --all --manifest-path rust/Cargo.toml --check
 	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest isoscope._native
+
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz: $(VENV)/toolchain ## hostile input for every parser, for SECONDS=60
+	cargo run --quiet --release --manifest-path rust/fuzz/Cargo.toml --bin stress -- $(SECONDS) tests
 
 .PHONY: bench
 bench: build ## run the benchmarks and print their table

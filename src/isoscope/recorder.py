@@ -183,7 +183,7 @@ def build(
     for transaction in transactions:
         _add(builder, transaction)
     for key, value in initial.of_key.items():
-        builder.initial(value, key=key)
+        builder.initial_of(key, value)
     for version_source, key, value in versions:
         builder.version(VERSION_SOURCES.index(version_source), key, value)
     try:

@@ -37,7 +37,9 @@ def test_what_would_be_lost_is_refused_by_name_and_nothing_is_written(folder: Pa
     assert done.err.startswith("error: plume cannot hold all of this history; it would lose\n  - ")
     assert "  - lists\n" in done.err
     assert "  - keys that are no integers\n" in done.err
-    assert done.err.endswith("\n\nhint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything\n")
+    assert done.err.endswith(
+        "\n\nhint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything\n"
+    )
     assert not (folder / "out.txt").exists()
 
 

@@ -81,24 +81,22 @@ impl Builder {
         Ok(())
     }
 
-    /// Sets the initial value of every key, or of one.
-    #[pyo3(signature = (value, *, key = None, replaceable = false))]
-    fn initial(
-        &mut self,
-        value: &Bound<'_, PyAny>,
-        key: Option<&Bound<'_, PyAny>>,
-        replaceable: bool,
-    ) -> PyResult<()> {
+    /// Sets the initial value of every key.
+    #[pyo3(signature = (value, *, replaceable))]
+    fn initial(&mut self, value: &Bound<'_, PyAny>, replaceable: bool) -> PyResult<()> {
         let kernel = self.kernel()?;
+        kernel.initial.default = scalar::maybe_unknown(&mut kernel.values, value)?;
+        kernel.initial.replaceable = replaceable;
+        Ok(())
+    }
+
+    /// Sets the initial value of one key.
+    fn initial_of(&mut self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let kernel = self.kernel()?;
+        let key = scalar::from_python(&mut kernel.values, key)?;
+        let key = kernel.key(key);
         let value = scalar::maybe_unknown(&mut kernel.values, value)?;
-        if let Some(key) = key {
-            let key = scalar::from_python(&mut kernel.values, key)?;
-            let key = kernel.key(key);
-            kernel.initial.of_key.push((key, value));
-        } else {
-            kernel.initial.default = value;
-            kernel.initial.replaceable = replaceable;
-        }
+        kernel.initial.of_key.push((key, value));
         Ok(())
     }
 

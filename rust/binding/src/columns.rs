@@ -273,6 +273,18 @@ impl Columns {
         }
     }
 
+    /// What a format that is text would lose of the history, beyond the features that it does not have.
+    fn unwritable(&self, py: Python<'_>, format: &str) -> PyResult<Vec<&'static str>> {
+        let unwritable = match format {
+            "aion" | "aion-lines" => aion::unwritable,
+            "jepsen" => jepsen::unwritable,
+            "jepsen-json" => jepsen::unwritable_json,
+            "plume" => plume::unwritable,
+            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
+        };
+        Ok(py.detach(|| unwritable(&self.0)))
+    }
+
     /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the
     /// transaction with which to go on.
     fn export_rows<'py>(
@@ -308,14 +320,15 @@ impl Columns {
     /// The initial values as EDN: of all other keys, whether a write replaces it, [(key, value)].
     fn initial_edn(&self) -> (String, bool, Vec<(String, String)>) {
         let (initial, values) = (&self.0.initial, &self.0.values);
-        let default = match initial.default {
+        let text = |value: Value| match value {
             Value::UNKNOWN => String::new(),
-            value => table::edn_text(values, value),
+            known => table::edn_text(values, known),
         };
-        let of_key = initial.of_key.iter().map(|&(key, value)| {
-            (table::edn_text(values, self.0.keys[key as usize]), table::edn_text(values, value))
-        });
-        (default, initial.replaceable, of_key.collect())
+        let of_key = initial
+            .of_key
+            .iter()
+            .map(|&(key, value)| (table::edn_text(values, self.0.keys[key as usize]), text(value)));
+        (text(initial.default), initial.replaceable, of_key.collect())
     }
 
     /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,

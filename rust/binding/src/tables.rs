@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::{parse_error, scalar};
+use isoscope_kernel::builder::Builder;
 use isoscope_kernel::formats::edn;
 use isoscope_kernel::formats::table::{self, INTEGERS, Lists, NO_TEXT, NULL, TEXTS, Table, Text};
 use isoscope_kernel::value::Value;
@@ -76,14 +77,11 @@ impl TableReader {
     fn initial_edn(&mut self, value: &str, replaceable: bool, of_key: Vec<(String, String)>) -> PyResult<()> {
         let builder = &mut self.reader()?.builder;
         builder.initial.replaceable = replaceable;
-        builder.initial.default = match value {
-            "" => Value::UNKNOWN,
-            text => edn::parse_value(text, &mut builder.values).map_err(parse_error)?,
-        };
+        builder.initial.default = value_or_unknown(value, builder)?;
         for (key, value) in &of_key {
             let key = edn::parse_value(key, &mut builder.values).map_err(parse_error)?;
             let key = builder.key(key);
-            let value = edn::parse_value(value, &mut builder.values).map_err(parse_error)?;
+            let value = value_or_unknown(value, builder)?;
             builder.initial.of_key.push((key, value));
         }
         Ok(())
@@ -118,6 +116,14 @@ impl TableReader {
 impl TableReader {
     fn reader(&mut self) -> PyResult<&mut table::TableReader> {
         self.reader.as_mut().ok_or_else(finished)
+    }
+}
+
+/// The value of EDN text; empty text is unknown.
+fn value_or_unknown(text: &str, builder: &mut Builder) -> PyResult<Value> {
+    match text {
+        "" => Ok(Value::UNKNOWN),
+        known => edn::parse_value(known, &mut builder.values).map_err(parse_error),
     }
 }
 

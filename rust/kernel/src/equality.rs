@@ -88,10 +88,16 @@ impl Pair<'_> {
             })
     }
 
-    /// Ids of sessions were compared; what is left is who shares one and in which order.
+    /// Ids of sessions were compared; what is left is who shares one and in which order, whatever its number.
     fn sessions(&self) -> bool {
-        self.left.session_transactions == self.right.session_transactions
-            && self.left.session_offsets == self.right.session_offsets
+        let shared = |left: usize| {
+            let first = self.left.transactions_of(left).first();
+            first.is_none_or(|&first| {
+                let right = self.right.transactions.sessions[first as usize];
+                self.left.transactions_of(left) == self.right.transactions_of(right as usize)
+            })
+        };
+        (0..self.left.session_ids.len()).all(shared)
     }
 
     fn initial(&self) -> bool {

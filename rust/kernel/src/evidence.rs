@@ -2,7 +2,7 @@
 
 use crate::by_key::{ByKey, Shape, Write, Writes, shape};
 use crate::cancel::Cancel;
-use crate::history::{History, Initial, Kind, Status};
+use crate::history::{History, Initial, Interval, Kind, Status};
 use crate::value::{AtomKind, Value};
 use rayon::prelude::*;
 
@@ -170,7 +170,7 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("columns", !operations.columns.is_empty());
     add("deletes", has(Kind::Delete));
     add("empty transactions", history.operation_offsets.windows(2).any(|pair| pair[0] == pair[1]));
-    add("event order", invoked(history));
+    add("event order", has_event_order(history));
     add("explicit sequence numbers", !transactions.sequences.is_empty());
     add("indeterminate transactions", status(Status::Indeterminate));
     add("initial values of single keys", !of_key.is_empty());
@@ -186,7 +186,7 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("tables", !operations.tables.is_empty());
     add("timestamps", !transactions.starts.is_empty() || !transactions.commits.is_empty());
     add("tombstones", !operations.tombstones.is_empty());
-    add("transaction ids that are no integers", transactions.ids.iter().any(|&id| !is_integer(history, id)));
+    add("transaction ids that are no integers", odd_ids(history));
     add("transactions without a session id", history.session_ids.contains(&Value::NIL));
     add("unknown results", unknown_results(history));
     add("values that are no integers", odd_values(history));
@@ -194,10 +194,24 @@ pub fn features(history: &History) -> Vec<&'static str> {
     features
 }
 
-/// Whether an invocation has a place among the events: the order of completions alone is that of the rows.
-fn invoked(history: &History) -> bool {
+/// Whether events have places: those of completions in the order of the rows say no more than the rows.
+pub(crate) fn has_event_order(history: &History) -> bool {
     let positions = &history.transactions.positions;
-    !positions.is_empty() && (0..history.transaction_count()).any(|t| positions.get(t).invoke().is_some())
+    let places = || (0..history.transaction_count()).map(|transaction| positions.get(transaction));
+    !positions.is_empty()
+        && (places().any(|place| place.invoke().is_some())
+            || !places().filter_map(Interval::complete).is_sorted_by(|before, after| before < after))
+}
+
+/// The names that a reader gives to aborted transactions without ids do not count.
+fn odd_ids(history: &History) -> bool {
+    let ids = history.transactions.ids.iter().zip(&history.transactions.statuses);
+    ids.into_iter().any(|(&id, &status)| {
+        let named = id.atom_index().map(|index| history.values.atom(index));
+        let by_reader =
+            status == Status::Aborted && named.is_some_and(|(_, text)| text.starts_with("aborted-"));
+        !is_integer(history, id) && !by_reader
+    })
 }
 
 fn aborted_groups(history: &History) -> bool {

@@ -50,11 +50,12 @@ def save(
     and returns its names.
     """
     chosen = find(format) if format else for_path(os.fspath(path))
-    losses = chosen.losses(history)
+    plain = _uncompressed(os.fspath(path))
+    losses = chosen.losses(history, plain)
     if losses and not lossy:
         raise LossError(chosen.name, losses)
     with output(path) as sink:
-        chosen.write(history, sink, path=_uncompressed(os.fspath(path)))
+        chosen.write(history, sink, path=plain)
     return losses
 
 

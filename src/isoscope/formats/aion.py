@@ -25,8 +25,12 @@ def _sniff(head: bytes) -> bool:
     return _OBJECT.match(head) is not None
 
 
+def _writer(path: str) -> str:
+    return "aion-lines" if path.endswith(".jsonl") else "aion"
+
+
 def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write("aion-lines" if path.endswith(".jsonl") else "aion", sink)
+    history.columns.write(_writer(path), sink)
 
 
 FORMAT = Format(
@@ -36,6 +40,7 @@ FORMAT = Format(
     sniff=_sniff,
     read=partial(read_text, "aion"),
     write=_write,
+    writer=_writer,
     holds=frozenset(FEATURES)
     - {
         "client intervals of operations",

@@ -10,6 +10,8 @@ from isoscope.errors import FormatError
 from isoscope.history import History, Initial, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from isoscope.formats.source import Input
 
 __all__ = [
@@ -85,7 +87,8 @@ class Format:
     """One format; each lives in a file of its own and is listed in `formats/__init__.py`.
 
     `holds` are the features that survive writing; `initial` is what a reader assumes, which a history
-    with another assumption loses (None: the format writes its own).
+    with another assumption loses (None: the format writes its own). `writer` names the native writer for
+    a path, which may have more to lose.
     """
 
     name: str
@@ -96,16 +99,19 @@ class Format:
     write: WriteFunction
     holds: frozenset[str] = field(default_factory=frozenset)
     initial: Initial | None = None
+    writer: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if unheard := self.holds - set(FEATURES):
             raise ValueError(f"{self.name} holds {sorted(unheard)}, which no history has")
 
-    def losses(self, history: History) -> tuple[str, ...]:
-        """What `history` holds and the format cannot."""
+    def losses(self, history: History, path: str = "") -> tuple[str, ...]:
+        """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
         lost = [feature for feature in history.columns.features() if feature not in self.holds]
         if self.initial is not None and _matters(history) and history.initial != self.initial:
             lost.append(f"the initial value ({history.initial.value!r}, here {self.initial.value!r})")
+        if self.writer is not None:
+            lost += history.columns.unwritable(self.writer(path))
         return tuple(lost)
 
 

@@ -34,7 +34,7 @@ def _without_comments(head: bytes) -> bytes:
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
-    is_json = re.match(rb'[\s\[]*\{\s*"', source.head()) is not None
+    is_json = re.match(rb'(\xef\xbb\xbf)?[\s\[]*\{\s*"', source.head()) is not None
     reader = Reader("jepsen-json" if is_json else "jepsen")
     if log := log_beside(source):
         try:
@@ -61,8 +61,12 @@ def log_beside(source: Input) -> File | None:
     return None
 
 
+def _writer(path: str) -> str:
+    return "jepsen-json" if path.endswith(".json") else "jepsen"
+
+
 def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write("jepsen-json" if path.endswith(".json") else "jepsen", sink)
+    history.columns.write(_writer(path), sink)
 
 
 FORMAT = Format(
@@ -72,6 +76,7 @@ FORMAT = Format(
     sniff=_sniff,
     read=_read,
     write=_write,
+    writer=_writer,
     holds=frozenset(FEATURES)
     - {
         "client intervals of operations",

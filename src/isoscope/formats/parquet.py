@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from isoscope._native import ParseError, TableReader, table_columns
 from isoscope.errors import FormatError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "SCHEMA_VERSION"]
 
 SCHEMA_VERSION = 1
+# Value of every key, whether a write of it replaces it, values of single keys; EDN, empty if unknown.
+_InitialEdn: TypeAlias = tuple[str, bool, list[tuple[str, str]]]
 _METADATA = b"isoscope"
 _MAGIC = b"PAR1"
 _NULL = -(2**63)
@@ -43,12 +45,18 @@ def _sniff(head: bytes) -> bool:
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
     reader = TableReader()
-    row, files = 1, []
+    row, files, headers = 1, [], []
     for file in source.files:
         files.append((row, file.path))
-        row += _read_file(reader, file, source, files, initial)
+        rows, header = _read_file(reader, file, _source(source, files))
+        headers.append(header)
+        row += rows
+    _check_initial(source, headers)
     said = _source(source, files)
     try:
+        reader.initial_edn(*headers[0])
+        if initial is not None:
+            reader.initial(initial.value, list(initial.of_key.items()))
         return History(reader.finish(), said)
     except ParseError as error:
         raise format_error(error, said) from None
@@ -58,28 +66,22 @@ def _source(source: Input, files: list[tuple[int, str]]) -> Source:
     return Source(path=source.path, format="parquet", files=tuple(files) if len(files) > 1 else ())
 
 
-def _read_file(
-    reader: TableReader,
-    file: File,
-    source: Input,
-    files: list[tuple[int, str]],
-    initial: Initial | None,
-) -> int:
-    """Adds one file to `reader`; how many rows it had."""
+def _read_file(reader: TableReader, file: File, source: Source) -> tuple[int, _InitialEdn]:
+    """Adds one file to `reader`; how many rows it had, and its initial values."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     target = file.path if file.is_plain else pa.BufferReader(file.read())
     try:
         schema = pq.read_schema(target)
-        _set_initial(reader, file, schema.metadata or {}, initial)
+        initial = _initial(file, schema.metadata or {})
         texts = [name for name in schema.names if name in table_columns()[1]]
         with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
             for batch in _ahead(table.iter_batches(_BATCH, columns=_known(schema.names))):
                 reader.add(batch.num_rows, *_columns(batch))
-            return int(table.metadata.num_rows)
+            return int(table.metadata.num_rows), initial
     except ParseError as error:
-        raise format_error(error, _source(source, files)) from None
+        raise format_error(error, source) from None
     except (pa.ArrowException, OSError) as error:
         raise FormatError(
             path=file.path,
@@ -104,17 +106,13 @@ def _known(names: list[str]) -> list[str]:
     return [name for name in names if name in known]
 
 
-def _set_initial(
-    reader: TableReader, file: File, metadata: dict[bytes, bytes], initial: Initial | None
-) -> None:
+def _initial(file: File, metadata: dict[bytes, bytes]) -> _InitialEdn:
+    """The initial values that the file's metadata names."""
     try:
         header = json.loads(metadata[_METADATA])
         version, said = header["schema"], header["initial"]
-        values = (
-            said["value"],
-            said["replaceable"],
-            [(key, value) for key, value in said["of_key"]],
-        )
+        value, replaceable = str(said["value"]), bool(said["replaceable"])
+        of_key = [(str(key), str(value)) for key, value in said["of_key"]]
     except (KeyError, TypeError, ValueError):
         raise FormatError(
             path=file.path,
@@ -129,9 +127,19 @@ def _set_initial(
             found=f"version {version}",
             hint="a newer Isoscope wrote it: update this one",
         )
-    reader.initial_edn(*values)
-    if initial is not None:
-        reader.initial(initial.value, list(initial.of_key.items()))
+    return value, replaceable, of_key
+
+
+def _check_initial(source: Input, headers: list[_InitialEdn]) -> None:
+    """All files of one history must agree on what keys hold before the first write."""
+    for file, header in zip(source.files, headers, strict=True):
+        if header != headers[0]:
+            raise FormatError(
+                path=file.path,
+                expected=f"the initial values of {source.files[0].path}",
+                found="others",
+                hint="are these files of one history?",
+            )
 
 
 def _columns(batch: pa.RecordBatch) -> tuple[dict[str, Any], dict[str, Any], Any, Any]:

@@ -25,8 +25,12 @@ def _sniff(head: bytes) -> bool:
     return _LINE.match(head) is not None
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG001
-    history.columns.write("plume", sink)
+def _writer(path: str) -> str:  # noqa: ARG001
+    return "plume"
+
+
+def _write(history: History, sink: BinaryIO, *, path: str) -> None:
+    history.columns.write(_writer(path), sink)
 
 
 FORMAT = Format(
@@ -36,6 +40,7 @@ FORMAT = Format(
     sniff=_sniff,
     read=partial(read_text, "plume"),
     write=_write,
+    writer=_writer,
     holds=frozenset({"aborted transactions", "registers"}),
     initial=Initial(value=0, replaceable=True),
 )

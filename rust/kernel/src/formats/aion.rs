@@ -24,7 +24,7 @@ mod record;
 mod write;
 
 pub use record::Batch;
-pub use write::{write, write_lines};
+pub use write::{unwritable, write, write_lines};
 
 use super::Records;
 use super::json::{self, Cursor, Fault};

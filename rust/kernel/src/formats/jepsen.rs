@@ -5,14 +5,17 @@
 //! a [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
 //! is the order of events, by `:index` if every event has one and they ascend, else by running number.
 
+mod field;
 mod finish;
 mod front;
 mod json_front;
 mod notation;
+mod order;
 mod pairing;
 mod write;
 
 pub use json_front::JepsenJson;
+pub use order::{unwritable, unwritable_json};
 pub use write::{write, write_json};
 
 use super::Records;

@@ -38,7 +38,7 @@ mod string;
 mod write;
 
 pub use number::Number;
-pub use write::{write_string, write_value};
+pub use write::{unwritable, write_string, write_value};
 
 use crate::error::ParseError;
 use crate::value::{AtomKind, Value, Values};

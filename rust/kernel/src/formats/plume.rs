@@ -4,6 +4,10 @@
 //! by first appearance. Transaction `-1` marks an aborted write: each such line is a transaction of its
 //! own, because the format cannot say which of them belong together.
 
+mod write;
+
+pub use write::{unwritable, write};
+
 use super::Records;
 use crate::builder::Builder;
 use crate::error::ParseError;
@@ -12,6 +16,8 @@ use crate::value::{AtomKind, Value, Values};
 
 const EXAMPLE: &str = "an operation such as `w(key,value,session,transaction)`";
 const ABORTED: i64 = -1;
+const CUT_SHORT: &str = "the line is cut short: is the file whole?";
+const INTEGERS_ONLY: &str = "this format holds integers only: other keys and values need another format";
 
 /// The history so far.
 pub struct Plume {
@@ -144,8 +150,7 @@ impl Plume {
             return;
         }
         self.aborted += 1;
-        let name = format!("aborted-{}", self.aborted);
-        let id = self.builder.values.intern(AtomKind::Text, &name);
+        let id = self.builder.values.intern(AtomKind::Text, &aborted_name(self.aborted));
         let session = self.builder.session(session);
         let transaction = self.builder.transaction(id, session, Status::Aborted, operation.line);
         let key = self.builder.key(key);
@@ -188,14 +193,15 @@ fn usual_line(text: &[u8], line: u64) -> Option<(Operation, usize)> {
 #[inline]
 fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
     let rest = &text[*at..];
-    let mut number = 0;
+    let mut number: i64 = 0;
     for (length, &byte) in rest.iter().enumerate().take(19) {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             *at += length + 1;
             return (byte == separator && length > 0).then_some(number);
         }
-        number = number * 10 + i64::from(digit);
+        // A nineteenth digit may overflow, and then nothing is made of the number.
+        number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
     None
 }
@@ -212,23 +218,31 @@ fn parse_line(
     let fail = |at: usize, expected: &str| {
         // Only this line is shown: the rest of the block must not be counted as lines before it.
         let error = ParseError::at(&text[start..end], at - start, line, expected);
-        if at >= end { error.found("the end of the line") } else { error }
+        match bytes.get(at) {
+            None | Some(b'\r') => error.found("the end of the line").hint(CUT_SHORT),
+            Some(b' ' | b'\t') => error.hint("there are no spaces inside an operation"),
+            Some(_) => error,
+        }
     };
-    let kind = match bytes.get(start) {
+    let blank = bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let mut at = start + blank;
+    let kind = match bytes.get(at) {
         Some(b'r') => Kind::Read,
         Some(b'w') => Kind::Write,
-        _ if bytes[start..].trim_ascii().is_empty() => return Ok(None),
-        _ => return Err(fail(start, EXAMPLE).hint("is this another format? Name it with --format")),
+        None => return Ok(None),
+        _ => return Err(fail(at, EXAMPLE).hint("is this another format? Name it with --format")),
     };
-    if bytes.get(start + 1) != Some(&b'(') {
-        return Err(fail(start + 1, "`(` after the kind of operation"));
+    if bytes.get(at + 1) != Some(&b'(') {
+        return Err(fail(at + 1, "`(` after the kind of operation"));
     }
-    let mut at = start + 2;
+    at += 2;
     let mut fields = [Value::NIL; 4];
+    let mut last = at;
     for (field, what) in fields.iter_mut().zip(["key", "value", "session", "transaction"]) {
+        last = at;
         *field = integer(bytes, &mut at, values).ok_or_else(|| {
-            fail(at, &format!("an integer of at most 64 bits as the {what}"))
-                .hint("this format holds integers only: other keys and values need another format")
+            let error = fail(at, &format!("an integer of at most 64 bits as the {what}"));
+            if error.hint.is_empty() { error.hint(INTEGERS_ONLY) } else { error }
         })?;
         let separator = if what == "transaction" { b')' } else { b',' };
         if bytes.get(at) != Some(&separator) {
@@ -243,7 +257,7 @@ fn parse_line(
     let transaction = transaction
         .as_small()
         .filter(|&id| id >= ABORTED)
-        .ok_or_else(|| fail(start + 2, "a transaction id from -1 (an aborted write) to 2^62"))?;
+        .ok_or_else(|| fail(last, "a transaction id from -1 (an aborted write) to 2^62 - 1"))?;
     Ok(Some(Operation { kind, key, value, session, transaction, line: line as u32 }))
 }
 
@@ -273,221 +287,10 @@ fn integer(bytes: &[u8], at: &mut usize, values: &mut Values) -> Option<Value> {
     }
 }
 
-/// Writes `history` as Plume text.
-///
-/// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`]
-/// first.
-///
-/// # Errors
-/// If `out` fails.
-pub fn write(history: &History, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    let numbers = Numbers::of(history);
-    let mut text = Vec::new();
-    for transaction in history.written_order() {
-        let session = numbers.session(history, transaction);
-        let id = numbers.transaction(history, transaction);
-        for operation in history.operations_of(transaction) {
-            let kind = match history.operations.kinds[operation] {
-                Kind::Read => b'r',
-                Kind::Write | Kind::Insert => b'w',
-                _ => continue,
-            };
-            let (key, value) = (history.operations.keys[operation], history.operations.values[operation]);
-            let Some(value) = numbers.value(history, value) else { continue };
-            text.extend_from_slice(&[kind, b'(']);
-            for number in [numbers.key(history, key), value, session] {
-                push_number(&mut text, number);
-                text.push(b',');
-            }
-            push_number(&mut text, id);
-            text.extend_from_slice(b")\n");
-        }
-        if text.len() > 1 << 20 {
-            out.write_all(&text)?;
-            text.clear();
-        }
-    }
-    out.write_all(&text)
-}
-
-/// Stand-ins for ids that are no 64-bit integers: where one is not, all of its kind are numbered.
-struct Numbers {
-    sessions: bool,
-    transactions: bool,
-    keys: bool,
-    values: Option<hashbrown::HashMap<Value, i128>>,
-}
-
-impl Numbers {
-    fn of(history: &History) -> Self {
-        let odd = |ids: &[Value]| ids.iter().any(|&id| number(history, id).is_none());
-        let committed = |&t: &usize| history.transactions.statuses[t] != Status::Aborted;
-        let mut ids = (0..history.transaction_count()).filter(committed).map(|t| history.transactions.ids[t]);
-        let values = &history.operations.values;
-        let odd_value = |&&value: &&Value| value.list_index().is_none() && value != Value::UNKNOWN;
-        let numbered = values.iter().filter(odd_value).any(|&value| number(history, value).is_none());
-        Self {
-            sessions: odd(&history.session_ids),
-            transactions: ids.any(|id| number(history, id).is_none_or(|id| id < 0)),
-            keys: odd(&history.keys),
-            values: numbered.then(|| {
-                let mut known = hashbrown::HashMap::from([(history.initial.default, 0)]);
-                for &value in values {
-                    let next = known.len() as i128;
-                    known.entry(value).or_insert(next);
-                }
-                known
-            }),
-        }
-    }
-
-    fn session(&self, history: &History, transaction: usize) -> i128 {
-        let session = history.transactions.sessions[transaction];
-        let id = number(history, history.session_ids[session as usize]);
-        id.filter(|_| !self.sessions).unwrap_or(i128::from(session))
-    }
-
-    fn transaction(&self, history: &History, transaction: usize) -> i128 {
-        if history.transactions.statuses[transaction] == Status::Aborted {
-            return i128::from(ABORTED);
-        }
-        let id = number(history, history.transactions.ids[transaction]);
-        id.filter(|_| !self.transactions).unwrap_or(transaction as i128)
-    }
-
-    fn key(&self, history: &History, key: u32) -> i128 {
-        number(history, history.keys[key as usize]).filter(|_| !self.keys).unwrap_or(i128::from(key))
-    }
-
-    fn value(&self, history: &History, value: Value) -> Option<i128> {
-        match &self.values {
-            Some(known) => known.get(&value).copied(),
-            None => number(history, value),
-        }
-    }
-}
-
-/// The integer that `value` is, if it fits 64 bits.
-fn number(history: &History, value: Value) -> Option<i128> {
-    if let Some(small) = value.as_small() {
-        return Some(i128::from(small));
-    }
-    let (kind, text) = history.values.atom(value.atom_index()?);
-    let number: i128 = text.parse().ok().filter(|_| kind == AtomKind::Integer)?;
-    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&number).then_some(number)
-}
-
-fn push_number(text: &mut Vec<u8>, number: i128) {
-    let Ok(mut rest) = u64::try_from(number) else {
-        text.extend_from_slice(number.to_string().as_bytes());
-        return;
-    };
-    let mut digits = [0u8; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[start..]);
+/// What the reader calls the aborted transaction at this place among them.
+fn aborted_name(place: u64) -> String {
+    format!("aborted-{place}")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::formats::Reader;
-
-    fn read(text: &str) -> Result<History, ParseError> {
-        read_blocks(text.as_bytes(), text.len().max(1))
-    }
-
-    fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-        let mut reader = Reader::new(Plume::default());
-        for block in text.chunks(size) {
-            reader.feed(block)?;
-        }
-        reader.end_of_file()?;
-        reader.finish()
-    }
-
-    #[test]
-    fn a_small_history_is_read() {
-        let history = read("w(1,5,0,7)\r\nr(1,5,2,8)\n\nw(2,6,0,7)").unwrap();
-        assert_eq!(history.transaction_count(), 2);
-        assert_eq!(history.operations_of(0), 0..2);
-        assert_eq!(history.operations.lines, [1, 4, 2]);
-        assert_eq!(history.session_ids.len(), 2);
-    }
-
-    #[test]
-    fn blocks_of_any_size_give_the_same_columns() {
-        let text: String = (0..500).map(|i| format!("w({},{i},{},{})\n", i % 7, i % 3, i - i % 3)).collect();
-        let text = text.replace(",0)", ",0)\n");
-        let whole = read(&text);
-        for size in [1, 2, 3, 7, 64, 1000] {
-            let parts = read_blocks(text.as_bytes(), size);
-            match (&whole, &parts) {
-                (Ok(whole), Ok(parts)) => {
-                    assert_eq!(whole.operations.values, parts.operations.values);
-                    assert_eq!(whole.operations.lines, parts.operations.lines);
-                }
-                (Err(whole), Err(parts)) => assert_eq!(whole, parts),
-                _ => panic!("one way failed, the other did not"),
-            }
-        }
-    }
-
-    #[test]
-    fn each_aborted_write_is_a_transaction_of_its_own() {
-        let history = read("w(1,5,0,-1)\nw(2,5,0,-1)\nr(1,5,0,-1)\nr(1,5,0,3)\n").unwrap();
-        assert_eq!(history.transaction_count(), 3);
-        assert_eq!(history.transactions.statuses[..2], [Status::Aborted; 2]);
-        assert_eq!(history.notes.len(), 1);
-    }
-
-    #[test]
-    fn a_transaction_in_two_sessions_is_an_error() {
-        let error = read("w(1,5,0,1)\nw(1,6,1,1)").unwrap_err();
-        assert_eq!(error.line, 2);
-        assert!(error.expected.contains("line 1"), "{}", error.expected);
-    }
-
-    #[test]
-    fn errors_say_where_and_what() {
-        for (text, line, column, expected) in [
-            ("w(1,5,0", 1, 8, "`,` after the session"),
-            ("w(1,5,0,1)\nx", 2, 1, "an operation"),
-            ("w(1,5,0,1) r(1,5,0,1)", 1, 11, "the end of the line"),
-            ("w(1,99999999999999999999,0,1)", 1, 5, "at most 64 bits"),
-            ("w(a,5,0,1)", 1, 3, "the key"),
-            ("r1", 1, 2, "`(`"),
-            ("w(1,5,0,-2)", 1, 3, "a transaction id"),
-        ] {
-            let error = read(text).unwrap_err();
-            assert_eq!((error.line, error.column), (line, column), "{text}");
-            assert!(error.expected.contains(expected), "{text}: {}", error.expected);
-        }
-    }
-
-    #[test]
-    fn writing_and_reading_again_is_the_identity() {
-        let text = "w(1,5,0,7)\nw(9,1,3,-1)\nr(1,5,2,8)\nw(2,0,0,7)\nr(18446744073709551615,-4,2,9)\n";
-        let history = read(text).unwrap();
-        let mut written = Vec::new();
-        write(&history, &mut written).unwrap();
-        let again = read_blocks(&written, 7).unwrap();
-        assert!(crate::equality::same(&history, &again), "{}", String::from_utf8_lossy(&written));
-    }
-
-    #[test]
-    fn sixty_four_bits_are_exact() {
-        let history = read("w(18446744073709551615,-9223372036854775808,0,1)").unwrap();
-        let key = history.keys[0].atom_index().unwrap();
-        assert_eq!(history.values.atom(key).1, "18446744073709551615");
-        let value = history.operations.values[0].atom_index().unwrap();
-        assert_eq!(history.values.atom(value).1, "-9223372036854775808");
-    }
-}
+mod tests;

@@ -2,16 +2,30 @@
 
 use crate::formats::json;
 use crate::history::{History, Kind, Status, Timestamp};
-use crate::value::Value;
+use crate::value::{AtomKind, Value};
 use std::io::{self, Write};
 
 /// Lines are collected up to this size before they are handed on.
 const CHUNK: usize = 1 << 16;
 
+/// What the format cannot say of `history`, beyond the features that it does not have.
+#[must_use]
+pub fn unwritable(history: &History) -> Vec<&'static str> {
+    let mut lost = json::unwritable(&history.values);
+    let is_odd = |&id: &Value| {
+        let kind = id.atom_index().map(|index| history.values.atom(index).0);
+        kind.is_some_and(|kind| ![AtomKind::Nil, AtomKind::Integer, AtomKind::Text].contains(&kind))
+    };
+    if history.transactions.ids.iter().any(is_odd) || history.session_ids.iter().any(is_odd) {
+        lost.push("ids that are neither integers nor strings");
+    }
+    lost
+}
+
 /// Writes `history` as one JSON array, a transaction a line.
 ///
 /// # Errors
-/// If `out` fails, or if the history holds operations that this format cannot express.
+/// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     write_all(history, out, ("[\n", ",\n", "\n]\n"))
 }
@@ -19,7 +33,7 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 /// Writes `history` as JSON lines, a transaction a line.
 ///
 /// # Errors
-/// If `out` fails, or if the history holds operations that this format cannot express.
+/// If `out` fails.
 pub fn write_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let end = if history.transaction_count() == 0 { "" } else { "\n" };
     write_all(history, out, ("", "\n", end))
@@ -35,7 +49,7 @@ fn write_all(
         if transaction > 0 {
             chunk.extend(between.as_bytes());
         }
-        write_transaction(history, transaction, &mut chunk)?;
+        write_transaction(history, transaction, &mut chunk);
         if chunk.len() >= CHUNK {
             out.write_all(&chunk)?;
             chunk.clear();
@@ -45,14 +59,14 @@ fn write_all(
     out.write_all(&chunk)
 }
 
-fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) -> io::Result<()> {
+fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
     let columns = &history.transactions;
     out.extend(b"{\"tid\":");
-    json::write_value(&history.values, columns.ids[transaction], out);
+    write_id(history, columns.ids[transaction], out);
     let session = history.session_ids[columns.sessions[transaction] as usize];
     if session != Value::NIL {
         out.extend(b",\"sid\":");
-        json::write_value(&history.values, session, out);
+        write_id(history, session, out);
     }
     if let Some(place) = columns.sequences.get(transaction).number() {
         out.extend(format!(",\"sno\":{place}").as_bytes());
@@ -65,9 +79,17 @@ fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) -
         Status::Indeterminate => out.extend(b",\"status\":\"indeterminate\""),
     }
     out.extend(b",\"ops\":");
-    write_operations(history, transaction, out)?;
+    write_operations(history, transaction, out);
     out.push(b'}');
-    Ok(())
+}
+
+/// Ids are integers or strings, so any other scalar is written as a string.
+fn write_id(history: &History, id: Value, out: &mut Vec<u8>) {
+    match id.atom_index().map(|index| history.values.atom(index)) {
+        Some((AtomKind::Nil, _)) => json::write_string("nil", out),
+        Some((AtomKind::Boolean | AtomKind::Float, text)) => json::write_string(text, out),
+        _ => json::write_value(&history.values, id, out),
+    }
 }
 
 fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {
@@ -76,10 +98,10 @@ fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {
     }
 }
 
-fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) -> io::Result<()> {
+fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) {
     let mut bracket = b'[';
     for operation in history.operations_of(transaction) {
-        let Some(letter) = letter(history.operations.kinds[operation])? else {
+        let Some(letter) = letter(history.operations.kinds[operation]) else {
             continue;
         };
         out.push(bracket);
@@ -96,19 +118,14 @@ fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) ->
         out.push(bracket);
     }
     out.push(b']');
-    Ok(())
 }
 
-/// How the format calls an operation; `None` for what the transaction itself says already.
-fn letter(kind: Kind) -> io::Result<Option<u8>> {
+/// How the format calls an operation; it has no deletes, range reads and markers.
+fn letter(kind: Kind) -> Option<u8> {
     match kind {
-        Kind::Read => Ok(Some(b'r')),
-        Kind::Write => Ok(Some(b'w')),
-        Kind::Append => Ok(Some(b'a')),
-        Kind::Begin | Kind::Commit | Kind::Abort => Ok(None),
-        Kind::Insert | Kind::Delete | Kind::RangeRead => {
-            let message = format!("AION JSON has reads, writes and appends, but no operation {kind:?}");
-            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-        }
+        Kind::Read => Some(b'r'),
+        Kind::Write | Kind::Insert => Some(b'w'),
+        Kind::Append => Some(b'a'),
+        _ => None,
     }
 }

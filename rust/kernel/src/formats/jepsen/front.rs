@@ -1,5 +1,6 @@
 //! The EDN front end: text to events.
 
+use super::field::{Field, Seen};
 use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
 use crate::error::ParseError;
 use crate::formats::edn::{Cursor, Fault, closer_of};
@@ -273,54 +274,12 @@ impl EventReader<'_> {
 
     /// What was written or read; a read may leave it out.
     fn operand(&mut self, kind: Kind, closer: u8, batch: &mut Batch) -> Result<Value, Fault> {
-        if kind != Kind::Read {
-            return self.cursor.value(&mut batch.values);
+        let at = self.after_blank()?;
+        match (self.cursor.peek()? == closer, kind) {
+            (true, Kind::Read) => Ok(Value::NIL),
+            (true, _) => Err(Fault::new(at, "a value behind the key")),
+            (false, Kind::Read) => self.cursor.value_or_list(&mut batch.values),
+            (false, _) => self.cursor.value(&mut batch.values),
         }
-        self.cursor.skip_blank()?;
-        if self.cursor.peek()? == closer {
-            return Ok(Value::NIL);
-        }
-        self.cursor.value_or_list(&mut batch.values)
-    }
-}
-
-/// The keys of the map that matter.
-#[derive(Clone, Copy)]
-enum Field {
-    Type,
-    Function,
-    Process,
-    Index,
-    Time,
-    Transaction,
-    Value,
-}
-
-impl Field {
-    fn named(name: &[u8]) -> Option<Self> {
-        match name {
-            b"type" => Some(Self::Type),
-            b"f" => Some(Self::Function),
-            b"value" => Some(Self::Value),
-            b"time" => Some(Self::Time),
-            b"process" => Some(Self::Process),
-            b"index" => Some(Self::Index),
-            b"transaction" => Some(Self::Transaction),
-            _ => None,
-        }
-    }
-}
-
-/// Which fields a map has shown.
-#[derive(Default)]
-struct Seen(u8);
-
-impl Seen {
-    /// False if `field` was there before.
-    fn add(&mut self, field: Field) -> bool {
-        let bit = 1 << field as u8;
-        let is_new = self.0 & bit == 0;
-        self.0 |= bit;
-        is_new
     }
 }

@@ -1,5 +1,6 @@
 //! The JSON front end: objects with string keys, as elle-cli reads them, to events.
 
+use super::field::{Field, Seen};
 use super::{Batch, Draft, EventType, Jepsen, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
 use crate::error::ParseError;
 use crate::formats::Records;
@@ -78,35 +79,49 @@ fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
     let mut draft = Draft::new(cursor.line());
     let mut misfit = None;
     let mut fields = cursor.begin_object()?;
+    let mut seen = Seen::default();
     while let Some(name) = cursor.next_field(&mut fields)? {
-        match &*name {
-            b"type" => draft.event_type = text(cursor)?.as_deref().and_then(EventType::named),
-            b"f" => draft.other_function = text(cursor)?.is_some_and(|f| f != b"txn"),
-            b"process" => draft.process = process(cursor, &mut batch.values)?,
-            b"index" => draft.index = integer(cursor)?,
-            b"time" => draft.time = integer(cursor)?,
-            b"transaction" => draft.transaction = json::scalar(cursor, &mut batch.values)?,
-            b"value" => {
-                let (before, here) = (batch.mark(), *cursor);
-                match operations(cursor, batch) {
-                    Ok(has_value) => draft.has_value = has_value,
-                    Err(fault @ Fault::CutOff(_)) => return Err(fault),
-                    Err(fault) => {
-                        // Only a client's value must be micro-operations, and that may stand further on.
-                        misfit = Some(fault);
-                        batch.rewind(before);
-                        *cursor = here;
-                        cursor.skip_value()?;
-                    }
-                }
-            }
-            _ => cursor.skip_value()?,
+        let Some(field) = Field::named(&name) else {
+            cursor.skip_value()?;
+            continue;
+        };
+        let at = cursor.start();
+        if !seen.add(field) {
+            return Err(Fault::at(at, "each field only once"));
+        }
+        match field {
+            Field::Type => draft.event_type = text(cursor)?.as_deref().and_then(EventType::named),
+            Field::Function => draft.other_function = text(cursor)?.is_some_and(|f| f != b"txn"),
+            Field::Process => draft.process = process(cursor, &mut batch.values)?,
+            Field::Index => draft.index = integer(cursor)?,
+            Field::Time => draft.time = integer(cursor)?,
+            Field::Transaction => draft.transaction = json::scalar(cursor, &mut batch.values)?,
+            Field::Value => match value(cursor, batch)? {
+                Ok(has_value) => draft.has_value = has_value,
+                Err(fault) => misfit = Some(fault),
+            },
         }
     }
     if let Some(fault) = misfit.filter(|_| draft.is_a_clients()) {
         return Err(fault);
     }
     batch.close(&draft, mark).map_err(|(expected, hint)| Fault::at(start, expected).hint(hint))
+}
+
+/// Whether there are micro-operations, or why there are none: only a client's value must be micro-operations,
+/// and that this is a client's may stand further on.
+fn value(cursor: &mut Cursor, batch: &mut Batch) -> Result<Result<bool, Fault>, Fault> {
+    let (before, here) = (batch.mark(), *cursor);
+    match operations(cursor, batch) {
+        Err(fault @ Fault::CutOff(_)) => Err(fault),
+        Ok(has_value) => Ok(Ok(has_value)),
+        Err(misfit) => {
+            batch.rewind(before);
+            *cursor = here;
+            cursor.skip_value()?;
+            Ok(Err(misfit))
+        }
+    }
 }
 
 /// A string, with a keyword's colon taken off; nothing if the value is something else.

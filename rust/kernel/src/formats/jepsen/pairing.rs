@@ -122,7 +122,8 @@ impl Jepsen {
 
     pub(super) fn close_file(&mut self, line: u64) -> Result<(), ParseError> {
         if let Enclosure::Open(opener, since) = self.enclosure {
-            let expected = format!("`{}` to close line {since}", edn::closer_of(opener) as char);
+            let (opener, closer) = (opener as char, edn::closer_of(opener) as char);
+            let expected = format!("`{closer}` for the `{opener}` of line {since}");
             return Err(ParseError::on_line(line, &expected, "the end of the file")
                 .hint("the file is cut short: operations may be missing"));
         }

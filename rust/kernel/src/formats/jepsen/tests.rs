@@ -255,7 +255,7 @@ fn errors_say_where_and_what() {
         ("{:type :invoke :value []}", 1, "a process"),
         ("{:process 0 :value []}", 1, "a type"),
         ("{:type :ok :type :ok}", 1, "once"),
-        ("{:type :ok :value [[:w 1]]}", 1, "a form"),
+        ("{:type :ok :value [[:w 1]]}", 1, "a value"),
         ("{:type :ok :value [[:r 1 2 3]]}", 1, "`]`"),
         ("{:type :ok :value [1]}", 1, "a micro-operation"),
         (&format!("{invocation}\n{invocation}"), 2, "line 1"),

@@ -1,10 +1,9 @@
 //! A history as Jepsen events, in EDN (a map per line) or JSON (an array, an object per line).
 //!
-//! Events are ordered by their positions, else by the clients' clock. A history with neither is written as
-//! completions only: invocations would claim a real-time order that nobody saw.
+//! [`super::order`] says in which order the events come.
 
-use super::MISSING;
 use super::notation::Notation;
+use super::order::{Order, Step};
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashSet;
@@ -13,10 +12,10 @@ use std::io::{self, Write};
 /// Writes `history` as EDN, one event per line; the reader gives the same history back.
 ///
 /// # Errors
-/// If `out` fails, or if the history has operations other than reads, writes and appends of keys.
+/// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let script = Script::new(history, Notation::Edn)?;
+    let script = Script::new(history, Notation::Edn);
     for (number, step) in script.steps.iter().enumerate() {
         line.clear();
         script.event(number, step, &mut line);
@@ -29,10 +28,10 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 /// Writes `history` as a JSON array of events, one per line. Keywords and other terms become strings.
 ///
 /// # Errors
-/// If `out` fails, or if the history has operations other than reads, writes and appends of keys.
+/// If `out` fails.
 pub fn write_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let script = Script::new(history, Notation::Json)?;
+    let script = Script::new(history, Notation::Json);
     for (number, step) in script.steps.iter().enumerate() {
         line.clear();
         line.extend_from_slice(if number == 0 { b"[" } else { b",\n" });
@@ -40,13 +39,6 @@ pub fn write_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&line)?;
     }
     out.write_all(if script.steps.is_empty() { b"[]\n" } else { b"]\n" })
-}
-
-/// One event to be written.
-struct Step {
-    position: i64,
-    transaction: usize,
-    is_completion: bool,
 }
 
 /// All events of a history in the order in which they are written.
@@ -62,22 +54,12 @@ struct Script<'history> {
 }
 
 impl<'history> Script<'history> {
-    fn new(history: &'history History, notation: Notation) -> io::Result<Self> {
-        if let Some(kind) = history.operations.kinds.iter().find(|&&kind| !is_known(kind)) {
-            let problem = format!("the Jepsen format has no operation such as {kind:?}");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-        }
-        let has_positions = has_positions(history);
-        let processes = processes(history);
-        let steps = if has_positions {
-            by_position(history)
-        } else if has_intervals(history) {
-            by_time(history)
-        } else {
-            completions(history)
-        };
+    fn new(history: &'history History, notation: Notation) -> Self {
+        let (order, steps) = Order::of(history);
+        let has_positions = order == Order::Positions;
+        let processes = processes(history, &steps);
         let written = written(history);
-        Ok(Self { history, notation, steps, has_positions, processes, written })
+        Self { history, notation, steps, has_positions, processes, written }
     }
 
     fn event(&self, number: usize, step: &Step, out: &mut Vec<u8>) {
@@ -172,76 +154,22 @@ impl<'history> Script<'history> {
     }
 }
 
-fn is_known(kind: Kind) -> bool {
-    name_of(kind).is_some() || matches!(kind, Kind::Begin | Kind::Commit | Kind::Abort)
-}
-
+/// What the format calls an operation; it has no deletes, range reads and markers.
 fn name_of(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Read => Some("r"),
-        Kind::Write => Some("w"),
+        Kind::Write | Kind::Insert => Some("w"),
         Kind::Append => Some("append"),
         _ => None,
     }
 }
 
-/// Whether positions order every event that the reader needs.
-fn has_positions(history: &History) -> bool {
-    let transactions = &history.transactions;
-    let mut positions: Vec<i64> = Vec::new();
-    for (transaction, &status) in transactions.statuses.iter().enumerate() {
-        let interval = transactions.positions.get(transaction);
-        let needed = if status == Status::Indeterminate { interval.invoke() } else { None };
-        if interval.complete().or(needed).is_none() {
-            return false;
-        }
-        positions.extend(interval.invoke());
-        positions.extend(interval.complete());
-    }
-    positions.sort_unstable();
-    positions.windows(2).all(|pair| pair[0] < pair[1]) && positions.first().is_none_or(|&first| first >= 0)
-}
-
-fn by_position(history: &History) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for transaction in 0..history.transaction_count() {
-        let interval = history.transactions.positions.get(transaction);
-        for (position, is_completion) in [(interval.invoke(), false), (interval.complete(), true)] {
-            steps.extend(position.map(|position| Step { position, transaction, is_completion }));
-        }
-    }
-    steps.sort_unstable_by_key(|step| step.position);
-    steps
-}
-
-/// Whether the clients' clock shows both ends of every transaction.
-fn has_intervals(history: &History) -> bool {
-    let closed = |transaction| history.transactions.intervals.get(transaction).is_closed();
-    history.transaction_count() > 0 && (0..history.transaction_count()).all(closed)
-}
-
-/// By the clients' clock; intervals are closed, so at one instant invocations come first.
-fn by_time(history: &History) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for transaction in 0..history.transaction_count() {
-        let interval = history.transactions.intervals.get(transaction);
-        for (time, is_completion) in [(interval.invoke(), false), (interval.complete(), true)] {
-            let time = time.unwrap_or_default();
-            steps.push((time, is_completion, Step { position: MISSING, transaction, is_completion }));
-        }
-    }
-    steps.sort_by_key(|&(time, is_completion, _)| (time, is_completion));
-    steps.into_iter().map(|(.., step)| step).collect()
-}
-
-/// Completions only, as the input showed the transactions unless that breaks the order of a session.
-fn completions(history: &History) -> Vec<Step> {
-    let order = history.written_order();
-    order.map(|transaction| Step { position: MISSING, transaction, is_completion: true }).collect()
-}
-
 /// Integers for all sessions but those of one transaction that the input does not name.
-fn processes(history: &History) -> Vec<Option<Value>> {
+fn processes(history: &History, steps: &[Step]) -> Vec<Option<Value>> {
+    let mut is_invoked = vec![false; history.session_ids.len()];
+    for step in steps.iter().filter(|step| !step.is_completion) {
+        is_invoked[history.transactions.sessions[step.transaction] as usize] = true;
+    }
     let named = history.session_ids.iter().filter_map(|id| id.as_small());
     let mut fresh = named.max().map_or(0, |most| most.max(-1) + 1);
     let mut processes = Vec::with_capacity(history.session_ids.len());
@@ -250,10 +178,7 @@ fn processes(history: &History) -> Vec<Option<Value>> {
             processes.push(Some(id));
             continue;
         }
-        let is_invoked =
-            |&transaction: &u32| history.transactions.positions.get(transaction as usize).invoke().is_some();
-        let transactions = history.transactions_of(session);
-        if id == Value::NIL && transactions.len() <= 1 && !transactions.iter().any(is_invoked) {
+        if id == Value::NIL && !is_invoked[session] {
             processes.push(None);
             continue;
         }

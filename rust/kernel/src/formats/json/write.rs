@@ -4,6 +4,24 @@ use crate::value::{AtomKind, Value, Values};
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
+/// What of `values` JSON has no way to say.
+#[must_use]
+pub fn unwritable(values: &Values) -> Vec<&'static str> {
+    let any = |wanted: fn(AtomKind, &str) -> bool| {
+        (0..values.atom_count()).map(|index| values.atom(index)).any(|(kind, text)| wanted(kind, text))
+    };
+    let lost = [
+        ("keywords, symbols and other terms", any(|kind, _| kind == AtomKind::Term)),
+        ("numbers that are not finite", any(|kind, text| kind == AtomKind::Float && !is_finite(text))),
+    ];
+    lost.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name).collect()
+}
+
+/// Whether `number`, a float as Rust writes it, is one that JSON has, too.
+fn is_finite(number: &str) -> bool {
+    number.ends_with(|last: char| last.is_ascii_digit())
+}
+
 /// Writes `text` in quotes.
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
@@ -51,7 +69,7 @@ fn write_scalar(values: &Values, value: Value, out: &mut Vec<u8>) {
     match values.atom(index) {
         (AtomKind::Nil, _) => out.extend(b"null"),
         (AtomKind::Boolean | AtomKind::Integer, text) => out.extend(text.as_bytes()),
-        (AtomKind::Float, text) if text.ends_with(|last: char| last.is_ascii_digit()) => {
+        (AtomKind::Float, text) if is_finite(text) => {
             out.extend(text.as_bytes());
         }
         (AtomKind::Float | AtomKind::Text | AtomKind::Term, text) => write_string(text, out),

@@ -115,11 +115,18 @@ struct Rows<'h> {
     table: Table,
     atoms: [HashMap<Value, i32>; TEXTS.len()],
     words: [HashMap<&'static str, i32>; TEXTS.len()],
+    cells: [HashMap<String, i32>; TEXTS.len()],
 }
 
 impl<'h> Rows<'h> {
     fn new(history: &'h History) -> Self {
-        Self { history, table: Table::default(), atoms: Default::default(), words: Default::default() }
+        Self {
+            history,
+            table: Table::default(),
+            atoms: Default::default(),
+            words: Default::default(),
+            cells: Default::default(),
+        }
     }
 
     fn integer(&mut self, column: Integers, value: i64) {
@@ -155,7 +162,22 @@ impl<'h> Rows<'h> {
     }
 
     fn edn(&mut self, column: Texts, value: Value) {
-        self.text(column, value, edn_text);
+        match self.history.values.as_list(value) {
+            // Equal lists are different words.
+            Some(_) => self.owned(column, edn_text(&self.history.values, value)),
+            None => self.text(column, value, edn_text),
+        }
+    }
+
+    /// A text that may have come before; pyarrow writes a dictionary with repeated entries as other bytes
+    /// every time.
+    fn owned(&mut self, column: Texts, cell: String) {
+        let text = self.table.texts[column as usize].get_or_insert_default();
+        let index = *self.cells[column as usize].entry(cell).or_insert_with_key(|cell| {
+            text.dictionary.push(cell.clone());
+            text.dictionary.len() as i32 - 1
+        });
+        self.cell(column, index);
     }
 
     fn scalar(&mut self, plain: Integers, edn: Texts, value: Value) {
@@ -270,11 +292,13 @@ impl<'h> Rows<'h> {
             }
             let flat = rows
                 .flat_map(|row| [self.history.keys[ranges.row_keys[row] as usize], ranges.row_values[row]]);
-            let parts: Vec<String> = flat.map(|value| edn_text(&self.history.values, value)).collect();
-            let text = self.table.texts[column as usize].get_or_insert_default();
-            text.dictionary.push(format!("[{}]", parts.join(" ")));
-            let index = text.dictionary.len() as i32 - 1;
-            self.cell(column, index);
+            let mut cell = Vec::new();
+            for value in flat {
+                cell.push(if cell.is_empty() { b'[' } else { b' ' });
+                edn::write_scalar(&self.history.values, value, &mut cell);
+            }
+            cell.push(b']');
+            self.owned(column, String::from_utf8_lossy(&cell).into_owned());
         }
     }
 

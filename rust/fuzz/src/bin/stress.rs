@@ -1,0 +1,103 @@
+//! Mutates seeds for a number of seconds on any toolchain: `stress SECONDS [SEED-FILE-OR-FOLDER...]`.
+//!
+//! The same seed of the generator gives the same inputs. A failure prints the target and the input, which is
+//! also left in `rust/fuzz/artifacts/`, and stops with status 1.
+
+use isoscope_fuzz::{TARGETS, Target};
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const SAMPLES: [&[u8]; 6] = [
+    b"w(1,5,0,7)\nw(9,1,3,-1)\nr(1,5,2,8)\nr(18446744073709551615,-4,2,9)\n",
+    b"[{:type :invoke :value [[:r \"k\" nil] [:append 1 2]] :process 0 :index 0 :time 5}\n#op{:process 1 :type :info :value [[:w :x 1.5] [:r {:a #{1}} [1 \\a]]]} ; x\n{:type :ok :value [[:r \"k\" (1 \"\\u00e9\")] [:append 1 2]] :process 0 :transaction #_2 3}]",
+    b"[{\"type\":\"invoke\",\"f\":\"txn\",\"value\":[[\"r\",\"k\",null],[\"append\",1,2]],\"process\":0,\"index\":0},\n{\"type\":\"ok\",\"value\":[[\"r\",\"k\",[1,\"\\u00e9\",-2.5e3]],[\"append\",1,2]],\"process\":0,\"index\":2,\"x\":{\"y\":[true]}}]",
+    b"[{\"tid\":1,\"sid\":\"s\",\"sno\":2,\"sts\":{\"p\":5,\"l\":1},\"cts\":7,\"ops\":[{\"t\":\"w\",\"k\":\"x\",\"v\":1.5}]},\n{\"tid\":\"two\",\"status\":\"aborted\",\"ops\":[{\"t\":\"r\",\"k\":3,\"v\":[1,\"\\n\"]},{\"t\":\"append\",\"k\":3,\"v\":null}]}]",
+    b"{\"tick\":\"94\",\"type\":2200,\"tid\":\"137\"}\n{\"type\":2300,\"tid\":\"137\",\"data\":{\"_key\":\"1\",\"rwAttr\":2}}\n{\"type\":2201,\"tid\":\"137\"}",
+    b"[nil true -7 2.5 1.5M 22/7 :ns/k sym \"a\\n\" \\newline #{1 2} {:a (1 2)} #inst \"x\" ##NaN #_x ^:m y]",
+];
+const WORDS: [&[u8]; 24] = [
+    b"nil", b"null", b"[", b"]", b"{", b"}", b"(", b")", b"\"", b"\\", b"#", b"#_", b"^", b";", b",", b":", b"\n", b"\r\n",
+    b"-", b"9223372036854775808", b"1e999", b"\xef\xbb\xbf", b"\x00", b"\xff",
+];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let seconds = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let mut seeds: Vec<Vec<u8>> = SAMPLES.iter().map(|sample| sample.to_vec()).collect();
+    arguments.for_each(|path| collect(Path::new(&path), &mut seeds));
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut inputs = 0_u64;
+    while Instant::now() < end {
+        let target = TARGETS[random.below(TARGETS.len())];
+        // Half of the inputs start from the target's own sample, the others from anything.
+        let place = TARGETS.iter().position(|known| known.0 == target.0).unwrap_or(0);
+        let seed = if random.below(2) == 0 { place } else { random.below(seeds.len()) };
+        run(target, &mutated(&seeds, seed, &mut random));
+        inputs += 1;
+    }
+    println!("{inputs} inputs, {} seeds, no failure", seeds.len());
+}
+
+fn run((name, target): Target, input: &[u8]) {
+    if catch_unwind(|| target(input)).is_ok() {
+        return;
+    }
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("artifacts");
+    let path = folder.join(format!("{name}-failure"));
+    let kept = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, input));
+    println!("{name} failed on {:?}\nkept in {}: {kept:?}", String::from_utf8_lossy(input), path.display());
+    std::process::exit(1);
+}
+
+/// All files below `path` that are short enough to be mutated often.
+fn collect(path: &Path, seeds: &mut Vec<Vec<u8>>) {
+    if let Ok(entries) = std::fs::read_dir(path) {
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.sort();
+        paths.iter().for_each(|path| collect(path, seeds));
+    } else if let Ok(content) = std::fs::read(path)
+        && content.len() < 1 << 14
+    {
+        seeds.push(content);
+    }
+}
+
+/// One of `seeds` with a few bytes flipped, cut, doubled, replaced by words or joined to another seed.
+fn mutated(seeds: &[Vec<u8>], seed: usize, random: &mut Random) -> Vec<u8> {
+    let mut input = seeds[seed].clone();
+    for _ in 0..random.below(5) {
+        let at = random.below(input.len() + 1);
+        let to = (at + random.below(16)).min(input.len());
+        match random.below(7) {
+            0 => input.truncate(at),
+            1 if at < input.len() => input[at] ^= 1 << random.below(8),
+            2 => drop(input.drain(at..to)),
+            3 => {
+                let part = input[at..to].to_vec();
+                input.splice(at..at, part);
+            }
+            4 => drop(input.splice(at..to, WORDS[random.below(WORDS.len())].iter().copied())),
+            5 => {
+                let other = &seeds[random.below(seeds.len())];
+                let from = random.below(other.len() + 1);
+                input.splice(at.., other[from..].iter().copied());
+            }
+            _ => drop(input.splice(at..at, WORDS[random.below(WORDS.len())].iter().copied())),
+        }
+    }
+    input
+}
+
+/// A small generator (xorshift), so that a run can be repeated anywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
