@@ -52,7 +52,7 @@ class Form:
     def read(self, content: bytes) -> History:
         """The history in a file of these bytes."""
         stream = io.BufferedReader(io.BytesIO(content))
-        return formats.find(self.format).read(Input("<bytes>", (File("<bytes>", stream),)))
+        return formats.find(self.format).read(Input("<bytes>", (File.streamed("<bytes>", stream),)))
 
     def losses(self, history: History) -> tuple[str, ...]:
         """What a file of this form cannot hold of `history`."""

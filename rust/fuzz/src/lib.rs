@@ -74,7 +74,7 @@ fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
             whole
         }
         (Err(whole), Err(blocks)) => {
-            assert_eq!((whole.line, &whole.expected), (blocks.line, &blocks.expected), "blocks matter");
+            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
             return;
         }
         (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),

@@ -82,11 +82,12 @@ def _read_file(reader: TableReader, file: File, source: Source) -> tuple[int, _I
             return int(table.metadata.num_rows), initial
     except ParseError as error:
         raise format_error(error, source) from None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, TypeError, ValueError) as error:
+        # Damaged metadata and columns of other types end in whichever of these.
         raise FormatError(
             path=file.path,
             expected="a Parquet file that is whole",
-            found=str(error).splitlines()[0],
+            found=(str(error) or type(error).__name__).splitlines()[0],
             hint="the file was cut off or damaged, or is no Parquet file",
         ) from None
 

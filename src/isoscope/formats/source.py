@@ -11,7 +11,7 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from isoscope.errors import FormatError, UsageError
 
@@ -25,6 +25,8 @@ COMPRESSIONS = (".gz", ".zst")
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 16
+# Compressed bytes taken at a time: few, because a hostile file can hold a thousand times as much.
+_PIECE = 1 << 14
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
@@ -35,6 +37,12 @@ class File:
 
     path: str
     raw: BinaryIO | None = None
+
+    @classmethod
+    def streamed(cls, path: str, stream: BinaryIO) -> File:
+        """A file that can be read only once, such as standard input."""
+        with _reporting(path):
+            return cls(path, cast("BinaryIO", _unpacked(_buffered(stream))))
 
     def blocks(self) -> Iterator[memoryview]:
         """The content, decompressed, in blocks of a megabyte."""
@@ -83,15 +91,14 @@ class Input:
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Input:
         """The input at `path`: `-` is standard input, a directory is all of its files by name."""
-        name = os.fspath(path)
+        name = _name(path, "read")
         if name == "-":
-            with _reporting("<stdin>"):
-                stream = cast("BinaryIO", _unpacked(_buffered(sys.stdin.buffer)))
-            return cls("<stdin>", (File("<stdin>", stream),))
-        if not Path(name).is_dir():
-            return cls(name, (File(name),))
-        visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
-        files = sorted(str(entry) for entry in visible if entry.is_file())
+            return cls("<stdin>", (File.streamed("<stdin>", sys.stdin.buffer),))
+        with _reporting(name):
+            if not Path(name).is_dir():
+                return cls(name, (File(name),))
+            visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
+            files = sorted(str(entry) for entry in visible if entry.is_file())
         if not files:
             raise UsageError(f"{name}: the directory holds no files")
         return cls(name, tuple(map(File, files)))
@@ -110,11 +117,43 @@ def _unpacked(raw: BinaryIO) -> io.BufferedIOBase:
     if magic.startswith(_GZIP):
         return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=raw)), _BLOCK)
     if magic.startswith(_ZSTANDARD):
+        return io.BufferedReader(_Frames(raw), _BLOCK)
+    return cast("io.BufferedIOBase", raw)
+
+
+class _Frames(io.RawIOBase):
+    """Zstandard frames one after the other.
+
+    The library's own stream ends without a word where a file is cut off, which would make a shorter history.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
         import zstandard  # noqa: PLC0415 - heavy, and few files need it
 
-        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return io.BufferedReader(cast("io.RawIOBase", reader), _BLOCK)
-    return cast("io.BufferedIOBase", raw)
+        self._raw = raw
+        self._decompressor = zstandard.ZstdDecompressor()
+        self._frame = self._decompressor.decompressobj()
+        self._between = True
+        self._content = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        while not self._content:
+            block = self._frame.unused_data or self._raw.read(_PIECE)
+            if not block:
+                if not self._between:
+                    raise EOFError("the end of the file inside a frame")
+                return 0
+            if self._frame.eof:
+                self._frame = self._decompressor.decompressobj()
+            self._content = self._frame.decompress(block)
+            self._between = self._frame.eof
+        size = min(len(buffer), len(self._content))
+        buffer[:size] = self._content[:size]
+        self._content = self._content[size:]
+        return size
 
 
 def _buffered(stream: BinaryIO) -> BinaryIO:
@@ -154,7 +193,7 @@ def _corrupt(path: str, error: Exception) -> FormatError:
 @contextmanager
 def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A place to write to: `-` is standard output; a file appears only when it is complete."""
-    name = os.fspath(path)
+    name = _name(path, "write")
     if name == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -175,6 +214,13 @@ def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _name(path: str | os.PathLike[str], verb: str) -> str:
+    name = os.fspath(path)
+    if "\0" in name:
+        raise UsageError(f"cannot {verb} {name!r}: no file has a name with a NUL byte")
+    return name
 
 
 def _umask() -> int:

@@ -70,7 +70,7 @@ impl<F: Records> Reader<F> {
     pub fn feed(&mut self, block: &[u8]) -> Result<(), ParseError> {
         self.pending.extend_from_slice(block);
         self.skip_byte_order_mark(false);
-        if self.pending.len() < self.wait_for {
+        if self.pending.len() < self.wait_for || self.at_start {
             return Ok(());
         }
         let taken = self.parse(false)?;

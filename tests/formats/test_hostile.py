@@ -1,0 +1,141 @@
+"""Whatever the bytes: a history or an error for the user, never another exception, never a panic."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isoscope import formats
+from isoscope.errors import IsoscopeError
+from isoscope.history import History
+from tests.formats.forms import EDN, FORMS, LOG, TEXT_FORMS, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """A panic of the native core would leave its text there."""
+    yield
+    assert capfd.readouterr().err == ""
+
+
+def outcome(form: Form, content: bytes) -> History | IsoscopeError:
+    """What reading gives; any other exception fails the test."""
+    try:
+        return form.read(content)
+    except IsoscopeError as error:
+        return error
+
+
+@each_form
+def test_a_sample_cut_off_anywhere_is_a_history_or_an_error(form: Form) -> None:
+    # A Parquet file is long and says at its end where everything stands.
+    stride = 23 if form.format == "parquet" else 1
+    outcomes = [outcome(form, form.sample[:size]) for size in range(0, len(form.sample), stride)]
+    assert any(isinstance(found, IsoscopeError) for found in outcomes)
+
+
+@each_form
+def test_flipped_bits_are_a_history_or_an_error(form: Form) -> None:
+    source = random.Random(7)
+    for _ in range(600):
+        content = bytearray(form.sample)
+        for _ in range(source.randint(1, 3)):
+            content[source.randrange(len(content))] ^= 1 << source.randrange(8)
+        outcome(form, bytes(content))
+
+
+@each_form
+@given(content=st.binary(max_size=200))
+def test_random_bytes_are_a_history_or_an_error(form: Form, content: bytes) -> None:
+    outcome(form, content)
+
+
+@each_text_form
+@given(cuts=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), max_size=4))
+def test_shuffled_pieces_of_a_sample_are_a_history_or_an_error(
+    form: Form, cuts: list[tuple[int, int]]
+) -> None:
+    outcome(form, b"".join(form.sample[start : start + size] for start, size in cuts))
+
+
+# What stands in a value's place, and whether it can be a history.
+STRANGE = {
+    "deep vectors": b"[" * 100_000,
+    "deep maps": b'{"a":' * 100_000,
+    "deep EDN maps": b"{:a " * 100_000,
+    "deep tags": b"#a " * 100_000,
+    "deep discards": b"#_ " * 100_000,
+    "a huge integer": b"9" * 100_000,
+    "a huge exponent": b"1e" + b"9" * 1000,
+    "a tiny exponent": b"1e-" + b"9" * 1000,
+    "a minus": b"-",
+    "a NUL byte": b"\x00",
+    "invalid UTF-8": b'"\xff\xfe"',
+    "half a surrogate pair": b'"\\ud800"',
+    "an endless string": b'"' + b"x" * 100_000,
+    "an empty name": b'""',
+    "a vertical tab": b"\x0b",
+}
+
+
+@each_text_form
+@pytest.mark.parametrize("strange", STRANGE.values(), ids=STRANGE.keys())
+def test_strange_values_are_a_history_or_an_error(form: Form, strange: bytes) -> None:
+    outcome(form, strange)
+    for value in (b"5", b"1.5", b"nil", b"null"):
+        place = form.sample.find(value)
+        if place >= 0:
+            outcome(form, form.sample[:place] + strange + form.sample[place + len(value) :])
+
+
+@each_text_form
+@pytest.mark.parametrize("ends", [b"\r\n", b"\r", b"\n\n", b"\n\r\n", b"\n \t\n"])
+def test_other_line_ends_are_a_history_or_an_error(form: Form, ends: bytes) -> None:
+    outcome(form, form.sample.replace(b"\n", ends))
+
+
+@each_form
+@pytest.mark.parametrize("compression", [".gz", ".zst"])
+def test_compressed_files_cut_off_or_damaged_are_errors(form: Form, compression: str, tmp_path: Path) -> None:
+    path = tmp_path / f"history{form.suffix}{compression}"
+    formats.save(form.read(form.sample), path, format=form.format)
+    content = path.read_bytes()
+    assert isinstance(outcome(form, content), History)
+    for size in range(4, len(content) - 1, 7):
+        assert isinstance(outcome(form, content[:size]), IsoscopeError), size
+    source = random.Random(11)
+    for _ in range(100):
+        damaged = bytearray(content)
+        damaged[source.randrange(4, len(content))] ^= 1 << source.randrange(8)
+        outcome(form, bytes(damaged))
+
+
+def test_a_log_that_is_cut_off_or_damaged_is_taken_or_an_error(tmp_path: Path) -> None:
+    history, log = tmp_path / "run.edn", tmp_path / "run.log"
+    history.write_bytes(EDN)
+    source = random.Random(13)
+    contents = [LOG[:size] for size in range(len(LOG))]
+    for _ in range(300):
+        damaged = bytearray(LOG)
+        damaged[source.randrange(len(LOG))] ^= 1 << source.randrange(8)
+        contents.append(bytes(damaged))
+    errors: list[str] = []
+    for content in contents:
+        log.write_bytes(content)
+        try:
+            formats.load(history)
+        except IsoscopeError as error:
+            errors.append(str(error))
+    assert all(error.startswith(f"{log}:") for error in errors)
+    assert 0 < len(errors) < len(contents)
