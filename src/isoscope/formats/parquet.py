@@ -170,14 +170,14 @@ def _buffer(column: pa.Array, code: str) -> memoryview:
 
 
 def _integers(column: pa.Array) -> memoryview:
-    if column.null_count:
-        column = column.fill_null(_NULL)
-    return _buffer(column.cast("int64"), "q")
+    # Cast first: a column without any value may have no type to fill in.
+    column = column.cast("int64")
+    return _buffer(column.fill_null(_NULL) if column.null_count else column, "q")
 
 
 def _texts(column: pa.Array) -> tuple[memoryview, list[str]]:
     if not hasattr(column, "indices"):
-        column = column.dictionary_encode()
+        column = column.cast("string").dictionary_encode()
     indices = column.indices.cast("int32")
     if indices.null_count:
         indices = indices.fill_null(-1)
