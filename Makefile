@@ -63,7 +63,7 @@ check: build ## formatting, lints and types
 
 SECONDS ?= 60
 .PHONY: fuzz
-fuzz: $(VENV)/toolchain ## hostile input for every parser, for SECONDS=60
+fuzz: ## hostile input for every parser, for SECONDS=60
 	cargo run --quiet --release --manifest-path rust/fuzz/Cargo.toml --bin stress -- $(SECONDS) tests
 
 .PHONY: bench

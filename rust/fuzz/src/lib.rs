@@ -59,7 +59,8 @@ pub fn edn_value(input: &[u8]) {
     let mut once = Vec::new();
     edn::write_value(&values, value, &mut once);
     let written = String::from_utf8(once).expect("EDN is text");
-    let again = edn::parse_value(&written, &mut values).unwrap_or_else(|error| panic!("{written}: {error:?}"));
+    let again =
+        edn::parse_value(&written, &mut values).unwrap_or_else(|error| panic!("{written}: {error:?}"));
     let mut twice = Vec::new();
     edn::write_value(&values, again, &mut twice);
     assert_eq!(written.as_bytes(), twice, "{text}");
@@ -82,7 +83,8 @@ fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
     let mut written = Vec::new();
     write(&history, &mut written).expect("a vector takes everything");
     let shown = String::from_utf8_lossy(&written);
-    let again = read::<F>(&written, written.len().max(1)).unwrap_or_else(|error| panic!("{error:?}\n{shown}"));
+    let again =
+        read::<F>(&written, written.len().max(1)).unwrap_or_else(|error| panic!("{error:?}\n{shown}"));
     assert!(same(&history, &again), "not read back as it was\n{shown}");
 }
 

@@ -182,7 +182,7 @@ def _bits(buffer: pa.Buffer | None) -> memoryview[int] | None:
 
 def _texts(column: pa.Array) -> tuple[_Column, list[str]]:
     if not hasattr(column, "indices"):
-        column = column.dictionary_encode()
+        column = column.cast("string").dictionary_encode()
     return _column(_as(column.indices, "int32"), "i"), column.dictionary.to_pylist()
 
 

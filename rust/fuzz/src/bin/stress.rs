@@ -17,8 +17,30 @@ const SAMPLES: [&[u8]; 6] = [
     b"[nil true -7 2.5 1.5M 22/7 :ns/k sym \"a\\n\" \\newline #{1 2} {:a (1 2)} #inst \"x\" ##NaN #_x ^:m y]",
 ];
 const WORDS: [&[u8]; 24] = [
-    b"nil", b"null", b"[", b"]", b"{", b"}", b"(", b")", b"\"", b"\\", b"#", b"#_", b"^", b";", b",", b":", b"\n", b"\r\n",
-    b"-", b"9223372036854775808", b"1e999", b"\xef\xbb\xbf", b"\x00", b"\xff",
+    b"nil",
+    b"null",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"(",
+    b")",
+    b"\"",
+    b"\\",
+    b"#",
+    b"#_",
+    b"^",
+    b";",
+    b",",
+    b":",
+    b"\n",
+    b"\r\n",
+    b"-",
+    b"9223372036854775808",
+    b"1e999",
+    b"\xef\xbb\xbf",
+    b"\x00",
+    b"\xff",
 ];
 
 fn main() {

@@ -251,7 +251,7 @@ fn parse_line(
         at += 1;
     }
     if !bytes[at..].trim_ascii().is_empty() {
-        return Err(fail(at, "the end of the line after `)`"));
+        return Err(fail(at, "the end of the line after `)`").hint("each operation has a line of its own"));
     }
     let [key, value, session, transaction] = fields;
     let transaction = transaction

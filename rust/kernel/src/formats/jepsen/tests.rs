@@ -259,7 +259,7 @@ fn errors_say_where_and_what() {
         ("{:type :ok :value [[:r 1 2 3]]}", 1, "`]`"),
         ("{:type :ok :value [1]}", 1, "a micro-operation"),
         (&format!("{invocation}\n{invocation}"), 2, "line 1"),
-        ("[{:type :ok :value []}", 1, "`]` to close line 1"),
+        ("[{:type :ok :value []}", 1, "`]` for the `[` of line 1"),
         ("[]\n{:type :ok :value []}", 2, "the end of the file"),
         ("{:type :ok :value []}\n]", 2, "the end of the file"),
         ("[{:type :ok :value []})", 1, "the end of the file"),

@@ -1,0 +1,389 @@
+"""Jepsen histories: events, their values in EDN, the log beside them, and what a mistake is told as."""
+
+# ruff: noqa: E501 - messages stand as they are printed
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import edn_format
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isoscope import formats
+from isoscope.errors import FormatError
+from isoscope.history import UNKNOWN, Initial, Interval, Operation, OperationKind, Status, Term, Transaction
+from isoscope.recorder import Recorder, build
+from tests.formats.forms import EDN, FORMS, LOG
+from tests.strategies import TEXTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hypothesis.strategies import SearchStrategy
+
+MISTAKES = {
+    "a map that is cut short": (
+        "{:type :ok, :process 0, :value [[:append 1 2]]",
+        (
+            "PATH:1:47: expected the rest of the form that ends here, found the end of the input\n"
+            "    1 | {:type :ok, :process 0, :value [[:append 1 2]]\n"
+            "      |                                               ^\n"
+            "\n"
+            "hint: the text is cut short, or a closing bracket or quote is missing"
+        ),
+    ),
+    "one bracket too many": (
+        "{:type :ok, :process 0, :value [[:append 1 2]]}}",
+        (
+            "PATH:1:48: expected an operation such as `{:type :ok, :process 0, :value [[:append 1 2]]}`, found `}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:append 1 2]]}}\n"
+            "      |                                                ^\n"
+            "\n"
+            "hint: is this another format? Name it with --format"
+        ),
+    ),
+    "another workload": (
+        "{:type :ok, :process 0, :value [[:cas 1 2]]}",
+        (
+            "PATH:1:34: expected a micro-operation that is `:r`, `:w` or `:append`, found `:cas 1 2]]}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:cas 1 2]]}\n"
+            "      |                                  ^\n"
+            "\n"
+            "hint: only list-append and rw-register transactions are understood: is this another workload (bank, set, counter, ...)?"
+        ),
+    ),
+    "no micro-operations": (
+        "{:type :ok, :process 0, :value 5}",
+        (
+            "PATH:1:32: expected a vector of micro-operations such as `[[:r 1 nil] [:append 1 2]]`, found `5}`\n"
+            "    1 | {:type :ok, :process 0, :value 5}\n"
+            "      |                                ^\n"
+            "\n"
+            "hint: only list-append and rw-register transactions are understood: is this another workload (bank, set, counter, ...)?"
+        ),
+    ),
+    "another type": (
+        "{:type :okay, :process 0, :value [[:r 1 nil]]}",
+        (
+            "PATH:1:1: expected a type: invoke, ok, fail or info, found `{:type :okay, :process 0`\n"
+            "    1 | {:type :okay, :process 0, :value [[:r 1 nil]]}\n"
+            "      | ^"
+        ),
+    ),
+    "an invocation without a process": (
+        "{:type :invoke, :value [[:r 1 nil]]}",
+        (
+            "PATH:1:1: expected a process for this invocation, found `{:type :invoke, :value [`\n"
+            "    1 | {:type :invoke, :value [[:r 1 nil]]}\n"
+            "      | ^\n"
+            "\n"
+            "hint: without a process nothing tells which completion belongs to it: add processes, or keep only the completions"
+        ),
+    ),
+    "two invocations of a process": (
+        (
+            "{:type :invoke, :process 0, :value [[:r 1 nil]]}\n"
+            "{:type :invoke, :process 0, :value [[:r 1 nil]]}\n"
+        ),
+        (
+            "PATH:2: expected the completion of the invocation on line 1 of this process, found another invocation\n"
+            "\n"
+            "hint: a process runs one transaction at a time: give concurrent ones processes of their own"
+        ),
+    ),
+    "a write without a value": (
+        "{:type :ok, :process 0, :value [[:w 1]]}",
+        (
+            "PATH:1:38: expected a value behind the key, found `]]}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:w 1]]}\n"
+            "      |                                      ^"
+        ),
+    ),
+    "a micro-operation of four": (
+        "{:type :ok, :process 0, :value [[:w 1 2 3]]}",
+        (
+            "PATH:1:41: expected `]` behind kind, key and value, found `3]]}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:w 1 2 3]]}\n"
+            "      |                                         ^"
+        ),
+    ),
+    "a leading zero": (
+        "{:type :ok, :process 0, :value [[:w 1 08]]}",
+        (
+            "PATH:1:39: expected a number without leading zeros, found `08]]}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:w 1 08]]}\n"
+            "      |                                       ^"
+        ),
+    ),
+    "a repeated key": (
+        "{:type :ok, :type :ok, :process 0, :value []}",
+        (
+            "PATH:1:13: expected each key of the map once, found `:type :ok, :process 0, :`\n"
+            "    1 | {:type :ok, :type :ok, :process 0, :value []}\n"
+            "      |             ^"
+        ),
+    ),
+    "an open vector": (
+        "[{:type :ok, :process 0, :value [[:w 1 8]]}\n",
+        (
+            "PATH:1: expected `]` for the `[` of line 1, found the end of the file\n"
+            "\n"
+            "hint: the file is cut short: operations may be missing"
+        ),
+    ),
+    "an unknown escape": (
+        '{:type :ok, :process 0, :value [[:w 1 "a\\q"]]}',
+        (
+            'PATH:1:41: expected an escape such as `\\n`, `\\"` or `\\u00e9`, found `\\q"]]}`\n'
+            '    1 | {:type :ok, :process 0, :value [[:w 1 "a\\q"]]}\n'
+            "      |                                         ^"
+        ),
+    ),
+    "a map without a value": (
+        "{:type :ok, :process 0, :value [[:w {1} 2]]}",
+        (
+            "PATH:1:37: expected a map with a value for every key, found `{1} 2]]}`\n"
+            "    1 | {:type :ok, :process 0, :value [[:w {1} 2]]}\n"
+            "      |                                     ^"
+        ),
+    ),
+    "a repeated id": (
+        (
+            "{:type :ok, :process 0, :transaction 7, :value []}\n"
+            "{:type :ok, :process 0, :transaction 7, :value []}\n"
+        ),
+        (
+            "PATH:2: expected a transaction id of its own, found `7` again\n"
+            "\n"
+            "hint: `:transaction` must differ from the position of every other completion, too"
+        ),
+    ),
+    "brackets that do not match": (
+        "{:type :ok :value [[:r 1 [1 2}]]}",
+        (
+            "PATH:1:30: expected a form or `]`, found `}]]}`\n"
+            "    1 | {:type :ok :value [[:r 1 [1 2}]]}\n"
+            "      |                              ^"
+        ),
+    ),
+}
+
+JSON_MISTAKES = {
+    "an open array": (
+        '[{"type":"ok","process":0,"value":[["append",1,2]]}',
+        (
+            "PATH:1: expected `]` for the `[` of line 1, found the end of the file\n"
+            "\n"
+            "hint: the file is cut short: operations may be missing"
+        ),
+    ),
+    "another workload": (
+        '{"type":"ok","process":0,"value":[["cas",1,2]]}',
+        (
+            'PATH:1:36: expected a micro-operation that is `r`, `w` or `append`, found `"cas",1,2]]}`\n'
+            '    1 | {"type":"ok","process":0,"value":[["cas",1,2]]}\n'
+            "      |                                    ^\n"
+            "\n"
+            "hint: only list-append and rw-register transactions are understood: is this another workload (bank, set, counter, ...)?"
+        ),
+    ),
+    "no micro-operations": (
+        '{"type":"ok","process":0,"value":5}',
+        (
+            'PATH:1:34: expected an array of micro-operations such as `[["r",1,null],["append",1,2]]`, found `5}`\n'
+            '    1 | {"type":"ok","process":0,"value":5}\n'
+            "      |                                  ^\n"
+            "\n"
+            "hint: only list-append and rw-register transactions are understood: is this another workload (bank, set, counter, ...)?"
+        ),
+    ),
+    "an array that is written": (
+        '{"type":"ok","process":0,"value":[["w",1,[2]]]}',
+        (
+            "PATH:1:42: expected a string, a number, a boolean or null, found `[2]]]}`\n"
+            '    1 | {"type":"ok","process":0,"value":[["w",1,[2]]]}\n'
+            "      |                                          ^"
+        ),
+    ),
+    "not a number": (
+        '{"type":"ok","process":0,"value":[["w",1,NaN]]}',
+        (
+            "PATH:1:42: expected a JSON value, found `NaN]]}`\n"
+            '    1 | {"type":"ok","process":0,"value":[["w",1,NaN]]}\n'
+            "      |                                          ^"
+        ),
+    ),
+    "a trailing comma": (
+        '{"type":"ok","process":0,"value":[["w",1,2]],}',
+        (
+            "PATH:1:46: expected another member after `,`, found `}`\n"
+            '    1 | {"type":"ok","process":0,"value":[["w",1,2]],}\n'
+            "      |                                              ^"
+        ),
+    ),
+    "a repeated field": (
+        '{"type":"ok","type":"ok","process":0,"value":[]}',
+        (
+            'PATH:1:21: expected each field only once, found `"ok","process":0,"value"`\n'
+            '    1 | {"type":"ok","type":"ok","process":0,"value":[]}\n'
+            "      |                     ^"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_a_mistake_is_told_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "history.edn"
+    path.write_bytes(text.encode())
+    with pytest.raises(FormatError) as caught:
+        formats.load(path, format="jepsen")
+    assert str(caught.value) == message.replace("PATH", str(path), 1)
+
+
+@pytest.mark.parametrize(("text", "message"), JSON_MISTAKES.values(), ids=JSON_MISTAKES.keys())
+def test_a_mistake_in_json_is_told_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    path.write_bytes(text.encode())
+    with pytest.raises(FormatError) as caught:
+        formats.load(path, format="jepsen")
+    assert str(caught.value) == message.replace("PATH", str(path), 1)
+
+
+def _scalars() -> SearchStrategy[str]:
+    """Texts of EDN scalars that the other reader knows, too."""
+    names = st.from_regex(r"[a-z][a-z0-9*!?-]{0,4}", fullmatch=True)
+    strings = TEXTS.map(edn_format.dumps)
+    return st.one_of(
+        st.integers(-(2**70), 2**70).map(str),
+        st.integers(0, 99).map(lambda number: f"{number}N"),
+        st.floats(allow_nan=False, allow_infinity=False).map(repr).filter(lambda text: "." in text),
+        st.sampled_from(["nil", "true", "false", "1.50M", "22/7", "\\a", "\\newline", "+7", "-0"]),
+        names.filter(lambda name: name not in {"nil", "true", "false"}),
+        names.map(lambda name: f":{name}"),
+        names.map(lambda name: f":ns/{name}"),
+        strings,
+    )
+
+
+def _composites(members: SearchStrategy[str]) -> SearchStrategy[str]:
+    gaps = st.sampled_from([" ", ", ", "\n", " ; said\n", " #_ dropped ", "\t,,"])
+
+    def between(brackets: str) -> SearchStrategy[str]:
+        opener, closer = brackets.split()
+        joined = st.tuples(st.lists(members, max_size=3, unique=True), gaps)
+        return joined.map(lambda parts: opener + parts[1].join(parts[0]) + closer)
+
+    keys = st.lists(st.tuples(st.integers(0, 9), members), max_size=3, unique_by=lambda entry: entry[0])
+    maps = keys.map(lambda entries: "{" + " ".join(f"{key} {value}" for key, value in entries) + "}")
+    return between("[ ]") | between("( )") | maps
+
+
+FORMS_OF_EDN = st.recursive(_scalars(), _composites, max_leaves=8)
+
+
+@given(text=FORMS_OF_EDN)
+def test_a_value_means_what_another_reader_of_edn_says(text: str) -> None:
+    history = FORMS["jepsen"].read(f"{{:type :ok, :value [[:w {text}  {text}]]}}".encode())
+    [operation] = next(iter(history)).operations
+    assert _seen(operation.key) == _seen(operation.value) == _shape(edn_format.loads(text))
+
+
+@given(texts=st.lists(FORMS_OF_EDN, max_size=3))
+def test_a_list_means_what_another_reader_of_edn_says(texts: list[str]) -> None:
+    history = FORMS["jepsen"].read(f"{{:type :ok, :value [[:r 1 [{' '.join(texts)}]]]}}".encode())
+    [operation] = next(iter(history)).operations
+    assert isinstance(operation.value, tuple)
+    assert [_seen(element) for element in operation.value] == [
+        _shape(edn_format.loads(text)) for text in texts
+    ]
+
+
+def _seen(value: Any) -> object:
+    """Our value as the other reader sees it: a term is known by its text."""
+    return _shape(edn_format.loads(value.text) if isinstance(value, Term) else value)
+
+
+def _shape(value: Any) -> object:
+    """`value` with its type, so that 1, 1.0 and true are three."""
+    if isinstance(value, edn_format.ImmutableDict):
+        return "map", {repr(_shape(key)): _shape(value[key]) for key in value}
+    if isinstance(value, (tuple, edn_format.ImmutableList)):
+        return type(value).__name__, [_shape(element) for element in value]
+    return type(value).__name__, value
+
+
+def test_a_log_beside_a_history_gives_the_order_of_versions(tmp_path: Path) -> None:
+    (tmp_path / "run.edn").write_bytes(EDN)
+    (tmp_path / "run.log").write_bytes(LOG)
+    [order] = formats.load(tmp_path / "run.edn").version_orders
+    assert (order.source, order.versions) == ("log", {1: (2,)})
+
+
+def test_a_mistake_in_a_log_names_the_log(tmp_path: Path) -> None:
+    (tmp_path / "run.edn").write_bytes(EDN)
+    log = tmp_path / "run.log"
+    log.write_bytes(LOG + b'{"type":2300,"tid":"1","data":{"_key":"1","a":1,"b":2}}\n')
+    with pytest.raises(FormatError) as caught:
+        formats.load(tmp_path / "run.edn")
+    assert str(caught.value) == (
+        f"{log}:4:31: expected a row with the attribute `rwAttr`, or with only one of its own, "
+        'found `{"_key":"1","a":1,"b":2}`\n'
+        '    4 | {"type":2300,"tid":"1","data":{"_key":"1","a":1,"b":2}}\n'
+        "      |                               ^\n"
+        "\n"
+        "hint: which attribute holds the value? Rename it to `rwAttr`"
+    )
+
+
+def test_who_never_completed_is_indeterminate_and_its_reads_are_unknown() -> None:
+    history = FORMS["jepsen"].read(b"{:type :invoke, :process 0, :value [[:r 1 nil] [:w 1 2]]}")
+    [transaction] = history
+    assert transaction.status is Status.INDETERMINATE
+    assert [operation.value for operation in transaction.operations] == [UNKNOWN, 2]
+
+
+OVERLAPPING: list[list[tuple[int | None, Interval]]] = [
+    [(1, Interval(0, 10)), (1, Interval(5, 15))],
+    [(1, Interval(0, 10)), (1, Interval(10, 15))],
+    [(None, Interval(0, 10)), (None, Interval(5, 15))],
+]
+
+
+@pytest.mark.parametrize("spans", OVERLAPPING)
+@pytest.mark.parametrize("field", ["interval", "positions"])
+def test_no_history_is_written_that_cannot_be_read(
+    spans: list[tuple[int | None, Interval]], field: str
+) -> None:
+    """A process runs one transaction at a time, and an invocation needs a process."""
+    write = Operation(kind=OperationKind.WRITE, key=1, value=1)
+    plain = [
+        Transaction(number=0, id=f"t{place}", session=0, session_id=name, operations=(write,))
+        for place, (name, _) in enumerate(spans)
+    ]
+    transactions = [
+        replace(transaction, interval=span) if field == "interval" else replace(transaction, positions=span)
+        for transaction, (_, span) in zip(plain, spans, strict=True)
+    ]
+    history = build(transactions, initial=Initial(value=None))
+    again = FORMS["jepsen"].read(FORMS["jepsen"].write(history))
+    assert [transaction.id for transaction in again] == ["t0", "t1"]
+    assert len(FORMS["jepsen"].losses(history)) == 1
+    assert FORMS["jepsen"].losses(build(plain[:1], initial=Initial(value=None))) == ()
+
+
+def test_what_was_recorded_with_a_clock_keeps_its_order_of_events() -> None:
+    ticks = iter(range(100))
+    recorder = Recorder(initial=None, clock=lambda: next(ticks))
+    with recorder.transaction(session=1) as first, recorder.transaction(session=2) as second:
+        first.write("x", 1)
+        second.read("x", 1)
+    history = recorder.history()
+    again = FORMS["jepsen"].read(FORMS["jepsen"].write(history))
+    assert [transaction.interval for transaction in again] == [
+        transaction.interval for transaction in history
+    ]
+    assert [transaction.positions for transaction in again] == [(1, 2), (0, 3)]
