@@ -183,6 +183,12 @@ class Initial:
     of_key: Mapping[Scalar, Scalar | Unknown] = field(default_factory=dict)
     replaceable: bool = False
 
+    def __str__(self) -> str:
+        """The value of all keys that have none of their own, as messages show it."""
+        if self.value is UNKNOWN:
+            return "unknown"
+        return "nil" if self.value is None else repr(self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class VersionOrder:

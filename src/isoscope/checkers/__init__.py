@@ -127,8 +127,7 @@ def _assumptions(history: History) -> tuple[str, ...]:
     if initial.value is UNKNOWN:
         start = "the initial value of a key is the one value that reads show and nobody wrote"
     else:
-        shown = "nil" if initial.value is None else repr(initial.value)
-        start = f"every key holds {shown} before its first write (a list: nothing)"
+        start = f"every key holds {initial} before its first write (a list: nothing)"
     said = [start]
     if initial.of_key:
         said.append(f"{len(initial.of_key)} keys have an initial value of their own")

@@ -9,8 +9,7 @@ import click
 
 from isoscope import formats
 from isoscope.cli.options import format_option
-from isoscope.explain import shown
-from isoscope.history import UNKNOWN, EvidenceKind, Extent
+from isoscope.history import EvidenceKind, Extent
 
 if TYPE_CHECKING:
     from isoscope.history import History
@@ -41,7 +40,6 @@ def statistics(history: History) -> dict[str, Any]:
     """Sizes, operations by kind, evidence, initial value, repeated values and the reader's notes."""
     counts = history.counts
     lengths = [len(session.transactions) for session in history.sessions]
-    initial = history.initial.value
     kinds = (
         "read",
         "write",
@@ -63,7 +61,7 @@ def statistics(history: History) -> dict[str, Any]:
         "operations": counts["operations"],
         **{f"{kind}s": counts[kind] for kind in kinds if counts[kind]},
         "keys": counts["keys"],
-        "initial value": "unknown" if initial is UNKNOWN else shown(initial),
+        "initial value": str(history.initial),
         "repeated values": history.evidence.repeated_values,
         "evidence": {str(kind): Extent(history.evidence[kind]).name.lower() for kind in EvidenceKind},
         "holds": history.columns.features(),

@@ -46,7 +46,7 @@ def shown(value: object) -> str:
 def _scalar(value: object) -> str:
     if value is None:
         return "nil"
-    if isinstance(value, str) and not value.isidentifier():
+    if isinstance(value, str) and (not value.isidentifier() or value in ("nil", "True", "False")):
         return json.dumps(value, ensure_ascii=not value.isprintable())
     if isinstance(value, Term) and not value.text.isprintable():
         return json.dumps(value.text)

@@ -109,7 +109,7 @@ class Format:
         """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
         lost = [feature for feature in history.columns.features() if feature not in self.holds]
         if self.initial is not None and _matters(history) and history.initial != self.initial:
-            lost.append(f"the initial value ({history.initial.value!r}, here {self.initial.value!r})")
+            lost.append(f"the initial value ({history.initial}, here {self.initial})")
         if self.writer is not None:
             lost += history.columns.unwritable(self.writer(path))
         return tuple(lost)

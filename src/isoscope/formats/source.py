@@ -26,7 +26,7 @@ COMPRESSIONS = (".gz", ".zst")
 _BLOCK = 1 << 20
 _HEAD = 1 << 16
 # Compressed bytes taken at a time: few, because a hostile file can hold a thousand times as much.
-_PIECE = 1 << 14
+_PIECE = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
