@@ -6,7 +6,7 @@ use crate::history::{
     Transactions, VersionOrder, VersionSource,
 };
 use crate::index::DenseIndex;
-use crate::value::{Value, Values};
+use crate::value::{Translation, Value, Values};
 
 /// The most operations (and transactions) that a history can hold: their numbers are 32 bits.
 pub const MOST_OPERATIONS: usize = u32::MAX as usize - 1;
@@ -29,6 +29,8 @@ pub struct Builder {
     ranges: Ranges,
     versions: Vec<(VersionSource, u32, Value)>,
     notes: Vec<(String, u64)>,
+    /// The longest list that a read of each key returned so far.
+    longest: Vec<Option<usize>>,
 }
 
 /// What is known of one operation beside its kind, key, value and line.
@@ -59,6 +61,35 @@ impl Builder {
     #[must_use]
     pub fn find_key(&self, key: Value) -> Option<u32> {
         self.keys.get(key)
+    }
+
+    /// What a read of `key` returned: a value of the pool that `translation` knows.
+    pub fn result(&mut self, key: u32, value: Value, translation: &Translation<'_>) -> Value {
+        match translation.elements(value) {
+            Some(elements) => self.list(key, &elements),
+            None => translation.of(value),
+        }
+    }
+
+    /// A list that a read of `key` returned: if it starts the longest one so far, it shares its elements.
+    pub fn list(&mut self, key: u32, elements: &[Value]) -> Value {
+        if self.longest.len() <= key as usize {
+            self.longest.resize(key as usize + 1, None);
+        }
+        let known = self.longest[key as usize].map(|known| (known, self.values.list(known)));
+        match known {
+            Some((known, whole)) if whole.starts_with(elements) => {
+                self.values.prefix(known, elements.len() as u32)
+            }
+            Some((_, whole)) if whole.len() >= elements.len() => {
+                self.values.push_list(elements.iter().copied())
+            }
+            _ => {
+                let list = self.values.push_list(elements.iter().copied());
+                self.longest[key as usize] = list.list_index();
+                list
+            }
+        }
     }
 
     /// The dense number of a session that the input names.
@@ -257,7 +288,6 @@ impl Builder {
         let operation_offsets = offsets(transactions, &self.owners);
         self.group_by_transaction(&operation_offsets);
         self.share_empty_lists();
-        self.share_prefixes();
         let session_offsets = offsets(self.session_ids.len(), &self.transactions.sessions);
         let mut session_transactions = order(&session_offsets, &self.transactions.sessions);
         self.order_sessions(&session_offsets, &mut session_transactions)?;
@@ -327,35 +357,6 @@ impl Builder {
                 self.operations.values[operation] = empty;
             }
         }
-    }
-
-    /// Reads of one key mostly extend each other: those that start the longest one share its elements.
-    fn share_prefixes(&mut self) {
-        if self.values.list_count() == 0 {
-            return;
-        }
-        let mut holders: Vec<u32> = (0..self.values.list_count() as u32).collect();
-        let mut longest = vec![None; self.keys.ids().len()];
-        let lists = |kinds: &[Kind], values: &[Value], operation: usize| {
-            values[operation].list_index().filter(|_| kinds[operation] == Kind::Read)
-        };
-        let Operations { kinds, keys, values, .. } = &self.operations;
-        for operation in 0..kinds.len() {
-            let Some(index) = lists(kinds, values, operation) else { continue };
-            let known: &mut Option<usize> = &mut longest[keys[operation] as usize];
-            if known.is_none_or(|known| self.values.list(known).len() < self.values.list(index).len()) {
-                *known = Some(index);
-            }
-        }
-        for operation in 0..kinds.len() {
-            let Some(index) = lists(kinds, values, operation) else { continue };
-            if let Some(holder) = longest[keys[operation] as usize]
-                && self.values.starts_with(holder, index)
-            {
-                holders[index] = holder as u32;
-            }
-        }
-        self.values.share(&holders);
     }
 
     /// Puts the transactions of each session in the order of their explicit numbers, if they have them.

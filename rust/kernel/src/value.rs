@@ -1,6 +1,7 @@
 //! Scalars and lists: small integers stand for themselves, everything else is interned once.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 /// A key, value, transaction id or session id in one word; equal words are equal values.
@@ -211,32 +212,6 @@ impl Values {
         Value::list(self.lists.len() as u64 - 1)
     }
 
-    /// Whether the list at `whole` starts with the one at `part`; lists that share elements need no look.
-    #[must_use]
-    pub fn starts_with(&self, whole: usize, part: usize) -> bool {
-        let (longer, shorter) = (self.lists[whole], self.lists[part]);
-        let shared = longer.start == shorter.start && shorter.length <= longer.length;
-        shared || self.list(whole).starts_with(self.list(part))
-    }
-
-    /// Lets each list hold its elements as a prefix of another: list `i` of `of[i]`, which may be itself.
-    ///
-    /// The caller has compared them. Elements that no list needs any more are dropped.
-    pub(crate) fn share(&mut self, of: &[u32]) {
-        let old = std::mem::take(&mut self.elements);
-        for (index, &holder) in of.iter().enumerate() {
-            if holder as usize == index {
-                let Span { start, length } = self.lists[index];
-                self.lists[index].start = self.elements.len();
-                self.elements.extend_from_slice(&old[start..start + length as usize]);
-            }
-        }
-        for (index, &holder) in of.iter().enumerate() {
-            self.lists[index].start = self.lists[holder as usize].start;
-        }
-        self.open = self.elements.len();
-    }
-
     /// Kind and text of the atom at `index`.
     #[must_use]
     pub fn atom(&self, index: usize) -> (AtomKind, &str) {
@@ -281,26 +256,13 @@ impl Values {
         self.elements.len()
     }
 
-    /// Takes everything from `other`; the result translates its values into ours.
-    pub fn absorb(&mut self, other: &Self) -> Translation {
-        let atoms: Vec<Value> = (0..other.atom_count())
-            .map(|index| {
-                let (kind, text) = other.atom(index);
-                self.intern(kind, text)
-            })
-            .collect();
-        let translation = Translation { atoms, first_list: self.lists.len() as u64 };
-        let first_element = self.elements.len();
-        // A pool with nothing but nil has only inline elements: copy them in one go.
-        if other.atom_count() == 1 {
-            self.elements.extend_from_slice(&other.elements);
-        } else {
-            self.elements.extend(other.elements.iter().map(|&element| translation.of(element)));
-        }
-        let shifted = |list: &Span| Span { start: list.start + first_element, length: list.length };
-        self.lists.extend(other.lists.iter().map(shifted));
-        self.open = self.elements.len();
-        translation
+    /// Takes the scalars of `other`; the result translates its values into ours.
+    pub fn absorb<'v>(&mut self, other: &'v Self) -> Translation<'v> {
+        let atoms = (0..other.atom_count()).map(|index| {
+            let (kind, text) = other.atom(index);
+            self.intern(kind, text)
+        });
+        Translation { from: other, atoms: atoms.collect() }
     }
 
     /// Forgets everything but keeps the memory, so that a batch can be filled again.
@@ -316,23 +278,31 @@ impl Values {
 }
 
 /// How the values of one pool are called in another.
-pub struct Translation {
+pub struct Translation<'v> {
+    from: &'v Values,
     atoms: Vec<Value>,
-    first_list: u64,
 }
 
-impl Translation {
-    /// The value in the pool that absorbed.
-    #[must_use]
+impl Translation<'_> {
+    /// The scalar in the pool that absorbed.
     #[inline]
+    #[must_use]
     pub fn of(&self, value: Value) -> Value {
-        if value.as_small().is_some() || value == Value::UNKNOWN {
-            return value;
+        match value.atom_index() {
+            Some(index) => self.atoms[index],
+            None => value,
         }
-        match value.list_index() {
-            Some(index) => Value::list(self.first_list + index as u64),
-            None => self.atoms[(value.0 >> 2) as usize],
+    }
+
+    /// The elements of a list in the pool that absorbed; `None` if the value is no list.
+    #[must_use]
+    pub fn elements(&self, value: Value) -> Option<Cow<'_, [Value]>> {
+        let elements = self.from.as_list(value)?;
+        // A pool with nothing but nil has only elements that stand for themselves.
+        if self.atoms.len() == 1 {
+            return Some(Cow::Borrowed(elements));
         }
+        Some(elements.iter().map(|&element| self.of(element)).collect())
     }
 }
 
@@ -380,7 +350,7 @@ mod tests {
         let word = batch.intern(AtomKind::Text, "second");
         let list = batch.push_list([word, Value::small(3).unwrap()]);
         let translation = all.absorb(&batch);
-        let elements = all.as_list(translation.of(list)).unwrap();
+        let elements = translation.elements(list).unwrap();
         assert_eq!(all.atom(elements[0].atom_index().unwrap()), (AtomKind::Text, "second"));
         assert_eq!(elements[1], Value::small(3).unwrap());
         assert_eq!(translation.of(Value::UNKNOWN), Value::UNKNOWN);

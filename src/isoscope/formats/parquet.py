@@ -77,7 +77,8 @@ def _read_file(reader: TableReader, file: File, source: Source) -> tuple[int, _I
         initial = _initial(file, schema.metadata or {})
         texts = [name for name in schema.names if name in table_columns()[1]]
         with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
-            for batch in _ahead(table.iter_batches(_BATCH, columns=_known(schema.names))):
+            batches = table.iter_batches(_BATCH, columns=_known(schema.names), use_threads=False)
+            for batch in _ahead(batches):
                 reader.add(batch.num_rows, *_columns(batch))
             return int(table.metadata.num_rows), initial
     except ParseError as error:

@@ -84,7 +84,7 @@ impl Records for Aion {
             let number = self.transaction(&transaction, &translation)?;
             for operation in &batch.operations[from..transaction.end] {
                 let key = self.builder.key(translation.of(operation.key));
-                let value = translation.of(operation.value);
+                let value = self.builder.result(key, operation.value, &translation);
                 self.builder.operation(number, operation.kind, key, value, operation.line);
             }
             from = transaction.end;
@@ -154,7 +154,7 @@ impl Enclosure {
 }
 
 impl Aion {
-    fn transaction(&mut self, read: &Transaction, translation: &Translation) -> Result<u32, ParseError> {
+    fn transaction(&mut self, read: &Transaction, translation: &Translation<'_>) -> Result<u32, ParseError> {
         let id = translation.of(read.id);
         if let Some(earlier) = self.builder.find(id) {
             return Err(self.repeated(id, earlier, read.line));

@@ -58,9 +58,10 @@ pub(super) struct Ended {
 
 impl Jepsen {
     pub(super) fn merge_events(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        let translation = self.builder.values.absorb(&batch.values);
-        for event in batch.events.drain(..) {
-            self.event(&event, &batch.operations[event.first..event.last], &translation)?;
+        let Batch { events, operations, values } = batch;
+        let translation = self.builder.values.absorb(values);
+        for event in events.drain(..) {
+            self.event(&event, &operations[event.first..event.last], &translation)?;
         }
         batch.operations.clear();
         batch.values.clear();
@@ -71,7 +72,7 @@ impl Jepsen {
         &mut self,
         event: &Event,
         operations: &[MicroOperation],
-        translation: &Translation,
+        translation: &Translation<'_>,
     ) -> Result<(), ParseError> {
         self.enclose(event.what, event.line)?;
         match event.what {
@@ -135,7 +136,7 @@ impl Jepsen {
         &mut self,
         event: &Event,
         operations: &[MicroOperation],
-        translation: &Translation,
+        translation: &Translation<'_>,
     ) -> Result<(), ParseError> {
         let place = self.place(event);
         let session = self.builder.session(translation.of(event.process)) as usize;
@@ -155,7 +156,7 @@ impl Jepsen {
         invocation.line = event.line;
         invocation.transaction = translation.of(event.transaction);
         invocation.operations.clear();
-        invocation.operations.extend(operations.iter().map(|operation| operation.translated(translation)));
+        invocation.operations.extend(operations.iter().map(|operation| operation.asked(translation)));
         Ok(())
     }
 
@@ -164,7 +165,7 @@ impl Jepsen {
         event: &Event,
         status: Status,
         operations: &[MicroOperation],
-        translation: &Translation,
+        translation: &Translation<'_>,
     ) {
         let complete = self.place(event);
         let session = match event.process {
@@ -183,10 +184,12 @@ impl Jepsen {
             let mut differs =
                 invoked.as_ref().is_some_and(|before| before.operations.len() != operations.len());
             for (place, operation) in operations.iter().enumerate() {
-                let operation = operation.translated(translation);
+                let asked = operation.asked(translation);
                 let before = invoked.as_ref().and_then(|before| before.operations.get(place));
-                differs |= before.is_some_and(|before| !before.asks_the_same(operation));
-                self.operation(operation, status, event.line);
+                differs |= before.is_some_and(|before| !before.asks_the_same(asked));
+                let key = self.builder.key(asked.key);
+                let value = self.builder.result(key, operation.value, translation);
+                self.operation(MicroOperation { value, ..asked }, status, event.line);
             }
             self.changed += u64::from(differs);
         } else if let Some(invocation) = &invoked {
@@ -241,8 +244,10 @@ impl Jepsen {
 }
 
 impl MicroOperation {
-    fn translated(&self, translation: &Translation) -> Self {
-        Self { kind: self.kind, key: translation.of(self.key), value: translation.of(self.value) }
+    /// The same in the pool of the history, without what a read returned.
+    fn asked(&self, translation: &Translation<'_>) -> Self {
+        let value = if self.kind == Kind::Read { Value::NIL } else { translation.of(self.value) };
+        Self { kind: self.kind, key: translation.of(self.key), value }
     }
 
     /// Whether an invocation of this may complete as `other`: only the results of reads may differ.
