@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -52,8 +55,13 @@ def command(out: str) -> None:
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")
     click.echo(
         f"All reports: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
-        f"Next: isoscope check {folder / 'aborted-read.txt'}; isoscope explain aborted-read"
+        f"Next: {_program()} check {folder / 'aborted-read.txt'}"
     )
+
+
+def _program() -> str:
+    """How to call the command from here: by its name, or by its path where no search finds it."""
+    return "isoscope" if shutil.which("isoscope") else os.path.relpath(sys.argv[0])
 
 
 def _valid(path: Path, workload: SerialWorkload) -> Report:
