@@ -83,7 +83,7 @@ def test_cut_isolation_is_decided_and_nothing_else_is_proved_by_reads_alone() ->
 @pytest.mark.parametrize(
     ("history", "level", "expected"),
     [
-        (CLEAN, "pl-2", "every read is justified, but no method of this version orders the transactions"),
+        (CLEAN, "pl-2", "no single read breaks it; no method of this version orders the transactions"),
         (CLEAN, "serializable", "not decided by any method of this version"),
         (THIN_AIR, "pl-1", "not decided by any method of this version"),
         (THIN_AIR, "pl-2", ""),
@@ -221,7 +221,7 @@ def test_an_unknown_method_is_a_value_error() -> None:
             Initial(value=0, of_key={"x": 1, "y": 2}),
             [
                 "every key holds 0 before its first write (a list: nothing)",
-                "2 keys have an initial value of their own",
+                "keys with an initial value of their own: 2",
             ],
         ),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -145,11 +145,32 @@ def test_ids_are_numbers_from_one_unless_given() -> None:
 
 def test_an_id_used_twice_is_refused_by_name() -> None:
     recorder = Recorder()
-    for _ in range(2):
-        with recorder.transaction(id="t1"):
-            pass
+    with recorder.transaction(id="t1"):
+        pass
     with pytest.raises(ValueError, match="the transaction id 't1' is used twice"):
-        recorder.history()
+        recorder.transaction(id="t1")
+    assert [t.id for t in recorder.history()] == ["t1"]
+
+
+def test_numbers_that_are_taken_are_left_out() -> None:
+    recorder = Recorder()
+    for name in (2, None, None):
+        with recorder.transaction(id=name):
+            pass
+    assert [t.id for t in recorder.history()] == [2, 1, 3]
+
+
+def test_a_mistake_costs_nothing_that_was_recorded_before() -> None:
+    recorder = Recorder()
+    with recorder.transaction(session=1) as t:
+        t.write("x", 1)
+        mistakes: list[tuple[str, Any, Any]] = [("write", "y", (1,)), ("read", "y", {}), ("append", [], 1)]
+        for method, key, value in mistakes:
+            with pytest.raises(TypeError, match="expected None, a bool, int, float, str or Term"):
+                getattr(t, method)(key, value)
+    with pytest.raises(RuntimeError, match="transaction 1 has ended"):
+        t.write("x", 2)
+    assert [operation.value for operation in recorder.history().transaction(0).operations] == [1]
 
 
 def test_without_a_session_a_transaction_is_its_own() -> None:

@@ -22,6 +22,7 @@ from isoscope.history import (
     Scalar,
     Source,
     Status,
+    Term,
     Timestamp,
     Transaction,
     Unknown,
@@ -48,9 +49,11 @@ class Recorder:
         self, *, initial: Initial | Scalar | Unknown = UNKNOWN, clock: Callable[[], int] | None = None
     ) -> None:
         self._initial = initial if isinstance(initial, Initial) else Initial(value=initial)
+        _check_scalars(*([] if self._initial.value is UNKNOWN else [self._initial.value]))
         self._clock = clock
         self._lock = Lock()
-        self._ids = count(1)
+        self._numbers = count(1)
+        self._ids: set[tuple[type, Scalar]] = set()
         self._transactions: list[Transaction] = []
         self._versions: list[tuple[VersionSource, Scalar, Scalar]] = []
 
@@ -62,9 +65,21 @@ class Recorder:
     ) -> RecordedTransaction:
         """A transaction to be used in a `with` block; it aborts if the block raises.
 
-        Without a session it is its own; without an id it is numbered.
+        Without a session it is its own; without an id it is numbered. Raises ValueError if the id is taken.
         """
-        return RecordedTransaction(self, session, next(self._ids) if id is None else id, self._clock)
+        _check_scalars(session, id)
+        return RecordedTransaction(self, session, self._taken(id), self._clock)
+
+    def _taken(self, transaction_id: Scalar) -> Scalar:
+        """The id, which nobody else can have from now on; the next free number for None."""
+        with self._lock:
+            if transaction_id is None:
+                free = (number for number in self._numbers if (int, number) not in self._ids)
+                transaction_id = next(free)
+            if (type(transaction_id), transaction_id) in self._ids:
+                raise _used_twice(transaction_id)
+            self._ids.add((type(transaction_id), transaction_id))
+        return transaction_id
 
     def version_order(
         self,
@@ -74,11 +89,17 @@ class Recorder:
         source: VersionSource = VersionSource.DECLARED,
     ) -> None:
         """Declares the order in which the versions of `key` were installed."""
+        versions = list(values)
+        _check_scalars(key, *versions)
         with self._lock:
-            self._versions.extend((source, key, value) for value in values)
+            self._versions.extend((source, key, value) for value in versions)
 
     def add(self, transaction: Transaction) -> None:
-        """Adds a transaction that is complete."""
+        """Adds a transaction that was recorded elsewhere. Raises ValueError if its id is taken."""
+        self._taken(transaction.id)
+        self._ended(transaction)
+
+    def _ended(self, transaction: Transaction) -> None:
         with self._lock:
             self._transactions.append(transaction)
 
@@ -101,6 +122,7 @@ class RecordedTransaction:
         self._recorder = recorder
         self._clock = clock
         self._operations: list[Operation] = []
+        self._has_ended = False
         self._transaction = Transaction(
             number=0, id=transaction_id, session=0, session_id=session, status=Status.COMMITTED
         )
@@ -157,9 +179,18 @@ class RecordedTransaction:
             self._set(interval=Interval(self._transaction.interval.invoke, self._clock()))
         if error is not None and self._transaction.status is Status.COMMITTED:
             self.abort()
-        self._recorder.add(replace(self._transaction, operations=tuple(self._operations)))
+        self._recorder._ended(replace(self._transaction, operations=tuple(self._operations)))  # noqa: SLF001
+        self._has_ended = True
 
     def _add(self, kind: OperationKind, key: Scalar, value: Value | Range, details: dict[str, Any]) -> None:
+        # Checked now: a mistake must not cost what was recorded before it.
+        if self._has_ended:
+            raise RuntimeError(f"transaction {self._transaction.id!r} has ended")
+        if kind is OperationKind.READ:
+            seen = value if isinstance(value, tuple) else () if value is UNKNOWN else (value,)
+            _check_scalars(key, *seen)
+        elif not isinstance(value, Range):
+            _check_scalars(key, value)
         self._operations.append(Operation(kind=kind, key=key, value=value, **details))
 
     def _set(self, **changes: Any) -> None:
@@ -209,7 +240,17 @@ def _add(builder: Builder, transaction: Transaction) -> None:
             positions=transaction.positions,
         )
     except KeyError:
-        raise ValueError(f"the transaction id {transaction.id!r} is used twice") from None
+        raise _used_twice(transaction.id) from None
+
+
+def _used_twice(transaction_id: Scalar) -> ValueError:
+    return ValueError(f"the transaction id {transaction_id!r} is used twice")
+
+
+def _check_scalars(*values: object) -> None:
+    for value in values:
+        if value is not None and not isinstance(value, bool | int | float | str | Term):
+            raise TypeError(f"expected None, a bool, int, float, str or Term, found {type(value).__name__}")
 
 
 def _row(operation: Operation) -> tuple[Any, ...]:

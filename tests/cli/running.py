@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from click.testing import CliRunner
 
@@ -46,7 +47,12 @@ def run(*arguments: object, stdin: str | bytes | None = None) -> Done:
     return Done(result.exit_code, result.stdout, result.stderr)
 
 
-def run_apart(*arguments: object, stdin: bytes = b"") -> Done:
-    """Runs `isoscope` in a process of its own."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], input=stdin, capture_output=True, check=False)
+def run_apart(*arguments: object, stdin: bytes = b"", stdout: str | None = None) -> Done:
+    """Runs `isoscope` in a process of its own; its output goes to the file `stdout` if that is named."""
+    command = [*COMMAND, *map(str, arguments)]
+    if stdout is not None:
+        with Path(stdout).open("wb") as sink:
+            done = subprocess.run(command, input=stdin, stdout=sink, stderr=subprocess.PIPE, check=False)
+        return Done(done.returncode, "", done.stderr.decode())
+    done = subprocess.run(command, input=stdin, capture_output=True, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import isoscope
 from isoscope import __version__
 from tests.cli.running import run, run_apart
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXTS = {
     "clean.txt": "w(1,1,1,1)\nr(1,1,2,2)\n",
@@ -208,3 +208,59 @@ def test_a_file_that_may_not_be_read_is_one_message(folder: Path, monkeypatch: p
     monkeypatch.setattr("pathlib.Path.open", refuse)
     done = run("check", "clean.txt")
     assert (done.status, done.err) == (2, "error: cannot read clean.txt: Permission denied\n")
+
+
+def test_standard_input_is_read_once(folder: Path) -> None:
+    done = run_apart("check", "-", "-", "--json", stdin=b"r(1,9,1,1)\n")
+    assert done.status == 2
+    first, second = map(json.loads, done.out.splitlines())
+    assert first["weakest_violated"] == ["pl-2"]
+    assert second["error"] == "<stdin> can be read only once"
+
+
+@pytest.mark.parametrize("most", ["0", "99999999999999999999999"])
+def test_a_number_of_anomalies_out_of_range_is_bad_usage(folder: Path, most: str) -> None:
+    assert run("check", "aborted.txt", "--max-anomalies", most).status == 2
+
+
+def test_a_name_that_is_no_text_still_gives_json(folder: Path) -> None:
+    name = os.fsdecode(b"odd\xff.txt")
+    Path(name).write_text("r(1,9,1,1)\n")
+    document = json.loads(run_apart("check", name, "--json").out)
+    assert document["history"]["path"] == name
+
+
+def test_an_empty_name_is_bad_usage() -> None:
+    done = run("check", "")
+    assert (done.status, done.err) == (2, "error: cannot read a file without a name\n")
+
+
+def test_output_that_cannot_be_written_is_an_error(folder: Path) -> None:
+    done = run_apart("levels", stdout="/dev/full")
+    assert (done.status, done.err) == (2, "error: cannot write the output: No space left on device\n")
+
+
+def test_the_logs_of_a_directory_are_no_histories(folder: Path) -> None:
+    runs = folder / "runs"
+    runs.mkdir()
+    (runs / "x.edn").write_text("{:type :info, :process 0, :value [[:w 1 1]]}\n")
+    (runs / "x.log").write_text('{"type":2300,"tid":"1","data":{"_key":"1","rwAttr":1}}\n')
+    assert isoscope.load("runs").columns.counted() == [True]
+
+
+def test_a_history_without_clients_is_bad_input(folder: Path) -> None:
+    Path("names.edn").write_text('{:type :ok, :process "a", :value [[:w 1 1]]}\n')
+    done = run("check", "names.edn", "--level", "cut-isolation")
+    assert done.status == 2
+    assert done.err.startswith(
+        "error: names.edn: expected operations of clients, whose processes are integers"
+    )
+
+
+def test_the_option_replaces_all_initial_values(folder: Path) -> None:
+    recorder = isoscope.Recorder(initial=isoscope.Initial(value=0, of_key={"a": 100}))
+    with recorder.transaction(session=1) as t:
+        t.read("a", 100)
+    isoscope.save(recorder.history(), "own.parquet")
+    assert run("check", "own.parquet", "--level", "pl-2").status == 3
+    assert run("check", "own.parquet", "--level", "pl-2", "--initial", "0").status == 1

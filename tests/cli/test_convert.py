@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -121,6 +123,20 @@ def test_what_cannot_be_generated_is_one_message(folder: Path, arguments: list[s
     assert done.err.startswith(f"error: {message}")
 
 
-def test_more_least_operations_than_most_are_no_mistake(folder: Path) -> None:
-    assert run("generate", "out.txt", "--operations", "2", "--min-operations", "9").status == 0
-    assert {len(transaction.operations) for transaction in isoscope.load("out.txt")} == {2}
+def test_more_least_operations_than_most_are_a_mistake(folder: Path) -> None:
+    done = run("generate", "out.txt", "--operations", "2", "--min-operations", "9")
+    assert (done.status, done.err) == (2, "error: --min-operations 9 is more than --operations 2\n")
+
+
+def test_a_link_stays_a_link_and_a_pipe_is_written_to(folder: Path) -> None:
+    (folder / "kept.txt").write_text("")
+    (folder / "link.txt").symlink_to("kept.txt")
+    assert run("convert", "registers.txt", "link.txt").status == 0
+    assert (folder / "link.txt").is_symlink()
+    assert isoscope.load("kept.txt") == isoscope.load("registers.txt")
+    os.mkfifo("pipe.txt")
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit((folder / "pipe.txt").read_bytes)
+        assert run("convert", "registers.txt", "pipe.txt").status == 0
+        assert reading.result(10) == (folder / "kept.txt").read_bytes()
+    assert (folder / "pipe.txt").is_fifo()

@@ -120,6 +120,7 @@ type InitialRow<'py> = (Bound<'py, PyAny>, Vec<(Bound<'py, PyAny>, Bound<'py, Py
 
 fn replace_initial(history: &mut History, row: &InitialRow<'_>) -> PyResult<()> {
     history.initial.default = scalar::maybe_unknown(&mut history.values, &row.0)?;
+    history.initial.of_key.clear();
     for (key, value) in &row.1 {
         let key = scalar::from_python(&mut history.values, key)?;
         let value = scalar::maybe_unknown(&mut history.values, value)?;

@@ -96,11 +96,11 @@ impl TableReader {
     ) -> PyResult<()> {
         let builder = &mut self.reader()?.builder;
         builder.initial.default = scalar::maybe_unknown(&mut builder.values, value)?;
+        builder.initial.of_key.clear();
         for (key, value) in &of_key {
             let key = scalar::from_python(&mut builder.values, key)?;
             let key = builder.key(key);
             let value = scalar::maybe_unknown(&mut builder.values, value)?;
-            builder.initial.of_key.retain(|&(known, _)| known != key);
             builder.initial.of_key.push((key, value));
         }
         Ok(())

@@ -70,11 +70,11 @@ pub enum Shape {
     Mixed,
 }
 
-/// The shape of the key that `operations` are about.
+/// The shape of the key that `operations` are about; those that do not `count` say nothing.
 #[must_use]
-pub fn shape(history: &History, operations: &[u32]) -> Shape {
+pub fn shape(history: &History, operations: &[u32], counts: impl Fn(u32) -> bool) -> Shape {
     let (mut register, mut list) = (false, false);
-    for &operation in operations {
+    for &operation in operations.iter().filter(|&&operation| counts(operation)) {
         let value = history.operations.values[operation as usize];
         match history.operations.kinds[operation as usize] {
             Kind::Delete => return Shape::Deleted,
@@ -111,10 +111,13 @@ pub struct Writes(Vec<Write>);
 
 impl Writes {
     /// Replaces the table by the writes among `operations`, which are all operations on one key.
+    ///
+    /// A deletion writes no value that a read could be held against.
     pub fn fill(&mut self, history: &History, owners: &[u32], operations: &[u32]) {
         self.0.clear();
         for &operation in operations {
-            if !history.operations.kinds[operation as usize].installs() {
+            let kind = history.operations.kinds[operation as usize];
+            if !kind.installs() || kind == Kind::Delete {
                 continue;
             }
             let transaction = owners[operation as usize];

@@ -51,7 +51,7 @@ pub fn evidence(history: &History, cancel: &Cancel) -> Evidence {
         let mut sum = OfKeys { repeated: 0, all_ordered: true };
         for key in keys.take_while(|_| !cancel.is_asked()) {
             writes.fill(history, &owners, by_key.of(key));
-            sum.add(history, &writes, key as u32, by_key.of(key));
+            sum.add(history, &owners, &writes, key as u32, by_key.of(key));
         }
         sum
     });
@@ -113,8 +113,10 @@ struct OfKeys {
 }
 
 impl OfKeys {
-    fn add(&mut self, history: &History, writes: &Writes, key: u32, operations: &[u32]) {
-        let shape = shape(history, operations);
+    fn add(&mut self, history: &History, owners: &[u32], writes: &Writes, key: u32, operations: &[u32]) {
+        let statuses = &history.transactions.statuses;
+        let did_not_abort = |operation: u32| statuses[owners[operation as usize] as usize] != Status::Aborted;
+        let shape = shape(history, operations, did_not_abort);
         let initial = if shape == Shape::List { Value::NOTHING } else { history.initial.of(key) };
         for same in writes.by_value() {
             self.repeated += u64::from(is_repeated(history, same, initial));

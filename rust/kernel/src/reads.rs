@@ -179,7 +179,8 @@ impl<'h> Judge<'h> {
     }
 
     fn key(&mut self, key: u32, operations: &[u32]) {
-        let shape = shape(self.history, operations);
+        let counts = |operation: u32| self.counted[self.owners[operation as usize] as usize];
+        let shape = shape(self.history, operations, counts);
         match shape {
             Shape::Deleted => return self.judgement.deleted_keys.push(key),
             Shape::Mixed => return self.judgement.mixed_keys.push(key),

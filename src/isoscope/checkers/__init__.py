@@ -130,7 +130,7 @@ def _assumptions(history: History) -> tuple[str, ...]:
         start = f"every key holds {initial} before its first write (a list: nothing)"
     said = [start]
     if initial.of_key:
-        said.append(f"{len(initial.of_key)} keys have an initial value of their own")
+        said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
     if history.source.log:
         said.append(f"{history.source.log} is its write-ahead log")
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))

@@ -41,7 +41,7 @@ def check(history: History, *, most: int = 10) -> Iterator[Verdict]:
     counts, findings, aside = history.columns.judge_reads(most)
     anomalies = [_Finding(history, *finding).anomaly() for finding in findings]
     # No read is at fault for these two reasons; what could not be judged may still hide one.
-    unordered = "every read is justified, but no method of this version orders the transactions"
+    unordered = "no single read breaks it; no method of this version orders the transactions"
     reasons = {Level.PL_2: unordered, Level.CUT_ISOLATION: ""}
     for level in LEVELS:
         found = {name: count for name, count in zip(NAMES, counts, strict=True) if _LEVEL_OF[name] is level}

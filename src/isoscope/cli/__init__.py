@@ -5,6 +5,7 @@ Exit status: 0 holds or nothing asked, 1 violated, 2 bad input or usage, 3 a nam
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -50,7 +51,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="isoscope")
 def _isoscope() -> None:
-    r"""Did this database keep its isolation promise?
+    """Did this database keep its isolation promise?
 
     Start with `isoscope demo`, or check a history of your own:
 
@@ -64,14 +65,22 @@ def main() -> NoReturn:
     """Run the command line; a user's mistake is one message and status 2."""
     try:
         status = _isoscope(standalone_mode=False)
+        sys.stdout.flush()
     except IsoscopeError as error:
         fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(BAD_INPUT)
     except click.UsageError as error:
         usage = error.ctx.command_path if error.ctx else "isoscope"
         fail(f"{error.format_message()}\n\nhint: `{usage} --help` lists what is possible")
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
+    except OSError as error:
+        # What is left in the buffer cannot be written either: Python must not try again when it exits.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        fail(f"cannot write the output: {error.strerror or error}")
     except SystemExit:
         # So click ends when the reader of our output went away, as `head` does: nothing is wrong.
         sys.exit(0)

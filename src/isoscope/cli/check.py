@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from time import perf_counter
@@ -16,7 +15,7 @@ from isoscope.cli import BAD_INPUT
 from isoscope.cli.options import format_option, initial_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
-from isoscope.reports import render_json, render_text
+from isoscope.reports import dumps, render_json, render_text
 from isoscope.verdict import Method, Outcome, Report
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 @click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
 @format_option("the histories")
 @initial_option()
-@click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(min=1),
+@click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
@@ -52,7 +51,7 @@ def command(
     as_json: bool,
     timings: bool,
 ) -> int:
-    r"""Check recorded histories against isolation levels.
+    """Check recorded histories against isolation levels.
 
     HISTORY is a file, a directory of session files, or `-` for standard input; `.gz` and `.zst` are
     unpacked and the format is recognised. Without --level, every level that the evidence speaks of.
@@ -104,14 +103,14 @@ def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:
     click.echo(f"error: {error}", err=True)
     if as_json:
         document = {"isoscope": __version__, "history": {"path": path}, "error": str(error)}
-        click.echo(json.dumps(document, ensure_ascii=False))
+        click.echo(dumps(document))
 
 
 def _print(report: Report, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    width = max(60, min(100, shutil.get_terminal_size().columns))
+    width = max(60, min(100, shutil.get_terminal_size((100, 24)).columns))
     click.echo(render_text(report, width=width))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

@@ -17,7 +17,7 @@ __all__ = ["command"]
 @click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
 @click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say so.")
 def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
-    r"""Convert a history to another format.
+    """Convert a history to another format.
 
     The format of OUT follows from its name (.txt, .edn, .json, .jsonl, .parquet; then .gz or .zst).
     What OUT cannot hold is refused by name, unless --lossy.

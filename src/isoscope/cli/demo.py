@@ -14,6 +14,7 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.reads import NAMES
+from isoscope.errors import UsageError
 from isoscope.explain import message
 from isoscope.history import Initial
 from isoscope.reports import paragraph, render_json, render_text
@@ -42,7 +43,10 @@ def command(out: str) -> None:
     and checked again.
     """
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to {out}: {error.strerror or error}") from None
     click.echo("1. Histories of a correct database, one in each format\n")
     reports = [_valid(folder / name, workload) for name, workload in _VALID.items()]
     click.echo("\n2. Small histories with one anomaly each\n")

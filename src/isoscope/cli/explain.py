@@ -20,7 +20,7 @@ __all__ = ["command", "reported"]
 @click.argument("name", metavar="ANOMALY", required=False)
 @click.option("--example", is_flag=True, help="Print only the example history, ready for a file.")
 def command(name: str | None, *, example: bool) -> None:
-    r"""Explain an anomaly, with a small history that shows it.
+    """Explain an anomaly, with a small history that shows it.
 
     Without ANOMALY, list the catalogue. Every paper's name is understood (G1a, TAP-j, ...).
 

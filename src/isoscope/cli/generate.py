@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from isoscope import formats
+from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.workloads import SerialWorkload, generate
 
@@ -46,7 +47,7 @@ def command(
     lossy: bool,
     **parameters: Any,
 ) -> None:
-    r"""Generate a valid history of any size.
+    """Generate a valid history of any size.
 
     Transactions run one after the other on a serial store, so the history satisfies every level. The
     same seed gives the same history everywhere. The format follows from the name of OUT.
@@ -56,7 +57,9 @@ def command(
         isoscope generate history.txt --transactions 500000 --sessions 100 --keys 10000
         isoscope generate lists.edn --lists --max-writes-per-key 16 --seed 7
     """
-    least = operations if min_operations is None else min(min_operations, operations)
+    least = operations if min_operations is None else min_operations
+    if least > operations:
+        raise UsageError(f"--min-operations {least} is more than --operations {operations}")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
     workload = SerialWorkload(
         min_operations=least,

@@ -22,7 +22,7 @@ _FAMILIES = {
 @click.command("levels")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    r"""List the isolation levels and what each implies.
+    """List the isolation levels and what each implies.
 
     \b
     Examples:

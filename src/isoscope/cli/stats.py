@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from isoscope import formats
 from isoscope.cli.options import format_option
 from isoscope.history import EvidenceKind, Extent
+from isoscope.reports import dumps
 
 if TYPE_CHECKING:
     from isoscope.history import History
@@ -22,7 +22,7 @@ __all__ = ["command", "statistics"]
 @format_option("the history")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(path: str, *, format_: str | None, as_json: bool) -> None:
-    r"""Show what a history holds: sizes, evidence, repeated values.
+    """Show what a history holds: sizes, evidence, repeated values.
 
     \b
     Example:
@@ -30,7 +30,7 @@ def command(path: str, *, format_: str | None, as_json: bool) -> None:
     """
     found = statistics(formats.load(path, format=format_))
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        click.echo(dumps(found))
         return
     for name, value in found.items():
         click.echo(_line(name, value))

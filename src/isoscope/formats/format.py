@@ -109,10 +109,16 @@ class Format:
         """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
         lost = [feature for feature in history.columns.features() if feature not in self.holds]
         if self.initial is not None and _matters(history) and history.initial != self.initial:
-            lost.append(f"the initial value ({history.initial}, here {self.initial})")
+            lost.append(_initial_loss(history.initial, self.initial))
         if self.writer is not None:
             lost += history.columns.unwritable(self.writer(path))
         return tuple(lost)
+
+
+def _initial_loss(said: Initial, here: Initial) -> str:
+    if str(said) == str(here) and not said.of_key:
+        return "whether an explicit write of the initial value takes its place"
+    return f"the initial value ({said}, here {here})"
 
 
 def _matters(history: History) -> bool:

@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from isoscope._native import ParseError, Reader
 from isoscope.formats.format import FEATURES, Format, feed, format_error
-from isoscope.formats.source import COMPRESSIONS, File
+from isoscope.formats.source import COMPRESSIONS, File, Input
 from isoscope.history import History, Initial, Source
-
-if TYPE_CHECKING:
-    from isoscope.formats.source import Input
 
 __all__ = ["FORMAT", "log_beside"]
 
@@ -36,20 +33,24 @@ def _without_comments(head: bytes) -> bytes:
 def _read(source: Input, *, initial: Initial | None = None) -> History:
     is_json = re.match(rb'(\xef\xbb\xbf)?[\s\[]*\{\s*"', source.head()) is not None
     reader = Reader("jepsen-json" if is_json else "jepsen")
-    if log := log_beside(source):
+    logs = [log for file in source.files if (log := log_beside(file))]
+    for log in logs:
         try:
             reader.attach_log(log.read())
         except ParseError as error:
             raise format_error(error, Source(path=log.path)) from None
-    history = feed(reader, source, name="jepsen", initial=initial)
-    return History(history.columns, replace(history.source, log=log.path)) if log else history
+    # In a directory the logs stand among the histories.
+    files = tuple(file for file in source.files if file not in logs)
+    history = feed(reader, Input(source.path, files), name="jepsen", initial=initial)
+    said = replace(history.source, log=", ".join(log.path for log in logs))
+    return History(history.columns, said)
 
 
-def log_beside(source: Input) -> File | None:
+def log_beside(file: File) -> File | None:
     """The write-ahead log that belongs to a history: `X.log[.gz]` beside `X.edn[.gz]`."""
-    if len(source.files) != 1 or source.files[0].raw is not None:
+    if file.raw is not None:
         return None
-    path = source.path
+    path = file.path
     for suffix in COMPRESSIONS:
         path = path.removesuffix(suffix)
     if not path.endswith(".edn"):

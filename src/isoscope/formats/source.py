@@ -41,6 +41,8 @@ class File:
     @classmethod
     def streamed(cls, path: str, stream: BinaryIO) -> File:
         """A file that can be read only once, such as standard input."""
+        if stream.closed:
+            raise UsageError(f"{path} can be read only once")
         with _reporting(path):
             return cls(path, cast("BinaryIO", _unpacked(_buffered(stream))))
 
@@ -198,7 +200,12 @@ def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = Path(name)
+    # A link stays one, and a device or a pipe is written to, not replaced by a file.
+    target = Path(os.path.realpath(name))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with _writing(name), target.open("wb") as raw, _compressed(name, raw) as stream:
+            yield stream
+        return
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
@@ -216,8 +223,18 @@ def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
+@contextmanager
+def _writing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write {name}: {error.strerror or error}") from None
+
+
 def _name(path: str | os.PathLike[str], verb: str) -> str:
     name = os.fspath(path)
+    if not name:
+        raise UsageError(f"cannot {verb} a file without a name")
     if "\0" in name:
         raise UsageError(f"cannot {verb} {name!r}: no file has a name with a NUL byte")
     return name

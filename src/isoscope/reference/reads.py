@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Judgement", "counted", "cut_isolation_holds", "judge"]
 
-INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT, OperationKind.DELETE)
-ON_A_KEY = (OperationKind.READ, *INSTALLS)
+# A deletion writes no value that a read could be held against.
+INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT)
+ON_A_KEY = (OperationKind.READ, OperationKind.DELETE, *INSTALLS)
 
 
 class Finding(NamedTuple):
@@ -134,10 +135,10 @@ def writers(
     ]
 
 
-def shape(history: History, key: object) -> str:
-    """What a key holds: `register`, `list`, or a reason not to judge it."""
+def shape(transactions: list[Transaction], key: object) -> str:
+    """What a key holds, by what was done to it: `register`, `list`, or a reason not to judge it."""
     register = growing = False
-    for transaction in history:
+    for transaction in transactions:
         for operation in transaction.operations:
             if operation.kind not in ON_A_KEY or token(operation.key) != token(key):
                 continue
@@ -163,7 +164,7 @@ def judge(history: History) -> Judgement:
     findings: set[Finding] = set()
     repeated = 0
     for key in history.keys:
-        kind = shape(history, key)
+        kind = shape([t for t in transactions if t.number in count], key)
         if kind not in ("register", "list"):
             continue
         judge_key = (

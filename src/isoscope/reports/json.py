@@ -11,12 +11,17 @@ from isoscope.explain import because, message, shown
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly, Report, Step, Verdict, Witness
 
-__all__ = ["document", "render_json"]
+__all__ = ["document", "dumps", "render_json"]
 
 
 def render_json(report: Report, *, timings: bool = False) -> str:
     """The document on one line."""
-    return json.dumps(document(report, timings=timings), ensure_ascii=False)
+    return dumps(document(report, timings=timings))
+
+
+def dumps(data: object) -> str:
+    """`data` as one line of JSON that can be encoded, whatever names of files it holds."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def document(report: Report, *, timings: bool = False) -> dict[str, Any]:

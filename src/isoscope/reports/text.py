@@ -65,7 +65,7 @@ def _outcomes(report: Report, width: int) -> Iterator[str]:
         if verdict.outcome is Outcome.UNKNOWN:
             unknown.setdefault(verdict.reason, []).append(str(verdict.level))
     for reason, levels in unknown.items():
-        listed = ", ".join(levels) if len(levels) <= _FEW else f"{len(levels)} other levels"
+        listed = ", ".join(levels) if len(levels) <= _FEW else f"{len(levels)} levels"
         yield _row("unknown", f"{listed}: {reason}", width)
 
 

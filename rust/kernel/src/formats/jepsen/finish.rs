@@ -18,6 +18,13 @@ impl Jepsen {
 
     pub(super) fn into_history(mut self) -> Result<History, ParseError> {
         self.end_open_invocations();
+        if self.ended.is_empty() && self.others > 0 {
+            let expected = "operations of clients, whose processes are integers";
+            let found = format!("none among {} operations", self.others);
+            return Err(ParseError::on_line(0, expected, &found).hint(
+                "a process that is a name or a text is taken for the test's own, such as the nemesis",
+            ));
+        }
         self.create_transactions()?;
         self.compare_vectors_as_scalars();
         self.add_log();
