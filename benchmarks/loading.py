@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Row", "rows"]
 
 DATA = Path(__file__).parent / "data"
-REPEATS = 5
+REPEATS = 9
 
 REGISTERS = SerialWorkload(
     sessions=100, transactions=500_000, keys=10_000, read_ratio=0.5, distribution="zipfian", seed=1

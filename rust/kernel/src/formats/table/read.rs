@@ -68,6 +68,9 @@ impl<'t> Plain<'t> {
 
     /// Where the rows from `row` on stop to be plain: a key and a value, or the length of a prefix.
     fn end(&self, row: usize) -> usize {
+        if row == 0 && self.is_plain_throughout() {
+            return self.kinds.len();
+        }
         let is_plain = |&row: &usize| {
             let length = self.lengths.map_or(NULL, |lengths| lengths[row]);
             let has_value = Value::small(self.values[row]).is_some();
@@ -78,6 +81,21 @@ impl<'t> Plain<'t> {
                 && if length == NULL { has_value } else { !has_value && kind == Some(Kind::Read) }
         };
         row + (row..self.kinds.len()).take_while(is_plain).count()
+    }
+
+    /// Whether every row is plain, asked column by column: most tables are.
+    fn is_plain_throughout(&self) -> bool {
+        let all_small = |column: &[i64]| column.iter().all(|&number| Value::small(number).is_some());
+        let all_kinds = self.entries.iter().all(|entry| match entry {
+            Entry::Operation(kind) => matches!(kind, Kind::Read | Kind::Write | Kind::Append | Kind::Insert),
+            Entry::Version => false,
+        });
+        self.lengths.is_none()
+            && all_kinds
+            && self.kinds.iter().all(|&kind| kind >= 0)
+            && all_small(self.transactions)
+            && all_small(self.keys)
+            && all_small(self.values)
     }
 
     /// Whether session and status are those of the row before.
