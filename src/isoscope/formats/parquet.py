@@ -36,7 +36,7 @@ _NULL = -(2**63)
 _SIZES = {"i": 4, "q": 8}
 # Rows of a group in the file, and rows read at a time: few enough that memory is used again at once.
 _GROUP = 1 << 20
-_BATCH = 1 << 16
+_BATCH = 1 << 15
 
 
 def _sniff(head: bytes) -> bool:
