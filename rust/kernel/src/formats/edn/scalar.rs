@@ -174,7 +174,7 @@ fn escaped(rest: &str) -> Option<(char, usize)> {
     Some((simple, 1))
 }
 
-/// `uXXXX`, or `uXXXX\uXXXX` for a character beyond 16 bits.
+/// `u` and four hexadecimal digits, or two such escapes for a character beyond 16 bits.
 fn unicode(rest: &str) -> Option<(char, usize)> {
     let first = code_unit(rest.get(..5)?)?;
     if let Some(character) = char::from_u32(u32::from(first)) {

@@ -87,7 +87,7 @@ impl<'text> Cursor<'text> {
         Ok(())
     }
 
-    /// The character of `\uXXXX`, or of two such escapes that are halves of one.
+    /// The character of `\u` and four hexadecimal digits, or of two such escapes that are halves of one.
     fn unicode_escape(&mut self, at: usize) -> Result<char, Fault> {
         let mut code = self.four_digits()?;
         if (0xd800..0xdc00).contains(&code) {
