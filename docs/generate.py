@@ -124,9 +124,15 @@ def formats() -> str:
         "`--to` overrule both. Any of them may be compressed (`.gz`, `.zst`)."
     )
     about = _table(
-        ["format", "what it is", "names of files", "initial value"],
+        ["format", "what it is", "names of files", "initial value", "written"],
         [
-            [f"[`{f.name}`](formats/{f.name}.md)", f.title, _codes(f.suffixes), _initial(f.name)]
+            [
+                f"[`{f.name}`](formats/{f.name}.md)",
+                f.title,
+                _codes(f.suffixes),
+                _initial(f.name),
+                "yes" if f.write else "only read",
+            ]
             for f in FORMATS
         ],
     )
@@ -136,9 +142,10 @@ def formats() -> str:
         "to write what the target cannot hold, unless `--lossy`. The table is about writing: the reader of "
         "`jepsen` also takes a version order from a log beside the file, which its writer does not write."
     )
+    written = [f for f in FORMATS if f.write]
     holds = _table(
-        ["a history with", *(f"`{f.name}`" for f in FORMATS)],
-        [[feature, *("yes" if feature in f.holds else "" for f in FORMATS)] for feature in FEATURES],
+        ["a history with", *(f"`{f.name}`" for f in written)],
+        [[feature, *("yes" if feature in f.holds else "" for f in written)] for feature in FEATURES],
     )
     return _page("Formats", intro, about, can, holds)
 

@@ -45,7 +45,9 @@ class Form:
     def write(self, history: History) -> bytes:
         """The bytes of a file that holds `history`."""
         sink = io.BytesIO()
-        formats.find(self.format).write(history, sink, path=f"history{self.suffix}")
+        write = formats.find(self.format).write
+        assert write is not None
+        write(history, sink, path=f"history{self.suffix}")
         # pyarrow closes the sink of a Parquet file that it could not finish.
         return sink.getvalue()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from isoscope.errors import LossError, UnknownFormatError
+from isoscope.errors import LossError, UnknownFormatError, UsageError
 from isoscope.formats import aion, jepsen, parquet, plume
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, Input, output
@@ -50,6 +50,8 @@ def save(
     and returns its names.
     """
     chosen = find(format) if format else for_path(os.fspath(path))
+    if chosen.write is None:
+        raise UsageError(f"{chosen.name} is only read\n\nhint: the formats that can be written are {_written()}")
     plain = _uncompressed(os.fspath(path))
     losses = chosen.losses(history, plain)
     if losses and not lossy:
@@ -88,14 +90,19 @@ def _sniffed(source: Input) -> Format:
 def for_path(path: str) -> Format:
     """The format that the name of a file suggests."""
     name = _uncompressed(path)
-    for candidate in FORMATS:
+    writable = [candidate for candidate in FORMATS if candidate.write is not None]
+    for candidate in writable:
         if name.endswith(candidate.suffixes):
             return candidate
-    suffixes = ", ".join(suffix for candidate in FORMATS for suffix in candidate.suffixes)
+    suffixes = ", ".join(suffix for candidate in writable for suffix in candidate.suffixes)
     raise UnknownFormatError(
         f"{path}: the name does not say which format to write\n\n"
         f"hint: name the format, or let the file end with one of {suffixes}"
     )
+
+
+def _written() -> str:
+    return ", ".join(candidate.name for candidate in FORMATS if candidate.write is not None)
 
 
 def _uncompressed(path: str) -> str:

@@ -86,9 +86,9 @@ class SniffFunction(Protocol):
 class Format:
     """One format; each lives in a file of its own and is listed in `formats/__init__.py`.
 
-    `holds` are the features that survive writing; `initial` is what a reader assumes, which a history
-    with another assumption loses (None: the format writes its own). `writer` names the native writer for
-    a path, which may have more to lose.
+    A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
+    a reader assumes, which a history with another assumption loses (None: the format writes its own).
+    `writer` names the native writer for a path, which may have more to lose.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: SniffFunction
     read: ReadFunction
-    write: WriteFunction
+    write: WriteFunction | None = None
     holds: frozenset[str] = field(default_factory=frozenset)
     initial: Initial | None = None
     writer: Callable[[str], str] | None = None
