@@ -51,7 +51,7 @@ def save(
     """
     chosen = find(format) if format else for_path(os.fspath(path))
     if chosen.write is None:
-        raise UsageError(f"{chosen.name} is only read\n\nhint: the formats that can be written are {_written()}")
+        raise UsageError(f"{chosen.name} is only read\n\nhint: these can be written: {_written()}")
     plain = _uncompressed(os.fspath(path))
     losses = chosen.losses(history, plain)
     if losses and not lossy:
