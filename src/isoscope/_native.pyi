@@ -16,6 +16,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "generate_serial",
+    "judge_values",
     "table_columns",
 ]
 
@@ -105,13 +106,6 @@ class Columns:
     def export_versions(self) -> _Table: ...
     def used_columns(self) -> list[tuple[str, bool]]: ...
     def initial_edn(self) -> tuple[str, bool, list[tuple[str, str]]]: ...
-    def judge_reads(
-        self, most: int
-    ) -> tuple[
-        list[int],
-        list[tuple[int, int, int | None, Any]],
-        tuple[int, list[Any], list[Any], list[Any], int],
-    ]: ...
 
 @final
 class Reader:
@@ -185,3 +179,20 @@ def generate_serial(
     initial_replaceable: bool,
 ) -> Columns:
     """A valid history of any size: a workload on a serial store."""
+
+# Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
+# keys that are mixed, range reads.
+_Reads: TypeAlias = tuple[
+    list[int], list[tuple[int, int, int | None, Any]], tuple[int, list[Any], list[Any], list[Any], int]
+]
+# Before, after, relation, key, operations.
+_Step: TypeAlias = tuple[int, int, int, Any, list[int]]
+# Name; reader, older, newer; key; read; how older precedes newer; how newer came to the reader's sight.
+_Finding: TypeAlias = tuple[
+    int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]
+]
+# Which levels are violated; counts by name; findings; how many demands on the commit order were kept.
+_Weak: TypeAlias = tuple[list[bool], list[int], list[_Finding], int]
+
+def judge_values(columns: Columns, strongest: int | None, most: int) -> tuple[_Reads, _Weak | None]:
+    """Judges all reads, and the weak levels up to `strongest`: 0 read committed, 1 read atomic, 2 causal."""

@@ -48,12 +48,16 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """`before` comes before `after`; relation, key and witnesses say how the history shows it."""
+    """`before` comes before `after`; relation, key and witnesses say how the history shows it.
+
+    `session` is the id of the session that both ran in, where that is the relation.
+    """
 
     before: str
     after: str
     relation: str
     key: object = None
+    session: object = None
     witnesses: tuple[Witness, ...] = ()
 
 

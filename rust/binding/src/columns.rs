@@ -5,7 +5,7 @@ use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
 use isoscope_kernel::formats::{aion, jepsen, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
-use isoscope_kernel::reads::{self, Finding, NOTHING};
+use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
@@ -25,11 +25,15 @@ impl Columns {
         Self(history, OnceLock::new())
     }
 
-    fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn history(&self) -> &History {
+        &self.0
+    }
+
+    pub(crate) fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
         scalar::to_python(py, &self.0.values, value)
     }
 
-    fn scalars<'py>(&self, py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    pub(crate) fn scalars<'py>(&self, py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
         values.iter().map(|&value| self.scalar(py, value)).collect()
     }
 
@@ -329,34 +333,6 @@ impl Columns {
             .iter()
             .map(|&(key, value)| (table::edn_text(values, self.0.keys[key as usize]), text(value)));
         (text(initial.default), initial.replaceable, of_key.collect())
-    }
-
-    /// Judges all reads: counts by name number, the first `most` findings of each name as (name, read,
-    /// other operation or None, value), and what was set aside.
-    fn judge_reads<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Bound<'py, PyAny>> {
-        let judgement = interruptible(py, |cancel| reads::judge(&self.0, cancel))?;
-        let mut counts = [0u64; 7];
-        let mut shown = Vec::new();
-        for Finding { name, read, other, value } in judgement.findings {
-            let count = &mut counts[name as usize];
-            *count += 1;
-            if *count <= most as u64 {
-                let other = (other != NOTHING).then_some(other);
-                shown.push((name as u8, read, other, self.scalar(py, value)?));
-            }
-        }
-        let keys = |numbers: &[u32]| {
-            let keys: Vec<Value> = numbers.iter().map(|&key| self.0.keys[key as usize]).collect();
-            self.scalars(py, &keys)
-        };
-        let aside = (
-            judgement.repeated_reads,
-            keys(&judgement.repeated_keys)?,
-            keys(&judgement.deleted_keys)?,
-            keys(&judgement.mixed_keys)?,
-            judgement.range_reads,
-        );
-        Ok((counts, shown, aside).into_pyobject(py)?.into_any())
     }
 }
 

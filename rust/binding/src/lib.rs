@@ -3,6 +3,7 @@
 mod build;
 mod columns;
 mod interrupt;
+mod judge;
 mod read;
 mod scalar;
 mod tables;
@@ -38,5 +39,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::TableReader>()?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(build::generate_serial, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     Ok(())
 }

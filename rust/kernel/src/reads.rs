@@ -2,12 +2,17 @@
 //!
 //! Plume (OOPSLA 2024), Table 1; `reference/reads.py` is the specification. Every key is judged by
 //! itself, so keys are shared between cores. Cost: a sort of each key's writes, near linear.
+//! On the way each external read is traced to the transaction that it was served by: see
+//! [`Observations`].
 
 use crate::by_key::{ByKey, Shape, Write, Writers, Writes, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
+use crate::observations::{INITIAL, ListOrder, NOBODY, Observations, Sources};
 use crate::value::Value;
 use rayon::prelude::*;
+
+mod list;
 
 /// The anomalies that one transaction's reads show by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +32,14 @@ pub enum Name {
     IntermediateRead,
     /// TAP-j: two observations of one key that differ.
     NonRepeatableRead,
+    /// A list that no order of appends explains together with a longer one.
+    IncompatibleOrder,
+    /// A list that shows an element more often than it was appended.
+    DuplicateElements,
 }
+
+/// How many names there are.
+pub const NAMES: usize = 9;
 
 /// No operation.
 pub const NOTHING: u32 = u32::MAX;
@@ -62,6 +74,13 @@ pub struct Judgement {
     pub range_reads: u64,
 }
 
+/// What the judges of some keys found, beside what they wrote into shared columns.
+#[derive(Default)]
+struct Share {
+    judgement: Judgement,
+    lists: Vec<ListOrder>,
+}
+
 impl Judgement {
     fn absorb(mut self, mut other: Self) -> Self {
         self.findings.append(&mut other.findings);
@@ -73,24 +92,29 @@ impl Judgement {
     }
 }
 
-/// Judges every read of every transaction that counts as committed.
+/// Judges every read of every transaction that counts as committed, and traces it to its writer.
 #[must_use]
-pub fn judge(history: &History, cancel: &Cancel) -> Judgement {
+pub fn judge(history: &History, cancel: &Cancel) -> (Judgement, Observations) {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let counted = counted(history, &owners, &by_key);
-    let judges = by_key.shares().into_par_iter().map(|keys| {
-        let mut judge = Judge::new(history, &owners, &counted);
+    let sources = Sources::new(history.operation_count());
+    let shares = by_key.shares().into_par_iter().map(|keys| {
+        let mut judge = Judge::new(history, &owners, &counted, &sources);
         for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
-        judge.judgement
+        judge.share
     });
-    let mut judgement = judges.collect::<Vec<_>>().into_iter().fold(Judgement::default(), Judgement::absorb);
+    let (mut judgement, mut lists) = (Judgement::default(), Vec::new());
+    for mut share in shares.collect::<Vec<_>>() {
+        judgement = judgement.absorb(share.judgement);
+        lists.append(&mut share.lists);
+    }
     judgement.findings.par_sort_unstable();
     judgement.range_reads =
         history.operations.kinds.iter().filter(|&&kind| kind == Kind::RangeRead).count() as u64;
-    judgement
+    (judgement, Observations::new(history, counted, sources, lists))
 }
 
 /// Which transactions count as committed: an indeterminate one does if its write was observed.
@@ -167,35 +191,36 @@ struct Judge<'h> {
     history: &'h History,
     owners: &'h [u32],
     counted: &'h [bool],
+    sources: &'h Sources,
     writes: Writes,
-    judgement: Judgement,
+    share: Share,
     repeated: u64,
 }
 
 impl<'h> Judge<'h> {
-    fn new(history: &'h History, owners: &'h [u32], counted: &'h [bool]) -> Self {
-        let (writes, judgement) = (Writes::default(), Judgement::default());
-        Self { history, owners, counted, writes, judgement, repeated: 0 }
+    fn new(history: &'h History, owners: &'h [u32], counted: &'h [bool], sources: &'h Sources) -> Self {
+        let (writes, share) = (Writes::default(), Share::default());
+        Self { history, owners, counted, sources, writes, share, repeated: 0 }
     }
 
     fn key(&mut self, key: u32, operations: &[u32]) {
         let counts = |operation: u32| self.counted[self.owners[operation as usize] as usize];
         let shape = shape(self.history, operations, counts);
         match shape {
-            Shape::Deleted => return self.judgement.deleted_keys.push(key),
-            Shape::Mixed => return self.judgement.mixed_keys.push(key),
+            Shape::Deleted => return self.share.judgement.deleted_keys.push(key),
+            Shape::Mixed => return self.share.judgement.mixed_keys.push(key),
             Shape::Register | Shape::List => {}
         }
         self.writes.fill(self.history, self.owners, operations);
         self.repeated = 0;
         if shape == Shape::List {
-            self.list(operations);
+            self.list(key, operations);
         } else {
             self.register(key, operations);
         }
         if self.repeated > 0 {
-            self.judgement.repeated_reads += self.repeated;
-            self.judgement.repeated_keys.push(key);
+            self.share.judgement.repeated_reads += self.repeated;
+            self.share.judgement.repeated_keys.push(key);
         }
     }
 
@@ -208,7 +233,7 @@ impl<'h> Judge<'h> {
     }
 
     fn find(&mut self, name: Name, read: u32, other: u32, value: Value) {
-        self.judgement.findings.push(Finding { read, name, other, value });
+        self.share.judgement.findings.push(Finding { read, name, other, value });
     }
 
     fn register(&mut self, key: u32, operations: &[u32]) {
@@ -266,12 +291,17 @@ impl<'h> Judge<'h> {
         let reader = self.owners[read as usize];
         let writers = Writers::of(self.history, self.writes.of(value), reader, read);
         if writers.count == 0 {
-            if let Err(other) = initial.admit(value, read) {
-                self.find(Name::ThinAirRead, read, other, value);
+            match initial.admit(value, read) {
+                Ok(()) => self.sources.set(read, INITIAL),
+                Err(other) => self.find(Name::ThinAirRead, read, other, value),
             }
             return;
         }
         let may_be_initial = initial.value == value;
+        if let Some(write) = writers.good.or(writers.intermediate).filter(|_| writers.count == 1 && !may_be_initial)
+        {
+            self.sources.set(read, write.transaction);
+        }
         if writers.good.is_some() || may_be_initial {
             self.repeated += u64::from(writers.count + usize::from(may_be_initial) > 1);
         } else if let Some(later) = writers.later {
@@ -282,95 +312,6 @@ impl<'h> Judge<'h> {
             self.find(Name::AbortedRead, read, write.operation, value);
         }
     }
-
-    fn list(&mut self, operations: &[u32]) {
-        let history = self.history;
-        // Reads of a key mostly extend each other: what was judged clean once is not judged again.
-        let mut clean: &[Value] = &[];
-        for run in self.runs(operations) {
-            let mut first: Option<(u32, &[Value])> = None;
-            let mut differs = false;
-            for (place, &read) in run.iter().enumerate() {
-                let value = history.operations.values[read as usize];
-                let Some(list) = history.values.as_list(value) else { continue };
-                let Some(observed) = self.own_list_read(run, place, list) else { continue };
-                if self.elements(run, place, observed, clean, true) && observed.len() > clean.len() {
-                    clean = observed;
-                }
-                let &mut (other, seen) = first.get_or_insert((read, observed));
-                if seen != observed && !differs {
-                    differs = true;
-                    self.find(Name::NonRepeatableRead, read, other, value);
-                }
-            }
-        }
-    }
-
-    /// What a list read saw of others: everything before the own appends; `None` if those are wrong.
-    fn own_list_read<'l>(&mut self, run: &[u32], place: usize, list: &'l [Value]) -> Option<&'l [Value]> {
-        let (history, read) = (self.history, run[place]);
-        let appends = |operation: &&u32| history.operations.kinds[**operation as usize].installs();
-        let own: Vec<u32> = run[..place].iter().filter(appends).copied().collect();
-        let values: Vec<Value> =
-            own.iter().map(|&append| history.operations.values[append as usize]).collect();
-        if list.ends_with(&values) {
-            return Some(&list[..list.len() - values.len()]);
-        }
-        let last = values[values.len() - 1];
-        let shows_earlier = !list.contains(&last) && values.iter().any(|value| list.contains(value));
-        let name = if shows_earlier { Name::NotMyLastWrite } else { Name::NotMyOwnWrite };
-        self.find(name, read, own[own.len() - 1], last);
-        self.elements(run, place, list, &[], false);
-        None
-    }
-
-    /// Judges the elements that a read saw; whether all of them are surely someone's committed append.
-    fn elements(&mut self, run: &[u32], place: usize, list: &[Value], clean: &[Value], whole: bool) -> bool {
-        let read = run[place];
-        let reader = self.owners[read as usize];
-        // What another reader may see is not clean for the transaction that appends it.
-        let known = self.first_own(run, &list[..common_prefix(clean, list)]);
-        let mut worst = Worst::default();
-        for (index, &element) in list.iter().enumerate().skip(known) {
-            let writers = Writers::of(self.history, self.writes.of(element), reader, read);
-            let is_last = whole && index + 1 == list.len();
-            worst.element(element, &writers, is_last, self.own_earlier(element, read));
-        }
-        if let Some(&element) = list.last().filter(|_| whole && known == list.len()) {
-            // The list may end where another read of it went on: between two appends of one writer.
-            let writers = Writers::of(self.history, self.writes.of(element), reader, read);
-            worst.element(element, &writers, true, false);
-        }
-        self.repeated += u64::from(worst.repeated);
-        for (name, other, element) in worst.found {
-            self.find(name, read, other, element);
-        }
-        worst.clean
-    }
-
-    /// Where `list` first shows something that the reader appends, before or after it reads.
-    fn first_own(&self, run: &[u32], list: &[Value]) -> usize {
-        let appends = run.iter().filter(|&&own| self.history.operations.kinds[own as usize].installs());
-        let own: Vec<Value> = appends.map(|&own| self.history.operations.values[own as usize]).collect();
-        if own.is_empty() {
-            return list.len();
-        }
-        list.iter().position(|element| own.contains(element)).unwrap_or(list.len())
-    }
-
-    /// Whether the reader itself appended the element before it read.
-    fn own_earlier(&self, element: Value, read: u32) -> bool {
-        let reader = self.owners[read as usize];
-        self.writes.of(element).iter().any(|write| write.transaction == reader && write.operation < read)
-    }
-}
-
-/// How many elements two lists start with in common; lists that share their elements need no look.
-fn common_prefix(left: &[Value], right: &[Value]) -> usize {
-    if std::ptr::eq(left.as_ptr(), right.as_ptr()) {
-        return left.len().min(right.len());
-    }
-    left.iter().zip(right).take_while(|(a, b)| a == b).count()
 }
 
 /// The initial value of one register: known, or learned from the first read of a value nobody wrote.
@@ -399,45 +340,3 @@ impl Initially {
 
 /// Stands for an initial value that an explicit write took the place of: equal to no value read.
 const REPLACED: Value = Value::NOTHING;
-
-/// What a list read shows, each name at most once.
-struct Worst {
-    found: Vec<(Name, u32, Value)>,
-    repeated: bool,
-    clean: bool,
-}
-
-impl Default for Worst {
-    fn default() -> Self {
-        Self { found: Vec::new(), repeated: false, clean: true }
-    }
-}
-
-impl Worst {
-    fn note(&mut self, name: Name, other: u32, element: Value) {
-        self.clean = false;
-        if self.found.iter().all(|&(known, ..)| known != name) {
-            self.found.push((name, other, element));
-        }
-    }
-
-    fn element(&mut self, element: Value, writers: &Writers, is_last: bool, own: bool) {
-        // A list that goes on behind a non-final append shows the version that came after it.
-        let fine = writers.good.is_some() || own || (writers.intermediate.is_some() && !is_last);
-        let committed = writers.good.is_some() || writers.intermediate.is_some();
-        let surely_committed = writers.count == 1 && committed && !own;
-        let was_clean = self.clean;
-        if fine {
-            self.repeated |= writers.count + usize::from(own) > 1;
-        } else if let Some(later) = writers.later {
-            self.note(Name::FutureRead, later.operation, element);
-        } else if let Some(write) = writers.intermediate {
-            self.note(Name::IntermediateRead, write.operation, element);
-        } else if let Some(write) = writers.aborted {
-            self.note(Name::AbortedRead, write.operation, element);
-        } else {
-            self.note(Name::ThinAirRead, NOTHING, element);
-        }
-        self.clean = was_clean && surely_committed;
-    }
-}

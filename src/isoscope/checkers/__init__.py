@@ -1,7 +1,7 @@
 """Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
 
-A further method is one file with `LEVELS` (the levels whose condition it decides) and
-`check(history, most)`, and one line in `CHECKERS`.
+A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
+anomalies that it reports) and `check(history, levels, most)`, and one line in `CHECKERS`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers import reads
+from isoscope.checkers import values
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Method, Outcome, Report, Verdict
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKERS", "Report", "check", "default_levels"]
 
-CHECKERS: tuple[ModuleType, ...] = (reads,)
+CHECKERS: tuple[ModuleType, ...] = (values,)
 
 
 def check(
@@ -40,7 +40,7 @@ def check(
     asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
     only = None if method is None else Method(method)
     started = perf_counter()
-    own = _own_verdicts(history, only, max_anomalies)
+    own = _own_verdicts(history, asked, only, max_anomalies)
     verdicts = tuple(_settle(level, own, only) for level in asked)
     return Report(
         history=summary(history),
@@ -73,12 +73,14 @@ def summary(history: History) -> Mapping[str, object]:
     }
 
 
-def _own_verdicts(history: History, method: Method | None, most: int) -> dict[Level, Verdict]:
+def _own_verdicts(
+    history: History, asked: Sequence[Level], method: Method | None, most: int
+) -> dict[Level, Verdict]:
     """What the checkers say of the levels whose condition they decide."""
     own: dict[Level, Verdict] = {}
     for checker in CHECKERS:
         if method is None or checker.METHOD is method:
-            own |= {verdict.level: verdict for verdict in checker.check(history, most=most)}
+            own |= {verdict.level: verdict for verdict in checker.check(history, levels=asked, most=most)}
     return own
 
 

@@ -1,0 +1,367 @@
+//! Counted transactions on dense numbers, session by session, with what each read from whom and wrote.
+
+use crate::graph::{Edges, Graph};
+use crate::history::History;
+use crate::observations::{INITIAL, NOBODY, Observations};
+
+/// Sessions are joined into longer rows only if there are more of them than this: clocks are as wide as
+/// there are rows.
+const MANY_SESSIONS: usize = 128;
+
+/// The transactions that count as committed, as nodes; numbers follow session order.
+pub struct Dependencies<'h> {
+    /// The history.
+    pub history: &'h History,
+    /// Who served which read.
+    pub observations: &'h Observations,
+    /// The transaction of each node.
+    pub transactions: Vec<u32>,
+    /// The node of each transaction; [`NOBODY`] if it does not count.
+    pub nodes: Vec<u32>,
+    /// The session of each node.
+    pub sessions: Vec<u32>,
+    /// The row of each node: a session, or several where one goes on after another.
+    pub rows: Vec<u32>,
+    /// The first node of each row, and the number of nodes.
+    pub row_starts: Vec<u32>,
+    read_offsets: Vec<u32>,
+    read_keys: Vec<u32>,
+    read_sources: Vec<u32>,
+    read_operations: Vec<u32>,
+    write_offsets: Vec<u32>,
+    write_keys: Vec<u32>,
+    writer_offsets: Vec<u32>,
+    writers: Vec<u32>,
+    /// Write-read: who was observed by whom. Nodes beyond the transactions stand for prefixes of lists.
+    pub reads_from: Edges,
+    /// Order of appends to lists.
+    pub successions: Edges,
+    /// Whether a node observed some key in several states.
+    pub varying: Vec<bool>,
+}
+
+/// One external read: its key, the node that it read from (or [`INITIAL`], [`NOBODY`]), its operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Read {
+    pub key: u32,
+    pub source: u32,
+    pub operation: u32,
+}
+
+impl<'h> Dependencies<'h> {
+    /// Numbers the transactions and sorts their reads and writes.
+    #[must_use]
+    pub fn new(history: &'h History, observations: &'h Observations) -> Self {
+        let rows = Rows::new(history, observations);
+        let mut all = Self {
+            history,
+            observations,
+            nodes: vec![NOBODY; history.transaction_count()],
+            transactions: rows.transactions,
+            sessions: rows.sessions,
+            rows: rows.rows,
+            row_starts: rows.starts,
+            read_offsets: vec![0],
+            read_keys: Vec::new(),
+            read_sources: Vec::new(),
+            read_operations: Vec::new(),
+            write_offsets: vec![0],
+            write_keys: Vec::new(),
+            writer_offsets: Vec::new(),
+            writers: Vec::new(),
+            reads_from: Edges::default(),
+            successions: Edges::default(),
+            varying: Vec::new(),
+        };
+        for (node, &transaction) in all.transactions.iter().enumerate() {
+            all.nodes[transaction as usize] = node as u32;
+        }
+        all.sort_operations();
+        all.sort_writers();
+        all.varying = (0..all.len() as u32).map(|node| all.varies(node)).collect();
+        all.reads_from = all.write_read();
+        all.successions = all.list_order();
+        all
+    }
+
+    /// How many transactions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.transactions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.transactions.is_empty()
+    }
+
+    /// How many nodes there are, those that stand for prefixes of lists included.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.len() + self.observations.pool().len()
+    }
+
+    /// Session order and write-read, with `further` edges.
+    #[must_use]
+    pub fn graph<'e>(&'e self, further: &[&'e Edges]) -> Graph<'e> {
+        let mut edges = vec![&self.reads_from];
+        edges.extend(further);
+        Graph { rows: &self.rows, edges, nodes: self.node_count() }
+    }
+
+    /// Where the reads of `node` stand among all reads.
+    #[must_use]
+    pub fn read_range(&self, node: u32) -> std::ops::Range<usize> {
+        self.read_offsets[node as usize] as usize..self.read_offsets[node as usize + 1] as usize
+    }
+
+    /// The read with this number.
+    #[must_use]
+    #[inline]
+    pub fn read(&self, number: usize) -> Read {
+        Read {
+            key: self.read_keys[number],
+            source: self.read_sources[number],
+            operation: self.read_operations[number],
+        }
+    }
+
+    /// External reads of `node`, in program order.
+    pub fn reads(&self, node: u32) -> impl DoubleEndedIterator<Item = Read> + ExactSizeIterator {
+        self.read_range(node).map(|number| self.read(number))
+    }
+
+    /// Nodes that a read observed, besides its source: the writers of a list's elements.
+    pub fn seen(&self, read: Read) -> impl Iterator<Item = u32> {
+        let writers = self.observations.seen(read.operation as usize).iter();
+        writers.filter(|&&writer| writer != NOBODY).map(|&writer| self.nodes[writer as usize])
+    }
+
+    /// Keys that `node` writes, ascending.
+    #[must_use]
+    pub fn writes(&self, node: u32) -> &[u32] {
+        let bounds = &self.write_offsets[node as usize..node as usize + 2];
+        &self.write_keys[bounds[0] as usize..bounds[1] as usize]
+    }
+
+    /// Whether `node` writes `key`.
+    #[must_use]
+    pub fn writes_key(&self, node: u32, key: u32) -> bool {
+        self.writes(node).binary_search(&key).is_ok()
+    }
+
+    /// Nodes that write `key`, ascending: row by row, in the order of the row.
+    #[must_use]
+    pub fn writers(&self, key: u32) -> &[u32] {
+        let bounds = &self.writer_offsets[key as usize..key as usize + 2];
+        &self.writers[bounds[0] as usize..bounds[1] as usize]
+    }
+
+    /// The writers of `key` among `nodes`, ascending.
+    #[must_use]
+    pub fn writers_among(&self, key: u32, nodes: std::ops::Range<u32>) -> &[u32] {
+        let writers = self.writers(key);
+        let from = writers.partition_point(|&writer| writer < nodes.start);
+        let to = writers.partition_point(|&writer| writer < nodes.end);
+        &writers[from..to.max(from)]
+    }
+
+    /// The first node of the session of `node`.
+    #[must_use]
+    pub fn session_start(&self, node: u32) -> u32 {
+        let session = self.sessions[node as usize];
+        let row = self.row_starts[self.rows[node as usize] as usize];
+        // Sessions are contiguous inside a row, which they follow one after the other.
+        row + self.sessions[row as usize..node as usize]
+            .iter()
+            .rposition(|&other| other != session)
+            .map_or(0, |last| last as u32 + 1)
+    }
+
+    fn sort_operations(&mut self) {
+        let operations = &self.history.operations;
+        let total = self.observations.sources.len();
+        self.read_keys.reserve(total / 2);
+        self.write_keys.reserve(total / 2);
+        for &transaction in &self.transactions {
+            let first_write = self.write_keys.len();
+            for operation in self.history.operations_of(transaction as usize) {
+                let (key, source) = (operations.keys[operation], self.observations.sources[operation]);
+                if operations.kinds[operation].installs() {
+                    self.write_keys.push(key);
+                } else if source != NOBODY || !self.observations.seen(operation).is_empty() {
+                    let node = if source < INITIAL { self.nodes[source as usize] } else { source };
+                    self.read_keys.push(key);
+                    self.read_sources.push(node);
+                    self.read_operations.push(operation as u32);
+                }
+            }
+            sort_tail(&mut self.write_keys, first_write);
+            self.read_offsets.push(self.read_keys.len() as u32);
+            self.write_offsets.push(self.write_keys.len() as u32);
+        }
+    }
+
+    fn sort_writers(&mut self) {
+        let mut offsets = vec![0u32; self.history.keys.len() + 1];
+        for &key in &self.write_keys {
+            offsets[key as usize + 1] += 1;
+        }
+        for key in 0..self.history.keys.len() {
+            offsets[key + 1] += offsets[key];
+        }
+        let mut next = offsets.clone();
+        let mut writers = vec![0; self.write_keys.len()];
+        for node in 0..self.len() as u32 {
+            for &key in self.writes(node) {
+                writers[next[key as usize] as usize] = node;
+                next[key as usize] += 1;
+            }
+        }
+        (self.writer_offsets, self.writers) = (offsets, writers);
+    }
+
+    fn varies(&self, node: u32) -> bool {
+        let reads = self.read_range(node);
+        let (keys, sources) = (&self.read_keys[reads.clone()], &self.read_sources[reads]);
+        if keys.len() <= 16 {
+            // Few enough to compare each with each.
+            return (1..keys.len()).any(|i| (0..i).any(|j| keys[i] == keys[j] && sources[i] != sources[j]));
+        }
+        let mut pairs: Vec<(u32, u32)> = keys.iter().copied().zip(sources.iter().copied()).collect();
+        pairs.sort_unstable();
+        pairs.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1)
+    }
+
+    fn write_read(&self) -> Edges {
+        let mut ends = Vec::with_capacity(self.node_count());
+        let mut targets = Vec::with_capacity(self.read_keys.len());
+        for node in 0..self.len() as u32 {
+            let first = targets.len();
+            for read in self.reads(node) {
+                self.read_from(node, read, &mut targets);
+            }
+            sort_tail(&mut targets, first);
+            ends.push(targets.len() as u32);
+        }
+        // A prefix of a list is the one before it and one more writer.
+        for (place, &writer) in self.observations.pool().iter().enumerate() {
+            if !self.observations.starts_list(place) {
+                targets.push((self.len() + place - 1) as u32);
+            }
+            if writer != NOBODY {
+                targets.push(self.nodes[writer as usize]);
+            }
+            ends.push(targets.len() as u32);
+        }
+        Edges::in_order(ends, targets)
+    }
+
+    fn read_from(&self, node: u32, read: Read, targets: &mut Vec<u32>) {
+        let seen = self.observations.seen(read.operation as usize);
+        if seen.len() < 2 {
+            targets.extend(Some(read.source).filter(|&source| source < INITIAL && source != node));
+            return;
+        }
+        let own = self.writes_key(node, read.key) && self.seen(read).any(|writer| writer == node);
+        match self.observations.prefix(read.operation as usize, read.key) {
+            Some((start, length)) if !own => targets.push(self.len() as u32 + start + length - 1),
+            _ => targets.extend(self.seen(read).filter(|&writer| writer != node)),
+        }
+    }
+
+    fn list_order(&self) -> Edges {
+        let node = |transaction: u32| self.nodes[transaction as usize];
+        let pairs = self.observations.successions.iter().map(|&(before, after)| (node(after), node(before)));
+        Edges::new(self.len(), pairs.collect())
+    }
+}
+
+/// Sorts what was pushed since `first` and drops what is there twice.
+fn sort_tail(column: &mut Vec<u32>, first: usize) {
+    if column.len() < first + 2 {
+        return;
+    }
+    column[first..].sort_unstable();
+    let mut kept = first + 1;
+    for place in first + 1..column.len() {
+        if column[place] != column[kept - 1] {
+            column[kept] = column[place];
+            kept += 1;
+        }
+    }
+    column.truncate(kept);
+}
+
+/// Counted transactions in rows.
+struct Rows {
+    transactions: Vec<u32>,
+    sessions: Vec<u32>,
+    rows: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Rows {
+    fn new(history: &History, observations: &Observations) -> Self {
+        let counted = |&transaction: &u32| observations.counted[transaction as usize];
+        let sessions: Vec<Vec<u32>> = (0..history.session_ids.len())
+            .map(|session| history.transactions_of(session).iter().copied().filter(counted).collect())
+            .collect();
+        let next = if sessions.len() > MANY_SESSIONS {
+            successors(history, observations, &sessions)
+        } else {
+            vec![NOBODY; sessions.len()]
+        };
+        let mut follows = vec![false; sessions.len()];
+        for &session in next.iter().filter(|&&session| session != NOBODY) {
+            follows[session as usize] = true;
+        }
+        let mut rows = Self {
+            transactions: Vec::with_capacity(history.transaction_count()),
+            sessions: Vec::new(),
+            rows: Vec::new(),
+            starts: Vec::new(),
+        };
+        for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty()) {
+            let row = rows.starts.len() as u32;
+            rows.starts.push(rows.transactions.len() as u32);
+            let mut session = first as u32;
+            while session != NOBODY {
+                rows.transactions.extend(&sessions[session as usize]);
+                rows.sessions.resize(rows.transactions.len(), session);
+                rows.rows.resize(rows.transactions.len(), row);
+                session = next[session as usize];
+            }
+        }
+        rows.starts.push(rows.transactions.len() as u32);
+        rows
+    }
+}
+
+/// For each session one that starts by reading from its end, so that the two make one row.
+fn successors(history: &History, observations: &Observations, sessions: &[Vec<u32>]) -> Vec<u32> {
+    let mut next = vec![NOBODY; sessions.len()];
+    // The first session of the row that a session is the last of: rows must not close to a ring.
+    let mut first: Vec<u32> = (0..sessions.len() as u32).collect();
+    let mut last = first.clone();
+    for (session, transactions) in sessions.iter().enumerate() {
+        let Some(&start) = transactions.first() else { continue };
+        let sources = history.operations_of(start as usize).map(|operation| observations.sources[operation]);
+        let before = sources
+            .filter(|&source| source < INITIAL)
+            .map(|source| (source, history.transactions.sessions[source as usize]))
+            .find(|&(source, before)| {
+                sessions[before as usize].last() == Some(&source)
+                    && next[before as usize] == NOBODY
+                    && first[before as usize] != session as u32
+            });
+        let Some((_, before)) = before else { continue };
+        next[before as usize] = session as u32;
+        let (head, tail) = (first[before as usize], last[session]);
+        first[tail as usize] = head;
+        last[head as usize] = tail;
+    }
+    next
+}

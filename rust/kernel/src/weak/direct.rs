@@ -1,0 +1,203 @@
+//! What read committed and read atomic demand of the commit order: O(operations^1.5).
+//!
+//! Both look only at what a transaction reads itself and at its own session: for each pair (reader,
+//! transaction read from) the smaller of the two key sets is walked.
+
+use super::causal::Demands;
+use super::dependencies::Dependencies;
+use super::reader::{Class, Reader};
+use crate::cancel::Cancel;
+use crate::graph::Edges;
+use crate::observations::{INITIAL, NOBODY};
+use rayon::prelude::*;
+
+/// Transactions with more reads than this sort them; the others compare each with each.
+const FEW_READS: usize = 16;
+
+/// The demands of read committed, and of read atomic (those of read committed included).
+#[must_use]
+pub fn demands(dependencies: &Dependencies<'_>, cancel: &Cancel) -> [Demands; 2] {
+    let rows = dependencies.row_starts.len() - 1;
+    // Few shares: each has columns as long as there are keys.
+    let shares = rayon::current_num_threads().min(rows.max(1));
+    let found: Vec<Found> = (0..shares)
+        .into_par_iter()
+        .map(|share| {
+            let mut part = Part::new(dependencies);
+            for row in (share..rows).step_by(shares).take_while(|_| !cancel.is_asked()) {
+                part.row(dependencies.row_starts[row]..dependencies.row_starts[row + 1]);
+            }
+            part.found
+        })
+        .collect();
+    let contradicts = |class: usize| found.iter().any(|part| part.contradicts[..=class].contains(&true));
+    let pairs = |class: usize| found.iter().flat_map(move |part| &part.pairs[class]).copied();
+    let committed = pairs(0).collect();
+    let atomic = pairs(0).chain(pairs(1)).collect();
+    [(committed, contradicts(0)), (atomic, contradicts(1))].map(|(pairs, contradicts_initial)| Demands {
+        edges: Edges::new(dependencies.len(), pairs),
+        contradicts_initial,
+    })
+}
+
+#[derive(Default)]
+struct Found {
+    pairs: [Vec<(u32, u32)>; 2],
+    contradicts: [bool; 2],
+}
+
+impl Found {
+    fn demand(&mut self, dependencies: &Dependencies<'_>, class: Class, source: u32, newer: u32) {
+        let class = class as usize;
+        if source == INITIAL {
+            self.contradicts[class] = true;
+            return;
+        }
+        let same_row = dependencies.rows[source as usize] == dependencies.rows[newer as usize];
+        if same_row && newer < source {
+            return;
+        }
+        self.pairs[class].push((source, newer));
+    }
+}
+
+/// What one key looked like to the reader at hand.
+#[derive(Clone, Copy)]
+struct Sight {
+    reader: u32,
+    source: u32,
+    last: u32,
+}
+
+struct Part<'d, 'h> {
+    dependencies: &'d Dependencies<'h>,
+    /// By key.
+    sights: Vec<Sight>,
+    /// By key: the last writer in the session at hand.
+    session_writers: Vec<(u32, u32)>,
+    found: Found,
+}
+
+impl<'d, 'h> Part<'d, 'h> {
+    fn new(dependencies: &'d Dependencies<'h>) -> Self {
+        let keys = dependencies.history.keys.len();
+        Self {
+            dependencies,
+            sights: vec![Sight { reader: NOBODY, source: NOBODY, last: 0 }; keys],
+            session_writers: vec![(NOBODY, NOBODY); keys],
+            found: Found::default(),
+        }
+    }
+
+    fn row(&mut self, nodes: std::ops::Range<u32>) {
+        let has_lists = self.dependencies.observations.has_lists();
+        for node in nodes {
+            if has_lists || self.dependencies.varying[node as usize] {
+                self.with_care(node);
+            } else {
+                self.node(node);
+            }
+            let session = self.dependencies.sessions[node as usize];
+            for &key in self.dependencies.writes(node) {
+                self.session_writers[key as usize] = (session, node);
+            }
+        }
+    }
+
+    /// A transaction that saw every key in one state: its source, and where it was read last.
+    fn node(&mut self, node: u32) {
+        let dependencies = self.dependencies;
+        let session = dependencies.sessions[node as usize];
+        let mut writers: Vec<(u32, u32)> = Vec::with_capacity(FEW_READS);
+        let mut keys: Vec<u32> = Vec::with_capacity(FEW_READS);
+        for (place, read) in dependencies.reads(node).enumerate() {
+            let sight = &mut self.sights[read.key as usize];
+            if sight.reader != node {
+                keys.push(read.key);
+            }
+            *sight = Sight { reader: node, source: read.source, last: place as u32 };
+            if read.source < INITIAL {
+                writers.push((read.source, place as u32));
+            }
+        }
+        keep_first(&mut writers);
+        for &(newer, first) in &writers {
+            self.observed(node, &keys, newer, first);
+        }
+        for &key in &keys {
+            let (writer_session, newer) = self.session_writers[key as usize];
+            let source = self.sights[key as usize].source;
+            if writer_session == session && newer != source {
+                self.found.demand(dependencies, Class::ReadAtomic, source, newer);
+            }
+        }
+    }
+
+    /// Conflicts with `newer`, which `node` observed at place `first`.
+    fn observed(&mut self, node: u32, keys: &[u32], newer: u32, first: u32) {
+        let dependencies = self.dependencies;
+        let writes = dependencies.writes(newer);
+        if writes.len() <= keys.len() * 2 {
+            for &key in writes {
+                let sight = self.sights[key as usize];
+                if sight.reader == node {
+                    self.conflict(sight, newer, first);
+                }
+            }
+            return;
+        }
+        for &key in keys {
+            if writes.binary_search(&key).is_ok() {
+                self.conflict(self.sights[key as usize], newer, first);
+            }
+        }
+    }
+
+    fn conflict(&mut self, sight: Sight, newer: u32, first: u32) {
+        if sight.source == newer {
+            return;
+        }
+        let class = if sight.last > first { Class::ReadCommitted } else { Class::ReadAtomic };
+        self.found.demand(self.dependencies, class, sight.source, newer);
+    }
+
+    /// A transaction that read lists, or saw a key in several states.
+    fn with_care(&mut self, node: u32) {
+        let dependencies = self.dependencies;
+        let reader = Reader::new(dependencies, node);
+        let observed = reader.observed();
+        for &(key, source) in &reader.sources {
+            let writes = |newer: &&u32| dependencies.writes_key(**newer, key);
+            for &newer in observed.iter().filter(writes) {
+                match reader.class(key, source, newer) {
+                    Some(class @ (Class::ReadCommitted | Class::ReadAtomic)) => {
+                        self.found.demand(dependencies, class, source, newer);
+                    }
+                    Some(Class::Causal) | None => {}
+                }
+            }
+            let atomic = |&&newer: &&u32| reader.class(key, source, newer) == Some(Class::ReadAtomic);
+            if let Some(&newer) = reader.session_writers(key).iter().rev().find(atomic) {
+                self.found.demand(dependencies, Class::ReadAtomic, source, newer);
+            }
+        }
+    }
+}
+
+/// Keeps of each writer its first place.
+fn keep_first(writers: &mut Vec<(u32, u32)>) {
+    if writers.len() <= FEW_READS {
+        let mut kept = 0;
+        for place in 0..writers.len() {
+            let writer = writers[place];
+            if writers[..kept].iter().all(|&(known, _)| known != writer.0) {
+                writers[kept] = writer;
+                kept += 1;
+            }
+        }
+        writers.truncate(kept);
+        return;
+    }
+    writers.sort_unstable();
+    writers.dedup_by_key(|writer| writer.0);
+}

@@ -1,0 +1,190 @@
+//! Which anomalies a broken level shows: every conflict that lies on a cycle, named and counted.
+
+use super::clocks::HappensBefore;
+use super::dependencies::Dependencies;
+use super::reader::{Class, Reader};
+use crate::cancel::Cancel;
+use crate::graph::Components;
+use crate::observations::INITIAL;
+
+/// Names of conflicts and of cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Name {
+    NonMonotonicReadCo,
+    NonMonotonicReadCm,
+    FracturedReadCo,
+    FracturedReadCm,
+    CausalConflict,
+    CommitOrderConflict,
+    CyclicCausalOrder,
+    WriteCycle,
+    CircularInformationFlow,
+}
+
+/// How many names there are, and how many of them are names of conflicts.
+pub const NAMES: usize = 9;
+const CONFLICTS: usize = 6;
+
+impl Name {
+    /// The names of conflicts: by class, then by whether happens-before alone closes the cycle.
+    pub const ALL: [Self; NAMES] = [
+        Self::NonMonotonicReadCo,
+        Self::NonMonotonicReadCm,
+        Self::FracturedReadCo,
+        Self::FracturedReadCm,
+        Self::CausalConflict,
+        Self::CommitOrderConflict,
+        Self::CyclicCausalOrder,
+        Self::WriteCycle,
+        Self::CircularInformationFlow,
+    ];
+}
+
+/// A reader that reads `key` from `older` although `newer`, which writes it too, came to its sight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conflict {
+    /// What it is called.
+    pub name: Name,
+    /// Which level's axiom it breaks.
+    pub class: Class,
+    /// The node that read.
+    pub reader: u32,
+    /// What it read.
+    pub key: u32,
+    /// The node that it read from, or [`INITIAL`].
+    pub older: u32,
+    /// The node that it should have read from.
+    pub newer: u32,
+}
+
+/// Finds the conflicts of all classes up to the last of `components`.
+pub struct Namer<'d, 'h> {
+    /// The transactions.
+    pub dependencies: &'d Dependencies<'h>,
+    /// Happens-before of any two of them.
+    pub happens_before: &'d HappensBefore,
+    /// Components of the commit orders that read committed, read atomic and causal demand.
+    pub components: &'d [Components],
+}
+
+impl Namer<'_, '_> {
+    /// Counts by name, and the first `most` conflicts of each, in the order of the history.
+    #[must_use]
+    pub fn conflicts(&self, most: usize, cancel: &Cancel) -> ([u64; CONFLICTS], Vec<Conflict>) {
+        let mut counts = [0; CONFLICTS];
+        let mut shown = Vec::new();
+        let Some(strongest) = self.components.last() else { return (counts, shown) };
+        let on_cycle = strongest.on_cycle();
+        for &node in self.dependencies.nodes.iter().filter(|&&node| node < INITIAL) {
+            if cancel.is_asked() {
+                break;
+            }
+            let suspect = |source: u32| source == INITIAL || (source < INITIAL && on_cycle[source as usize]);
+            if !self.dependencies.reads(node).any(|read| suspect(read.source)) {
+                continue;
+            }
+            for conflict in self.of_reader(node, &suspect) {
+                let count = &mut counts[conflict.name as usize];
+                *count += 1;
+                if *count <= most as u64 {
+                    shown.push(conflict);
+                }
+            }
+        }
+        (counts, shown)
+    }
+
+    /// One conflict of each name for each key that `node` read.
+    fn of_reader(&self, node: u32, suspect: &impl Fn(u32) -> bool) -> Vec<Conflict> {
+        let reader = Reader::new(self.dependencies, node);
+        let observed = reader.observed();
+        let mut found: Vec<Conflict> = Vec::new();
+        for &(key, older) in reader.sources.iter().filter(|&&(_, source)| suspect(source)) {
+            let mut slots = [None; CONFLICTS];
+            self.observed(&reader, &observed, key, older, &mut slots);
+            if self.components.len() > Class::ReadAtomic as usize {
+                self.along(&reader, Class::ReadAtomic, key, older, reader.session_writers(key), &mut slots);
+            }
+            if self.components.len() > Class::Causal as usize {
+                self.causal(&reader, key, older, &mut slots);
+            }
+            for (slot, newer) in slots.into_iter().enumerate() {
+                let Some(newer) = newer else { continue };
+                let (name, class) = (Name::ALL[slot], CLASSES[slot / 2]);
+                if found.iter().all(|known| (known.name, known.key) != (name, key)) {
+                    found.push(Conflict { name, class, reader: node, key, older, newer });
+                }
+            }
+        }
+        found
+    }
+
+    fn observed(
+        &self,
+        reader: &Reader<'_, '_>,
+        observed: &[u32],
+        key: u32,
+        older: u32,
+        slots: &mut [Option<u32>; CONFLICTS],
+    ) {
+        for &newer in observed.iter().filter(|&&newer| self.dependencies.writes_key(newer, key)) {
+            let Some(class) = reader.class(key, older, newer) else { continue };
+            let Some(components) = self.components.get(class as usize) else { continue };
+            if older != INITIAL && components.of[older as usize] != components.of[newer as usize] {
+                continue;
+            }
+            let is_co = older == INITIAL || self.happens_before.holds(self.dependencies, older, newer);
+            slots[class as usize * 2 + usize::from(!is_co)].get_or_insert(newer);
+        }
+    }
+
+    fn causal(&self, reader: &Reader<'_, '_>, key: u32, older: u32, slots: &mut [Option<u32>; CONFLICTS]) {
+        let starts = &self.dependencies.row_starts;
+        for row in 0..starts.len() - 1 {
+            let start = starts[row];
+            let end = start + self.happens_before.count(reader.node, row as u32);
+            let writers = self.dependencies.writers_among(key, start..end);
+            self.along(reader, Class::Causal, key, older, writers, slots);
+        }
+    }
+
+    /// Writers of one row: first those that `older` does not reach, then those that it reaches by the
+    /// commit order, then those that it happens before.
+    fn along(
+        &self,
+        reader: &Reader<'_, '_>,
+        class: Class,
+        key: u32,
+        older: u32,
+        writers: &[u32],
+        slots: &mut [Option<u32>; CONFLICTS],
+    ) {
+        let slot = class as usize * 2;
+        if writers.is_empty() || (slots[slot].is_some() && slots[slot + 1].is_some()) {
+            return;
+        }
+        let (reached, caused) = self.bounds(class, older, writers);
+        let conflicts = |&&newer: &&u32| reader.class(key, older, newer) == Some(class);
+        for (part, slot) in [(&writers[caused..], slot), (&writers[reached..caused], slot + 1)] {
+            if slots[slot].is_none() {
+                slots[slot] = part.iter().rev().find(conflicts).copied();
+            }
+        }
+    }
+
+    fn bounds(&self, class: Class, older: u32, writers: &[u32]) -> (usize, usize) {
+        if older == INITIAL {
+            return (0, 0);
+        }
+        let components = &self.components[class as usize].of;
+        let caused =
+            writers.partition_point(|&writer| !self.happens_before.holds(self.dependencies, older, writer));
+        let reached = writers[..caused]
+            .partition_point(|&writer| components[writer as usize] != components[older as usize]);
+        (reached, caused)
+    }
+}
+
+const CLASSES: [Class; 3] = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];

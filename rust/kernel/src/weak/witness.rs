@@ -1,0 +1,363 @@
+//! Proofs: the shortest chains of transactions that show a conflict or a cycle, each step with its reason.
+
+use super::clocks::HappensBefore;
+use super::dependencies::{Dependencies, Read};
+use super::names::{Conflict, Name};
+use super::reader::{Class, Reader};
+use crate::graph::Edges;
+use crate::history::NO_KEY;
+use crate::observations::{INITIAL, NOBODY};
+
+/// Why one transaction comes before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Relation {
+    /// Both ran in one session.
+    Session,
+    /// The later one read what the earlier one wrote.
+    WriteRead,
+    /// Both appended to a list, which shows the order.
+    WriteWrite,
+    /// Somebody read a key from the later one although the earlier one, which wrote it too, was in sight.
+    CommitOrder,
+}
+
+/// One step of a proof; transactions and operations by their numbers in the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Step {
+    pub before: u32,
+    pub after: u32,
+    pub relation: Relation,
+    pub key: u32,
+    /// The read that shows it, and what it is held against.
+    pub operations: Vec<u32>,
+}
+
+/// An anomaly with its proof.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// What it is called.
+    pub name: Name,
+    /// For a conflict (reader, older, newer), older may be [`INITIAL`]; nothing for a cycle.
+    pub conflict: Option<(u32, u32, u32)>,
+    /// The key of the conflict; [`NO_KEY`] for a cycle.
+    pub key: u32,
+    /// The read of the conflict; [`NOBODY`] for a cycle.
+    pub read: u32,
+    /// How older precedes newer, or the cycle.
+    pub order: Vec<Step>,
+    /// How newer came to the reader's sight.
+    pub sight: Vec<Step>,
+}
+
+/// A step of the search costs as many transactions as it brings in.
+const COSTS: [usize; 4] = [1, 1, 1, 3];
+/// From how many transactions of a component the shortest cycle is looked for.
+const TRIES: usize = 64;
+
+/// Builds proofs.
+pub struct Witnesses<'d, 'h> {
+    dependencies: &'d Dependencies<'h>,
+    happens_before: &'d HappensBefore,
+    /// The demands of each level.
+    demands: Vec<&'d Edges>,
+    /// (source, reader), sorted: who read from whom.
+    readers: Vec<(u32, u32)>,
+}
+
+/// Which edges a search may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    HappensBefore,
+    SessionAndSuccession,
+    Base,
+    Commit(Class),
+}
+
+type Link = (u32, Relation);
+
+impl<'d, 'h> Witnesses<'d, 'h> {
+    /// For the given demands of each level.
+    #[must_use]
+    pub fn new(
+        dependencies: &'d Dependencies<'h>,
+        happens_before: &'d HappensBefore,
+        demands: Vec<&'d Edges>,
+    ) -> Self {
+        let mut readers = Vec::new();
+        for node in 0..dependencies.len() as u32 {
+            let sources = dependencies.reads(node).map(|read| read.source);
+            readers.extend(sources.filter(|&source| source < INITIAL).map(|source| (source, node)));
+        }
+        readers.sort_unstable();
+        readers.dedup();
+        Self { dependencies, happens_before, demands, readers }
+    }
+
+    /// The proof of a conflict.
+    #[must_use]
+    pub fn of_conflict(&self, conflict: &Conflict) -> Finding {
+        let &Conflict { name, class, reader, key, older, newer } = conflict;
+        let view = Reader::new(self.dependencies, reader);
+        let order = match name {
+            _ if older == INITIAL => Vec::new(),
+            Name::NonMonotonicReadCo | Name::FracturedReadCo | Name::CausalConflict => {
+                self.path(older, newer, Order::HappensBefore)
+            }
+            _ => self.path(older, newer, Order::Commit(class)),
+        };
+        let (read, sight) = self.sight(&view, class, key, older, newer);
+        let transaction = |node: u32| {
+            if node < INITIAL { self.dependencies.transactions[node as usize] } else { node }
+        };
+        let conflict = (transaction(reader), transaction(older), transaction(newer));
+        Finding { name, conflict: Some(conflict), key, read: read.operation, order, sight }
+    }
+
+    /// How `newer` came to the sight of the reader of `key`, and the read that misses it.
+    fn sight(
+        &self,
+        view: &Reader<'_, '_>,
+        class: Class,
+        key: u32,
+        older: u32,
+        newer: u32,
+    ) -> (Read, Vec<Step>) {
+        if let Some((first, last)) = view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
+        {
+            return (last, vec![self.write_read(newer, view.node, first)]);
+        }
+        let read = view.first_read(key, older);
+        if view.follows(newer) {
+            return (read, vec![self.step(newer, view.node, Relation::Session)]);
+        }
+        if let Some(first) = view.first_observation(newer) {
+            return (read, vec![self.write_read(newer, view.node, first)]);
+        }
+        (read, self.path(newer, view.node, Order::HappensBefore))
+    }
+
+    /// The proof of a cycle inside the component `group`.
+    #[must_use]
+    pub fn of_cycle(&self, name: Name, group: &[u32]) -> Finding {
+        let order = match name {
+            Name::WriteCycle => Order::SessionAndSuccession,
+            Name::CircularInformationFlow => Order::Base,
+            _ => Order::HappensBefore,
+        };
+        let mut members: Vec<u32> =
+            group.iter().copied().filter(|&node| (node as usize) < self.dependencies.len()).collect();
+        members.sort_unstable_by_key(|&node| self.dependencies.transactions[node as usize]);
+        let cycles = members.iter().take(TRIES).map(|&node| self.links(node, node, order));
+        let shortest = cycles.min_by_key(Vec::len).unwrap_or_default();
+        let order = self.steps(&shortest, order);
+        Finding { name, conflict: None, key: NO_KEY, read: NOBODY, order, sight: Vec::new() }
+    }
+
+    fn path(&self, from: u32, to: u32, order: Order) -> Vec<Step> {
+        self.steps(&self.links(from, to, order), order)
+    }
+
+    /// The cheapest way from `from` to `to`: each node with the way on from it.
+    fn links(&self, from: u32, to: u32, order: Order) -> Vec<(u32, Link)> {
+        let mut search = Search::new(self, order, to);
+        search.run(from);
+        let mut links = Vec::new();
+        let mut node = from;
+        while let Some(link) = search.next[node as usize] {
+            links.push((node, link));
+            node = link.0;
+            if node == to {
+                break;
+            }
+        }
+        links
+    }
+
+    fn steps(&self, links: &[(u32, Link)], order: Order) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for &(before, (after, relation)) in links {
+            match (relation, order) {
+                (Relation::CommitOrder, Order::Commit(class)) => self.demand(before, after, class, &mut steps),
+                _ => steps.push(self.step(before, after, relation)),
+            }
+        }
+        steps
+    }
+
+    fn step(&self, before: u32, after: u32, relation: Relation) -> Step {
+        match relation {
+            Relation::WriteRead => {
+                let read = self.dependencies.reads(after).find(|&read| {
+                    read.source == before || self.dependencies.seen(read).any(|writer| writer == before)
+                });
+                read.map_or_else(
+                    || self.plain(before, after, relation, NO_KEY, Vec::new()),
+                    |read| self.write_read(before, after, read),
+                )
+            }
+            Relation::WriteWrite => self.succession(before, after),
+            Relation::Session | Relation::CommitOrder => {
+                self.plain(before, after, relation, NO_KEY, Vec::new())
+            }
+        }
+    }
+
+    fn plain(&self, before: u32, after: u32, relation: Relation, key: u32, operations: Vec<u32>) -> Step {
+        let transactions = &self.dependencies.transactions;
+        let (before, after) = (transactions[before as usize], transactions[after as usize]);
+        Step { before, after, relation, key, operations }
+    }
+
+    fn write_read(&self, before: u32, after: u32, read: Read) -> Step {
+        let write = self.write_seen(before, read);
+        self.plain(before, after, Relation::WriteRead, read.key, vec![read.operation, write])
+    }
+
+    /// The write of `writer` that a read saw: the one with its value, or an element of its list.
+    fn write_seen(&self, writer: u32, read: Read) -> u32 {
+        let history = self.dependencies.history;
+        let value = history.operations.values[read.operation as usize];
+        let single = [value];
+        let shown = history.values.as_list(value).unwrap_or(&single);
+        let installs = self.installs(writer, read.key);
+        let seen = installs.iter().rev().find(|&&write| shown.contains(&history.operations.values[write as usize]));
+        *seen.or(installs.last()).unwrap_or(&NOBODY)
+    }
+
+    /// Operations of `writer` that install `key`.
+    fn installs(&self, writer: u32, key: u32) -> Vec<u32> {
+        let history = self.dependencies.history;
+        let transaction = self.dependencies.transactions[writer as usize];
+        let writes = |&operation: &usize| {
+            history.operations.kinds[operation].installs() && history.operations.keys[operation] == key
+        };
+        history.operations_of(transaction as usize).filter(writes).map(|operation| operation as u32).collect()
+    }
+
+    /// Two appends to a list, and the read that shows their order.
+    fn succession(&self, before: u32, after: u32) -> Step {
+        let transactions = &self.dependencies.transactions;
+        let (first, second) = (transactions[before as usize], transactions[after as usize]);
+        let common = self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
+        let key = common.copied().find(|&key| self.dependencies.observations.succeeds(key, first, second));
+        let Some(key) = key else { return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new()) };
+        let read = self.dependencies.observations.canonical_read(key);
+        let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(NOBODY);
+        self.plain(before, after, Relation::WriteWrite, key, vec![read, last(before), last(after)])
+    }
+
+    /// A demand of the commit order, after the steps that brought `before` to the sight of its reader.
+    fn demand(&self, before: u32, after: u32, class: Class, steps: &mut Vec<Step>) {
+        let first = self.readers.partition_point(|&(source, _)| source < after);
+        let readers = self.readers[first..].iter().take_while(|&&(source, _)| source == after);
+        let mut best: Option<(Class, u32, u32)> = None;
+        for &(_, reader) in readers {
+            let view = Reader::new(self.dependencies, reader);
+            let keys = view.sources.iter().filter(|&&(_, source)| source == after).map(|&(key, _)| key);
+            for key in keys.filter(|&key| self.dependencies.writes_key(before, key)) {
+                let Some(found) = view.class(key, after, before).filter(|&found| found <= class) else { continue };
+                let visible = found < Class::Causal || self.happens_before.holds(self.dependencies, before, reader);
+                if visible && best.is_none_or(|(known, ..)| found < known) {
+                    best = Some((found, reader, key));
+                }
+            }
+        }
+        let Some((class, reader, key)) = best else {
+            return steps.push(self.plain(before, after, Relation::CommitOrder, NO_KEY, Vec::new()));
+        };
+        let view = Reader::new(self.dependencies, reader);
+        let (read, sight) = self.sight(&view, class, key, after, before);
+        steps.extend(sight);
+        let newer = self.installs(before, key).last().copied().unwrap_or(NOBODY);
+        let operations = vec![read.operation, self.write_seen(after, read), newer];
+        steps.push(self.plain(before, after, Relation::CommitOrder, key, operations));
+    }
+}
+
+/// Dijkstra's algorithm backwards from a node, with costs 1 and 3; a session is one step whatever its length.
+struct Search<'w, 'd, 'h> {
+    witnesses: &'w Witnesses<'d, 'h>,
+    order: Order,
+    costs: Vec<u32>,
+    next: Vec<Option<Link>>,
+    /// Nodes whose whole earlier session has been reached.
+    covered: Vec<bool>,
+    buckets: Vec<Vec<u32>>,
+    target: u32,
+}
+
+impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
+    fn new(witnesses: &'w Witnesses<'d, 'h>, order: Order, target: u32) -> Self {
+        let nodes = witnesses.dependencies.len();
+        Self {
+            witnesses,
+            order,
+            costs: vec![u32::MAX; nodes],
+            next: vec![None; nodes],
+            covered: vec![false; nodes],
+            buckets: vec![vec![target]],
+            target,
+        }
+    }
+
+    fn run(&mut self, from: u32) {
+        let mut cost = 0;
+        while cost < self.buckets.len() {
+            while let Some(node) = self.buckets[cost].pop() {
+                if cost > 0 && self.costs[node as usize] != cost as u32 {
+                    continue;
+                }
+                if node == from && cost > 0 {
+                    return;
+                }
+                if cost == 0 || node != self.target {
+                    self.expand(node, cost);
+                }
+            }
+            cost += 1;
+        }
+    }
+
+    fn expand(&mut self, node: u32, cost: usize) {
+        let dependencies = self.witnesses.dependencies;
+        let mut found = Vec::new();
+        let start = dependencies.session_start(node);
+        for before in (start..node).rev() {
+            if std::mem::replace(&mut self.covered[before as usize], true) {
+                break;
+            }
+            found.push((before, Relation::Session));
+        }
+        if self.order != Order::SessionAndSuccession {
+            for read in dependencies.reads(node) {
+                let sources = dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
+                found.extend(sources.filter(|&writer| writer != node).map(|writer| (writer, Relation::WriteRead)));
+            }
+        }
+        if self.order != Order::HappensBefore {
+            let before = dependencies.successions.of(node).iter();
+            found.extend(before.map(|&before| (before, Relation::WriteWrite)));
+        }
+        if let Order::Commit(class) = self.order {
+            let before = self.witnesses.demands[class as usize].of(node).iter();
+            found.extend(before.map(|&before| (before, Relation::CommitOrder)));
+        }
+        for (before, relation) in found {
+            self.reach(before, (node, relation), cost + COSTS[relation as usize]);
+        }
+    }
+
+    fn reach(&mut self, before: u32, link: Link, cost: usize) {
+        if self.costs[before as usize] as usize <= cost {
+            return;
+        }
+        self.costs[before as usize] = cost as u32;
+        self.next[before as usize] = Some(link);
+        if self.buckets.len() <= cost {
+            self.buckets.resize(cost + 1, Vec::new());
+        }
+        self.buckets[cost].push(before);
+    }
+}

@@ -1,0 +1,130 @@
+"""The method of values: cut isolation, read committed, read atomic and causal, exactly.
+
+Values that are unique per key say who read from whom. `reference/weak.py` and `reference/reads.py` are
+the specification, `rust/kernel/src/reads.rs` and `rust/kernel/src/weak` the engine. Cost: read committed
+and read atomic O(operations^1.5), causal O(operations * sessions).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope import levels as lattice
+from isoscope._native import judge_values
+from isoscope.checkers import conflicts, reads
+from isoscope.levels import Level
+from isoscope.verdict import Anomaly, Method, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.history import History, Scalar
+
+__all__ = ["LEVELS", "METHOD", "NAMES", "check"]
+
+METHOD = Method.VALUES
+#: Levels whose condition is looked at; those of the last line are decided.
+LEVELS = (
+    Level.PL_1,
+    Level.PL_2,
+    Level.CUT_ISOLATION,
+    Level.READ_COMMITTED,
+    Level.READ_ATOMIC,
+    Level.CAUSAL,
+)
+NAMES = reads.NAMES | conflicts.NAMES
+_WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
+_LONGEST_KEY = 40
+
+
+def check(history: History, *, levels: Sequence[Level], most: int = 10) -> Iterator[Verdict]:
+    """What values say of the levels that `levels` depend on."""
+    found_reads, found_weak = judge_values(history.columns, _strongest(levels), most)
+    counts = dict(zip(reads.NAMES, found_reads[0], strict=True))
+    anomalies = [reads.anomaly(history, *finding) for finding in found_reads[1]]
+    decided = {Level.CUT_ISOLATION}
+    if found_weak is not None:
+        violated, weak_counts, findings, _ = found_weak
+        counts |= zip(conflicts.NAMES, weak_counts, strict=True)
+        anomalies += [conflicts.anomaly(history, *finding) for finding in findings]
+        decided |= set(_WEAK[: len(violated)])
+    yield from _verdicts(_Found(counts, anomalies, found_reads[2]), decided)
+
+
+def _strongest(levels: Sequence[Level]) -> int | None:
+    """The number of the strongest weak level that can say something about one of `levels`."""
+    related = [
+        number
+        for number, weak in enumerate(_WEAK)
+        for level in levels
+        if weak in lattice.implied(level) or level in lattice.implied(weak)
+    ]
+    # A stronger level than the one asked for would prove it too, but asking costs more.
+    enough = [number for number, weak in enumerate(_WEAK) if set(levels) <= lattice.implied(weak)]
+    return min(enough) if enough else max(related, default=None)
+
+
+class _Found:
+    """What the native core found, sorted by level."""
+
+    def __init__(
+        self,
+        counts: dict[str, int],
+        anomalies: list[Anomaly],
+        aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int],
+    ) -> None:
+        self.counts = {name: count for name, count in counts.items() if count}
+        self.anomalies = anomalies
+        self.aside = aside
+
+    def of(self, level: Level) -> dict[str, int]:
+        return {name: count for name, count in self.counts.items() if NAMES[name] is level}
+
+    def breaks(self, level: Level) -> bool:
+        return any(NAMES[name] in lattice.implied(level) for name in self.counts)
+
+
+def _verdicts(found: _Found, decided: set[Level]) -> Iterator[Verdict]:
+    for level in LEVELS:
+        if counts := found.of(level):
+            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name in counts)
+            yield Verdict(
+                level=level,
+                outcome=Outcome.VIOLATED,
+                method=METHOD,
+                anomaly_counts=counts,
+                anomalies=shown,
+            )
+        elif level in decided and not found.breaks(level):
+            reason = _unjudged(level, found.aside)
+            outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS
+            yield Verdict(level=level, outcome=outcome, method=METHOD, reason=reason)
+
+
+def _unjudged(level: Level, aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int]) -> str:
+    """Why a level without an anomaly is still not known to hold."""
+    repeated_reads, repeated_keys, deleted_keys, mixed_keys, range_reads = aside
+    reasons = []
+    # Whoever wrote them, two equal values do not differ: cut isolation needs no unique writers.
+    if repeated_reads and level is not Level.CUT_ISOLATION:
+        reads = "1 read" if repeated_reads == 1 else f"{repeated_reads} reads"
+        reasons.append(f"{reads} saw values that several transactions wrote ({_keys(repeated_keys)})")
+    if deleted_keys:
+        reasons.append(f"operation kind `delete` is not judged ({_keys(deleted_keys)})")
+    if mixed_keys:
+        reasons.append(f"keys are both written and appended to ({_keys(mixed_keys)})")
+    if range_reads:
+        reasons.append(f"operation kind `range-read` is not judged ({range_reads} of them)")
+    return "; ".join(reasons)
+
+
+def _keys(keys: list[Scalar]) -> str:
+    shown = ", ".join(map(_harmless, keys[:3]))
+    more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
+    return f"key{'s' if len(keys) > 1 else ''} {shown}{more}"
+
+
+def _harmless(key: Scalar) -> str:
+    """The key on one line, short, without anything that a terminal would obey."""
+    text = str(key) if str(key).isprintable() else ascii(key)
+    return text if len(text) <= _LONGEST_KEY else f"{text[:_LONGEST_KEY]}..."
