@@ -1,12 +1,14 @@
 """Reads that no order of transactions can excuse: TAP-a to TAP-f and TAP-j of Liu et al. 2024, Table 1.
 
-Where that table is silent (lists, repeated values, unknown initial values, indeterminate
-transactions), `docs/explanation/semantics.md` has the rule that is spelt out here.
+For lists also what Kingsbury and Alvaro 2020 call duplicate elements and incompatible order. Where both
+are silent (repeated values, unknown initial values, indeterminate transactions),
+`docs/explanation/semantics.md` has the rule that is spelt out here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import UNKNOWN, OperationKind, Status, VersionSource
@@ -66,6 +68,11 @@ def known_reads(transaction: Transaction) -> Iterator[tuple[int, Operation]]:
             yield place, operation
 
 
+def reads_of(transaction: Transaction, key: object) -> Iterator[tuple[int, Operation]]:
+    """Reads of `key` whose results the client learned, with their places."""
+    return ((place, read) for place, read in known_reads(transaction) if token(read.key) == token(key))
+
+
 def seen(read: Operation) -> list[object]:
     """The elements of the list, or the single value, that a read returned."""
     values = read.value if isinstance(read.value, tuple) else (read.value,)
@@ -115,9 +122,35 @@ def _only_indeterminate(
 
 
 def _is_initial(history: History, read: Operation, value: object) -> bool:
-    initial = history.initial
-    of_key = {token(key): own for key, own in initial.of_key.items()}
-    return token(of_key.get(token(read.key), initial.value)) == value
+    return token(_declared_initial(history, read.key)) == value
+
+
+def _declared_initial(history: History, key: object) -> object:
+    of_key = {token(other): own for other, own in history.initial.of_key.items()}
+    return of_key.get(token(key), history.initial.value)
+
+
+def initial_value(
+    history: History, transactions: list[Transaction], count: frozenset[int], key: object
+) -> object:
+    """What a register holds before the first write; None, which equals no value, if nothing can be it."""
+    initial = _declared_initial(history, key)
+    if initial is UNKNOWN:
+        return _learned_initial(transactions, count, key)
+    kept = [t for t in transactions if t.status is not Status.ABORTED]
+    is_replaced = history.initial.replaceable and any(token(initial) in installed(t, key) for t in kept)
+    return None if is_replaced else token(initial)
+
+
+def _learned_initial(transactions: list[Transaction], count: frozenset[int], key: object) -> object:
+    """The first value that was read and that nobody wrote: nobody knows better."""
+    for reader in transactions:
+        for place, read in reads_of(reader, key) if reader.number in count else ():
+            value = token(read.value)
+            is_own = installed_before(reader, key, place)
+            if not is_own and not writers(transactions, reader, place, key, value):
+                return value
+    return None
 
 
 def writers(
@@ -152,6 +185,34 @@ def shape(transactions: list[Transaction], key: object) -> str:
     return "list" if growing else "register"
 
 
+def foreign_part(reader: Transaction, place: int, read: Operation) -> list[object] | None:
+    """What a read of a list shows of others (*P*), if the own appends so far stand at its end."""
+    elements = seen(read)
+    own = installed_before(reader, read.key, place)
+    foreign = elements[: len(elements) - len(own)]
+    return foreign if elements == foreign + own else None
+
+
+def shows_duplicates(transactions: list[Transaction], read: Operation) -> bool:
+    """Whether a read of a list shows an element more often than everybody together appended it."""
+    appended = [value for t in transactions for value in installed(t, read.key)]
+    elements = seen(read)
+    return any(elements.count(value) > appended.count(value) > 0 for value in elements)
+
+
+def canonical_list(transactions: list[Transaction], count: frozenset[int], key: object) -> list[object]:
+    """The longest *P* that was read, the first of equally long ones: the versions of the key in order."""
+    lists = [
+        foreign
+        for reader in transactions
+        if reader.number in count
+        for place, read in reads_of(reader, key)
+        if not shows_duplicates(transactions, read)
+        and (foreign := foreign_part(reader, place, read)) is not None
+    ]
+    return max(lists, key=len, default=[])
+
+
 def cut_isolation_holds(history: History) -> bool:
     """Cut isolation: no transaction observes one key in two states."""
     return all(finding.name != "non-repeatable-read" for finding in judge(history).findings)
@@ -167,9 +228,7 @@ def judge(history: History) -> Judgement:
         kind = shape([t for t in transactions if t.number in count], key)
         if kind not in ("register", "list"):
             continue
-        judge_key = (
-            _Register(history, transactions, key) if kind == "register" else _List(history, transactions, key)
-        )
+        judge_key = (_Register if kind == "register" else _List)(history, transactions, count, key)
         for reader in transactions:
             if reader.number in count:
                 findings |= judge_key.reads(reader)
@@ -180,9 +239,12 @@ def judge(history: History) -> Judgement:
 class _Key:
     """Judges the reads of one key, transaction by transaction in the order of the history."""
 
-    def __init__(self, history: History, transactions: list[Transaction], key: object) -> None:
+    def __init__(
+        self, history: History, transactions: list[Transaction], count: frozenset[int], key: object
+    ) -> None:
         self.history = history
         self.transactions = transactions
+        self.count = count
         self.key = key
         self.repeated = 0
 
@@ -190,9 +252,7 @@ class _Key:
         found: set[Finding] = set()
         first: list[object] | None = None
         differs = False
-        for place, read in known_reads(reader):
-            if token(read.key) != token(self.key):
-                continue
+        for place, read in reads_of(reader, self.key):
             names, observed = self.read(reader, place, read)
             found |= {Finding(reader.number, place, name) for name in names}
             if observed is None:
@@ -232,23 +292,15 @@ class _Key:
 
 
 class _Register(_Key):
-    def __init__(self, history: History, transactions: list[Transaction], key: object) -> None:
-        super().__init__(history, transactions, key)
-        of_key = {token(other): value for other, value in history.initial.of_key.items()}
-        initial = of_key.get(token(key), history.initial.value)
-        self.initial = None if initial is UNKNOWN else token(initial)
-        kept = [t for t in transactions if t.status is not Status.ABORTED]
-        if history.initial.replaceable and any(self.initial in installed(t, key) for t in kept):
-            self.initial = token("an explicit write took its place"), "and equals nothing"
+    @cached_property
+    def initial(self) -> object:
+        return initial_value(self.history, self.transactions, self.count, self.key)
 
     def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         value = token(read.value)
         own = installed_before(reader, self.key, place)
         if own:
             return self.own_read(reader, place, value, own), None
-        if self.initial is None and not writers(self.transactions, reader, place, self.key, value):
-            # Nobody wrote it and nobody knows better: this is what the key started with.
-            self.initial = value
         self.repeated_now = False
         name = self.excuse(reader, place, value, extra=value == self.initial, middle=False)
         self.repeated += self.repeated_now
@@ -264,15 +316,28 @@ class _Register(_Key):
 
 
 class _List(_Key):
+    @cached_property
+    def canonical(self) -> list[object]:
+        return canonical_list(self.transactions, self.count, self.key)
+
     def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
+        foreign = foreign_part(reader, place, read)
+        found = self.order(read, foreign)
+        if foreign is not None:
+            return found | self.elements(reader, place, foreign, whole=True), foreign
         elements = seen(read)
         own = installed_before(reader, self.key, place)
-        foreign = elements[: len(elements) - len(own)]
-        if elements == foreign + own:
-            return self.elements(reader, place, foreign, whole=True), foreign
         shows_earlier = own[-1] not in elements and any(value in elements for value in own)
-        name = "not-my-last-write" if shows_earlier else "not-my-own-write"
-        return {name} | self.elements(reader, place, elements, whole=False), None
+        found |= {"not-my-last-write" if shows_earlier else "not-my-own-write"}
+        return found | self.elements(reader, place, elements, whole=False), None
+
+    def order(self, read: Operation, foreign: list[object] | None) -> set[str]:
+        """What is wrong with the list as a whole: all reads of it must be beginnings of one list."""
+        if shows_duplicates(self.transactions, read):
+            return {"duplicate-elements"}
+        if foreign is not None and foreign != self.canonical[: len(foreign)]:
+            return {"incompatible-order"}
+        return set()
 
     def elements(self, reader: Transaction, place: int, elements: list[object], *, whole: bool) -> set[str]:
         """What is wrong with single elements; `whole`: the last one is where the list ended."""
