@@ -188,9 +188,7 @@ _Reads: TypeAlias = tuple[
 # Before, after, relation, key, operations.
 _Step: TypeAlias = tuple[int, int, int, Any, list[int]]
 # Name; reader, older, newer; key; read; how older precedes newer; how newer came to the reader's sight.
-_Finding: TypeAlias = tuple[
-    int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]
-]
+_Finding: TypeAlias = tuple[int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]]
 # Which levels are violated; counts by name; findings; how many demands on the commit order were kept.
 _Weak: TypeAlias = tuple[list[bool], list[int], list[_Finding], int]
 

@@ -14,8 +14,16 @@ from isoscope.verdict import Anomaly, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from isoscope.history import History
+
+    #: Numbers of the transactions before and after, and of the relation; the key; numbers of operations.
+    StepRow: TypeAlias = tuple[int, int, int, Any, list[int]]
+    #: Number of the name; reader, older (None: the initial one) and newer; key; read; order; sight.
+    Finding: TypeAlias = tuple[
+        int, tuple[int, int | None, int] | None, Any, int, list[StepRow], list[StepRow]
+    ]
 
 __all__ = ["NAMES", "anomaly"]
 
@@ -34,22 +42,15 @@ NAMES = {
 _RELATIONS = ("session", "wr", "ww", "cm")
 
 
-def anomaly(
-    history: History,
-    name: int,
-    conflict: tuple[int, int | None, int] | None,
-    key: Any,
-    read: int,
-    order: Sequence[tuple[int, int, int, Any, list[int]]],
-    sight: Sequence[tuple[int, int, int, Any, list[int]]],
-) -> Anomaly:
+def anomaly(history: History, finding: Finding) -> Anomaly:
     """A finding of the native core as data for reports."""
-    steps = tuple(_step(history, *step) for step in order)
+    name, conflict, key, read, order, sight = finding
+    steps = tuple(_step(history, step) for step in order)
     called = list(NAMES)[name]
     if conflict is None:
         return _cycle(called, steps)
     reader, older, newer = conflict
-    seen = tuple(_step(history, *step) for step in sight)
+    seen = tuple(_step(history, step) for step in sight)
     stale = witness(history, read)
     labels = {
         "reader": history.transaction(reader).label,
@@ -89,9 +90,8 @@ def _transactions(steps: Sequence[Step]) -> list[str]:
     ]
 
 
-def _step(
-    history: History, before: int, after: int, relation: int, key: Any, operations: Sequence[int]
-) -> Step:
+def _step(history: History, step: StepRow) -> Step:
+    before, after, relation, key, operations = step
     first, second = history.transaction(before), history.transaction(after)
     return Step(
         before=first.label,

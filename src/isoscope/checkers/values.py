@@ -46,7 +46,7 @@ def check(history: History, *, levels: Sequence[Level], most: int = 10) -> Itera
     if found_weak is not None:
         violated, weak_counts, findings, _ = found_weak
         counts |= zip(conflicts.NAMES, weak_counts, strict=True)
-        anomalies += [conflicts.anomaly(history, *finding) for finding in findings]
+        anomalies += [conflicts.anomaly(history, finding) for finding in findings]
         decided |= set(_WEAK[: len(violated)])
     yield from _verdicts(_Found(counts, anomalies, found_reads[2]), decided)
 
