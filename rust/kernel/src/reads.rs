@@ -163,7 +163,7 @@ fn observations(history: &History, owners: &[u32], by_key: &ByKey) -> (Vec<(u32,
         let mut written = None;
         for &read in operations {
             let kind = history.operations.kinds[read as usize];
-            if kind.installs() {
+            if kind.installs() && kind != Kind::Delete {
                 written = Some(owners[read as usize]);
             }
             if kind != Kind::Read {
