@@ -5,7 +5,7 @@ mod numbers;
 mod sessions;
 
 pub(super) use initial::{ZERO, is_initial_read, lost_versions};
-pub(super) use numbers::{Naturals, is_negative, natural, push_number};
+pub(super) use numbers::{Naturals, is_beyond, is_negative, natural, push_number};
 pub(super) use sessions::{misplaced_ids, sessions};
 
 use crate::builder::Builder;

@@ -2,7 +2,7 @@
 
 use super::{is_name, spelt_natural};
 use crate::formats::placed::{
-    Naturals, is_initial_read, lost_versions, misplaced_ids, natural, push_number, sessions,
+    Naturals, is_beyond, is_initial_read, lost_versions, misplaced_ids, natural, push_number, sessions,
 };
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value};
@@ -113,7 +113,8 @@ fn is_variable(history: &History, key: Value) -> bool {
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = misplaced_ids(history);
-    if !history.keys.iter().all(|&key| is_variable(history, key)) {
+    let is_lost = |&key: &Value| !is_variable(history, key) && !is_beyond(history, key);
+    if history.keys.iter().any(is_lost) {
         lost.push("keys that are neither integers from 0 nor names of letters, digits and `_`");
     }
     lost.extend(lost_versions(history));

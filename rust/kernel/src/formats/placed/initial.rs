@@ -4,7 +4,7 @@
 //! transaction wrote. Such a key starts with nil here, and `?` is a read of nil.
 
 use super::Placed;
-use super::numbers::{has_value, is_negative, natural};
+use super::numbers::{has_value, is_beyond, is_negative, natural};
 use crate::history::{History, Kind};
 use crate::value::Value;
 
@@ -74,7 +74,7 @@ pub(in crate::formats) fn lost_versions(history: &History) -> Vec<&'static str> 
             && natural(history, value).is_none()
             && !is_initial_read(history, operation);
         negative |= is_unsaid && is_negative(history, value);
-        odd |= is_unsaid && !is_negative(history, value);
+        odd |= is_unsaid && !is_negative(history, value) && !is_beyond(history, value);
     }
     let is_said = |&(key, value): &(u32, Value)| value == Value::NIL && seen.both(key);
     let lost = [

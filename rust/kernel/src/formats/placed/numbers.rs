@@ -66,6 +66,12 @@ pub(in crate::formats) fn natural(history: &History, value: Value) -> Option<u64
     text.parse().ok().filter(|_| kind == AtomKind::Integer)
 }
 
+/// Whether `value` is an integer of more than 64 bits, which no format here holds.
+pub(in crate::formats) fn is_beyond(history: &History, value: Value) -> bool {
+    let kind = value.atom_index().map(|index| history.values.atom(index).0);
+    kind == Some(AtomKind::Integer) && natural(history, value).is_none() && !is_negative(history, value)
+}
+
 /// Whether `value` is an integer below 0.
 pub(in crate::formats) fn is_negative(history: &History, value: Value) -> bool {
     let is_long = |index: usize| {
