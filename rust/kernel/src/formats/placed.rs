@@ -4,7 +4,7 @@ mod initial;
 mod numbers;
 mod sessions;
 
-pub(super) use initial::{ZERO, is_initial_read, lost_versions};
+pub(super) use initial::{Version, ZERO, is_initial_read, lost_versions};
 pub(super) use numbers::{Naturals, is_beyond, is_negative, natural, push_number};
 pub(super) use sessions::{misplaced_ids, sessions};
 

@@ -2,7 +2,8 @@
 
 use super::{is_name, spelt_natural};
 use crate::formats::placed::{
-    Naturals, is_beyond, is_initial_read, lost_versions, misplaced_ids, natural, push_number, sessions,
+    Naturals, Version, is_beyond, is_initial_read, lost_versions, misplaced_ids, natural, push_number,
+    sessions,
 };
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value};
@@ -25,7 +26,9 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     };
     let mut text = Vec::new();
     let is_kept = |transaction: usize| {
-        history.operations_of(transaction).any(|operation| writer.version(operation).is_some())
+        history
+            .operations_of(transaction)
+            .any(|operation| Version::of(history, &writer.numbers, operation).is_some())
     };
     for (session, transactions) in sessions(history, is_kept).enumerate() {
         if session > 0 {
@@ -42,12 +45,6 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&text)
 }
 
-/// What an event says of a version.
-enum Version {
-    Number(u64),
-    Initial,
-}
-
 struct Writer<'h> {
     history: &'h History,
     numbers: Naturals<'h>,
@@ -58,7 +55,7 @@ impl Writer<'_> {
     fn transaction(&self, transaction: usize, text: &mut Vec<u8>) {
         let mut before = b'[';
         for operation in self.history.operations_of(transaction) {
-            let Some(version) = self.version(operation) else { continue };
+            let Some(version) = Version::of(self.history, &self.numbers, operation) else { continue };
             text.push(before);
             before = b' ';
             self.variable(self.history.operations.keys[operation], text);
@@ -74,18 +71,6 @@ impl Writer<'_> {
             text.push(b'!');
         }
         text.push(b'\n');
-    }
-
-    /// What `operation` read or wrote; `None` if the format has no such operation.
-    fn version(&self, operation: usize) -> Option<Version> {
-        let columns = &self.history.operations;
-        match columns.kinds[operation] {
-            Kind::Read if is_initial_read(self.history, operation) => Some(Version::Initial),
-            Kind::Read | Kind::Write | Kind::Insert => {
-                self.numbers.value(columns.values[operation]).map(Version::Number)
-            }
-            _ => None,
-        }
     }
 
     fn variable(&self, key: u32, text: &mut Vec<u8>) {

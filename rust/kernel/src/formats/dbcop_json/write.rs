@@ -1,7 +1,7 @@
 //! A history as dbcop's JSON file, one transaction a line.
 
 use crate::formats::placed::{
-    Naturals, is_initial_read, is_negative, lost_versions, misplaced_ids, push_number, sessions,
+    Naturals, Version, is_initial_read, is_negative, lost_versions, misplaced_ids, push_number, sessions,
 };
 use crate::history::{History, Kind, Status};
 use std::io::{self, Write};
@@ -19,12 +19,13 @@ const INSTANT: &str = "1970-01-01T00:00:00+00:00";
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let numbers = Naturals::of(history, |operation| is_initial_read(history, operation));
-    let mut text = head(history).into_bytes();
+    let writer = Writer { history, numbers };
+    let mut text = writer.head().into_bytes();
     for (session, transactions) in sessions(history, |_| true).enumerate() {
         text.extend_from_slice(if session > 0 { b",\n[" } else { b"\n[" });
         for (place, transaction) in transactions.into_iter().enumerate() {
             text.extend_from_slice(if place > 0 { b",\n" } else { b"\n" });
-            write_transaction(history, &numbers, transaction, &mut text);
+            writer.transaction(transaction, &mut text);
             if text.len() > CHUNK {
                 out.write_all(&text)?;
                 text.clear();
@@ -36,47 +37,56 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&text)
 }
 
-/// The fields before the sessions; of sizes that differ the largest is told.
-fn head(history: &History) -> String {
-    let sizes = sessions(history, |_| true).map(|session| session.len());
-    let events = (0..history.transaction_count()).map(|number| history.operations_of(number).len());
-    format!(
-        "{{\"params\":{{\"id\":0,\"n_node\":{},\"n_variable\":{},\"n_transaction\":{},\"n_event\":{}}},\n\
-         \"info\":\"written by isoscope\",\n\"start\":\"{INSTANT}\",\n\"end\":\"{INSTANT}\",\n\"data\":[",
-        sessions(history, |_| true).count(),
-        history.keys.len(),
-        sizes.max().unwrap_or(0),
-        events.max().unwrap_or(0),
-    )
+struct Writer<'h> {
+    history: &'h History,
+    numbers: Naturals<'h>,
 }
 
-fn write_transaction(history: &History, numbers: &Naturals<'_>, transaction: usize, text: &mut Vec<u8>) {
-    text.extend_from_slice(b"{\"events\":[");
-    let mut before: &[u8] = b"";
-    for operation in history.operations_of(transaction) {
-        let kind: &[u8] = match history.operations.kinds[operation] {
-            Kind::Read => b"{\"Read\":{\"variable\":",
-            Kind::Write | Kind::Insert => b"{\"Write\":{\"variable\":",
-            _ => continue,
-        };
-        let version = numbers.value(history.operations.values[operation]);
-        let is_initial = is_initial_read(history, operation);
-        if version.is_none() && !is_initial {
-            continue;
+impl Writer<'_> {
+    /// The fields before the sessions; of sizes that differ the largest is told.
+    fn head(&self) -> String {
+        let is_written = |&operation: &usize| Version::of(self.history, &self.numbers, operation).is_some();
+        let mut variables = vec![false; self.history.keys.len()];
+        let mut most_events = 0;
+        for transaction in 0..self.history.transaction_count() {
+            let mut events = 0;
+            for operation in self.history.operations_of(transaction).filter(is_written) {
+                variables[self.history.operations.keys[operation] as usize] = true;
+                events += 1;
+            }
+            most_events = most_events.max(events);
         }
-        text.extend_from_slice(before);
-        before = b",";
-        text.extend_from_slice(kind);
-        push_number(text, numbers.key(history.operations.keys[operation]));
-        text.extend_from_slice(b",\"version\":");
-        match version.filter(|_| !is_initial) {
-            Some(number) => push_number(text, number),
-            None => text.extend_from_slice(b"null"),
-        }
-        text.extend_from_slice(b"}}");
+        let variables = variables.into_iter().filter(|&is_used| is_used).count();
+        let sizes: Vec<usize> = sessions(self.history, |_| true).map(|session| session.len()).collect();
+        let (nodes, most_transactions) = (sizes.len(), sizes.into_iter().max().unwrap_or(0));
+        format!(
+            "{{\"params\":{{\"id\":0,\"n_node\":{nodes},\"n_variable\":{variables},\
+             \"n_transaction\":{most_transactions},\"n_event\":{most_events}}},\n\
+             \"info\":\"written by isoscope\",\n\"start\":\"{INSTANT}\",\n\"end\":\"{INSTANT}\",\n\"data\":["
+        )
     }
-    let committed = history.transactions.statuses[transaction] != Status::Aborted;
-    text.extend_from_slice(format!("],\"committed\":{committed}}}").as_bytes());
+
+    fn transaction(&self, transaction: usize, text: &mut Vec<u8>) {
+        text.extend_from_slice(b"{\"events\":[");
+        let mut before: &[u8] = b"";
+        for operation in self.history.operations_of(transaction) {
+            let Some(version) = Version::of(self.history, &self.numbers, operation) else { continue };
+            text.extend_from_slice(before);
+            before = b",";
+            let is_read = self.history.operations.kinds[operation] == Kind::Read;
+            text.extend_from_slice(if is_read { b"{\"Read\":" } else { b"{\"Write\":" });
+            text.extend_from_slice(b"{\"variable\":");
+            push_number(text, self.numbers.key(self.history.operations.keys[operation]));
+            text.extend_from_slice(b",\"version\":");
+            match version {
+                Version::Number(number) => push_number(text, number),
+                Version::Initial => text.extend_from_slice(b"null"),
+            }
+            text.extend_from_slice(b"}}");
+        }
+        let is_aborted = self.history.transactions.statuses[transaction] == Status::Aborted;
+        text.extend_from_slice(if is_aborted { b"],\"committed\":false}" } else { b"],\"committed\":true}" });
+    }
 }
 
 /// What the format cannot say of `history`, beyond the features that it does not have.

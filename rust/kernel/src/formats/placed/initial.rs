@@ -4,7 +4,7 @@
 //! transaction wrote. Such a key starts with nil here, and `?` is a read of nil.
 
 use super::Placed;
-use super::numbers::{has_value, is_beyond, is_negative, natural};
+use super::numbers::{Naturals, has_value, is_beyond, is_negative, natural};
 use crate::history::{History, Kind};
 use crate::value::Value;
 
@@ -60,6 +60,29 @@ pub(in crate::formats) fn is_initial_read(history: &History, operation: usize) -
     history.operations.kinds[operation] == Kind::Read
         && value == Value::NIL
         && history.initial.of(key) == Value::NIL
+}
+
+/// What an event of dbcop says of a version.
+pub(in crate::formats) enum Version {
+    Number(u64),
+    Initial,
+}
+
+impl Version {
+    /// What `operation` read or wrote; `None` if dbcop has no such operation.
+    pub(in crate::formats) fn of(
+        history: &History,
+        numbers: &Naturals<'_>,
+        operation: usize,
+    ) -> Option<Self> {
+        if is_initial_read(history, operation) {
+            return Some(Self::Initial);
+        }
+        if !has_value(history, operation) {
+            return None;
+        }
+        numbers.value(history.operations.values[operation]).map(Self::Number)
+    }
 }
 
 /// Names of the values and initial values that dbcop's versions cannot say.
