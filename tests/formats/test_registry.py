@@ -275,6 +275,12 @@ def test_a_loss_has_a_name(name: str, changes: dict[str, Any], loss: str, small:
     assert form.losses(build([replace(transaction, **changes)], initial=kept)) == (loss,)
 
 
+@pytest.mark.parametrize(("value", "shown"), [(False, "False"), (0.0, "0.0"), (5, "5")])
+def test_an_initial_value_that_only_python_finds_equal_is_a_loss(value: Scalar, shown: str) -> None:
+    initial = Initial(value=value, replaceable=True)
+    assert FORMS["plume"].losses(build([], initial=initial)) == (f"the initial value ({shown}, here 0)",)
+
+
 def test_a_loss_is_an_error_that_names_all_of_it(tmp_path: Path) -> None:
     path = tmp_path / "history.txt"
     history = build(

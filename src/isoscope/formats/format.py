@@ -114,11 +114,16 @@ class Format:
         said = history.initial
         if "initial values of single keys" in self.partly:
             said = replace(said, of_key={})
-        if self.initial is not None and _matters(history) and said != self.initial:
+        if self.initial is not None and _matters(history) and not _same(said, self.initial):
             lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
             lost += history.columns.unwritable(self.writer(path))
         return tuple(lost)
+
+
+def _same(said: Initial, here: Initial) -> bool:
+    """Python finds False and 0.0 equal to 0; a history does not."""
+    return said == here and type(said.value) is type(here.value)
 
 
 def _initial_loss(said: Initial, here: Initial) -> str:
