@@ -4,6 +4,9 @@ use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::Aion;
+use isoscope_kernel::formats::cobra::Cobra;
+use isoscope_kernel::formats::dbcop::bincode::Bincode;
+use isoscope_kernel::formats::dbcop::yaml::Yaml;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
 use isoscope_kernel::formats::plume::Plume;
 use isoscope_kernel::formats::{Reader as Blocks, arango};
@@ -13,9 +16,12 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// One parser for each format that is text.
+/// One parser for each format.
 enum Format {
     Aion(Blocks<Aion>),
+    Cobra(Blocks<Cobra>),
+    DbcopBincode(Blocks<Bincode>),
+    DbcopYaml(Blocks<Yaml>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
     Plume(Blocks<Plume>),
@@ -26,6 +32,9 @@ macro_rules! each {
     ($format:expr, $reader:ident => $result:expr) => {
         match $format {
             Format::Aion($reader) => $result,
+            Format::Cobra($reader) => $result,
+            Format::DbcopBincode($reader) => $result,
+            Format::DbcopYaml($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
             Format::Plume($reader) => $result,
@@ -37,11 +46,22 @@ impl Format {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "aion" => Self::Aion(Blocks::new(Aion::default())),
+            "cobra" => Self::Cobra(Blocks::new(Cobra::default())),
+            "dbcop-bincode" => Self::DbcopBincode(Blocks::new(Bincode::default())),
+            "dbcop-yaml" => Self::DbcopYaml(Blocks::new(Yaml::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
             _ => return None,
         })
+    }
+
+    fn is_text(&self) -> bool {
+        each!(self, reader => reader.is_text())
+    }
+
+    fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
+        each!(self, reader => reader.start_of_file(name))
     }
 
     fn feed(&mut self, block: &[u8]) -> Result<(), ParseError> {
@@ -61,12 +81,12 @@ impl Format {
         match self {
             Self::Jepsen(reader) => Some(reader.format()),
             Self::JepsenJson(reader) => Some(&mut reader.format().0),
-            Self::Aion(_) | Self::Plume(_) => None,
+            _ => None,
         }
     }
 }
 
-/// Parses a format that is text, fed block by block.
+/// Parses a format, fed block by block.
 #[pyclass(module = "isoscope._native")]
 pub struct Reader(Option<Format>);
 
@@ -78,6 +98,17 @@ impl Reader {
             Some(reader) => Ok(Self(Some(reader))),
             None => Err(PyValueError::new_err(format!("no reader for `{format}`"))),
         }
+    }
+
+    /// Whether the format is lines of text; in any other, a line is a single byte.
+    #[getter]
+    fn is_text(&mut self) -> PyResult<bool> {
+        self.format().map(|format| format.is_text())
+    }
+
+    /// A file starts; its name without folders and suffixes is empty if it has none.
+    fn start_of_file(&mut self, name: &str) -> PyResult<()> {
+        self.format()?.start_of_file(name).map_err(parse_error)
     }
 
     /// Takes the next bytes of the input.

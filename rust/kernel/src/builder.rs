@@ -138,6 +138,11 @@ impl Builder {
         self.transactions.statuses[transaction as usize]
     }
 
+    /// Sets the status of `transaction`, for a format that tells it at the end.
+    pub fn set_status(&mut self, transaction: u32, status: Status) {
+        self.transactions.statuses[transaction as usize] = status;
+    }
+
     /// The original id of a session; nil if it has none.
     #[must_use]
     pub fn session_id(&self, session: u32) -> Value {

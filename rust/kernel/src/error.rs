@@ -6,7 +6,7 @@ const EXCERPT: usize = 120;
 /// Why a parser stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// Line of the whole input, from 1; 0 if the whole input is meant.
+    /// Line of the whole input, from 1; 0 if the whole input is meant. Without text a line is a byte.
     pub line: u64,
     /// Column in bytes, from 1; 0 if the whole line is meant.
     pub column: u64,
@@ -49,6 +49,12 @@ impl ParseError {
             hint: String::new(),
             excerpt: (String::new(), 0),
         }
+    }
+
+    /// An error at byte `at`, from 0, of an input that is no text.
+    #[must_use]
+    pub fn at_byte(at: u64, expected: &str, found: &str) -> Self {
+        Self::on_line(at + 1, expected, found)
     }
 
     /// The same error with advice.
