@@ -16,7 +16,7 @@ from isoscope._native import Reader
 from isoscope.errors import LossError, UnknownFormatError, UsageError
 from isoscope.history import History, Initial, Operation, OperationKind, Status, Transaction
 from isoscope.recorder import build
-from tests.formats.forms import FORMS, TEXT_FORMS, Form
+from tests.formats.forms import ALL_FORMS, FORMS, READ_ONLY, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
 
 if TYPE_CHECKING:
@@ -105,12 +105,13 @@ def test_a_case_that_is_read_and_written_and_read_is_the_same(path: Path) -> Non
     assert form.write(form.read(once)) == once
 
 
-@each_text_form
+@pytest.mark.parametrize("name", [*TEXT_FORMS, *READ_ONLY])
 @given(sizes=st.lists(st.integers(1, 40), min_size=1))
-def test_the_borders_of_blocks_do_not_matter(form: Form, sizes: list[int]) -> None:
-    kernel = next(name for name, other in FORMS.items() if other is form).removesuffix("-lines")
-    reader = Reader(kernel)
-    rest = memoryview(b"\xef\xbb\xbf" + form.sample)
+def test_the_borders_of_blocks_do_not_matter(name: str, sizes: list[int]) -> None:
+    form = ALL_FORMS[name]
+    reader = Reader(name.removesuffix("-lines").removesuffix("-times"))
+    reader.start_of_file("")
+    rest = memoryview((b"\xef\xbb\xbf" if reader.is_text else b"") + form.sample)
     for size in _again_and_again(sizes):
         if not rest:
             break
@@ -152,6 +153,20 @@ def test_files_are_read_back_whatever_their_compression(
     assert formats.load(path) == history
     formats.save(history, path, format=form.format)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("form", READ_ONLY.values(), ids=READ_ONLY.keys())
+def test_a_format_that_is_only_read_is_recognised_and_converted(form: Form, tmp_path: Path) -> None:
+    path = tmp_path / f"history{form.suffix}"
+    path.write_bytes(form.sample)
+    history = formats.load(path)
+    assert history.source.format == form.format
+    formats.save(history, tmp_path / "history.parquet")
+    assert formats.load(tmp_path / "history.parquet") == history
+    with pytest.raises(
+        UsageError, match=f"^{form.format} is only read\n\nhint: these can be written: plume,"
+    ):
+        formats.save(history, tmp_path / "again", format=form.format)
 
 
 @each_form
@@ -289,8 +304,9 @@ def test_a_format_is_found_by_name_or_suffix() -> None:
     assert formats.for_path("a/b.jsonl.zst").name == "aion"
 
 
+NAMES = ", ".join(known.name for known in formats.FORMATS)
 UNKNOWN_FORMATS = [
-    ("find", "elle", "no format is called `elle`\n\nhint: the formats are plume, jepsen, aion, parquet"),
+    ("find", "elle", f"no format is called `elle`\n\nhint: the formats are {NAMES}"),
     (
         "for_path",
         "run.csv.gz",
@@ -320,7 +336,7 @@ EMPTY = "the input is empty\n\nhint: was the history written? With --format an e
         (
             b"SELECT 1;\n",
             "no format recognises this input; it starts with b'SELECT 1;\\n'\n\n"
-            "hint: name its format with --format (plume, jepsen, aion, parquet)",
+            f"hint: name its format with --format ({NAMES})",
         ),
     ],
 )

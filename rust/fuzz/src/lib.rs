@@ -5,6 +5,8 @@
 use isoscope_kernel::equality::same;
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::{self, Aion};
+use isoscope_kernel::formats::cobra::Cobra;
+use isoscope_kernel::formats::dbcop::{bincode::Bincode, yaml::Yaml};
 use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
 use isoscope_kernel::formats::plume::{self, Plume};
 use isoscope_kernel::formats::{Reader, Records, edn};
@@ -15,13 +17,16 @@ use isoscope_kernel::value::Values;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every parser.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 9] = [
     ("plume", plume),
     ("jepsen", jepsen),
     ("jepsen_json", jepsen_json),
     ("aion", aion),
     ("arango", arango),
     ("edn_value", edn_value),
+    ("dbcop_bincode", dbcop_bincode),
+    ("dbcop_yaml", dbcop_yaml),
+    ("cobra", cobra),
 ];
 
 type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -46,6 +51,21 @@ pub fn aion(input: &[u8]) {
     text_format::<Aion>(input, aion::write);
 }
 
+/// dbcop's histories in bincode.
+pub fn dbcop_bincode(input: &[u8]) {
+    whole_or_blocks::<Bincode>(input);
+}
+
+/// dbcop's histories in YAML.
+pub fn dbcop_yaml(input: &[u8]) {
+    whole_or_blocks::<Yaml>(input);
+}
+
+/// Cobra's logs.
+pub fn cobra(input: &[u8]) {
+    whole_or_blocks::<Cobra>(input);
+}
+
 /// The ArangoDB log.
 pub fn arango(input: &[u8]) {
     let _ = isoscope_kernel::formats::arango::parse(input);
@@ -67,19 +87,7 @@ pub fn edn_value(input: &[u8]) {
 }
 
 fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
-    let whole = read::<F>(input, input.len().max(1));
-    let blocks = read::<F>(input, 1 + input.len() / 3);
-    let history = match (whole, blocks) {
-        (Ok(whole), Ok(blocks)) => {
-            assert!(same(&whole, &blocks), "blocks matter");
-            whole
-        }
-        (Err(whole), Err(blocks)) => {
-            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
-            return;
-        }
-        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
-    };
+    let Some(history) = whole_or_blocks::<F>(input) else { return };
     let mut written = Vec::new();
     write(&history, &mut written).expect("a vector takes everything");
     let shown = String::from_utf8_lossy(&written);
@@ -88,8 +96,26 @@ fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
     assert!(same(&history, &again), "not read back as it was\n{shown}");
 }
 
+/// The history in `input`, if it is one: the same, or the same error, however it is fed.
+fn whole_or_blocks<F: Records + Default>(input: &[u8]) -> Option<History> {
+    let whole = read::<F>(input, input.len().max(1));
+    let blocks = read::<F>(input, 1 + input.len() / 3);
+    match (whole, blocks) {
+        (Ok(whole), Ok(blocks)) => {
+            assert!(same(&whole, &blocks), "blocks matter");
+            Some(whole)
+        }
+        (Err(whole), Err(blocks)) => {
+            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
+            None
+        }
+        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
+    }
+}
+
 fn read<F: Records + Default>(input: &[u8], block: usize) -> Result<History, ParseError> {
     let mut reader = Reader::new(F::default());
+    reader.start_of_file("")?;
     for part in input.chunks(block) {
         reader.feed(part)?;
     }

@@ -23,39 +23,37 @@ __all__ = ["FORMAT"]
 
 _SIZES = {b"W": 25, b"R": 33}
 _ENDS = (b"C", b"A")
+_TEXT = bytes(range(32, 127)) + b"\t\n\r"
 #: So many records of a log tell a log from anything else.
 _ENOUGH = 64
 
 
 def _sniff(head: bytes) -> bool:
     """Records that start a transaction and do nothing against it, in bytes that are no text."""
-    if head[:1] != b"S" or head.isascii() and head.decode("ascii").replace("\n", "").isprintable():
-        return False
-    return any(_is_log(head, size) for size in (9, 17))
+    return bool(head.translate(None, _TEXT)) and any(_is_log(head, size) for size in (9, 17))
 
 
 def _is_log(head: bytes, size: int) -> bool:
     open_id = b""
     for tag, fields in islice(_records(head, size), _ENOUGH):
-        if (tag == b"S") == bool(open_id) or (tag in _ENDS and fields[:8] != open_id):
+        is_cut_off = len(fields) < 8
+        if (tag == b"S") == bool(open_id) or tag not in (b"S", *_SIZES, *_ENDS):
             return False
         if tag == b"S":
             open_id = fields[:8]
         elif tag in _ENDS:
+            if fields[:8] != open_id and not is_cut_off:
+                return False
             open_id = b""
-        elif tag not in _SIZES:
-            return False
     return True
 
 
 def _records(head: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """The records of `head`, without one that it cuts off."""
+    """The records of `head`; the last one may be cut off."""
     at = 0
     while at < len(head):
         tag = head[at : at + 1]
         end = at + _SIZES.get(tag, size)
-        if end > len(head):
-            return
         yield tag, head[at + 1 : end]
         at = end
 

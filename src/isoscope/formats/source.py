@@ -103,7 +103,7 @@ class Input:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Input:
-        """The input at `path`: `-` is standard input, a directory is all of its files by name (2 before 10)."""
+        """The input at `path`: `-` is standard input, a directory is all of its files, 2 before 10."""
         name = _name(path, "read")
         if name == "-":
             return cls("<stdin>", (File.streamed("<stdin>", sys.stdin.buffer),))

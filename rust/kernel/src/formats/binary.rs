@@ -53,6 +53,11 @@ impl<S: Stream> Binary<S> {
         Self { stream, pending: Vec::new(), at: 0 }
     }
 
+    /// What the bytes so far made.
+    pub fn stream(&self) -> &S {
+        &self.stream
+    }
+
     /// Takes the next bytes of the input.
     ///
     /// # Errors

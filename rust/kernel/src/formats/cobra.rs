@@ -26,7 +26,14 @@ pub struct Cobra {
     timed: Layout,
 }
 
-type Layout = Box<Result<Binary<Log>, ParseError>>;
+type Layout = Box<Result<Binary<Log>, Failure>>;
+
+/// Why a layout was given up, and after how many records.
+#[derive(Debug, Clone)]
+struct Failure {
+    error: ParseError,
+    records: u64,
+}
 
 impl Default for Cobra {
     fn default() -> Self {
@@ -67,7 +74,7 @@ impl Records for Cobra {
                 Ok(history)
             }
             (Ok(layout), Err(_)) | (Err(_), Ok(layout)) => layout.finish(),
-            (Err(plain), Err(timed)) => Err(likelier(plain, timed)),
+            (Err(plain), Err(timed)) => Err(likelier(&plain, &timed)),
         }
     }
 
@@ -83,21 +90,22 @@ impl Cobra {
     ) -> Result<(), ParseError> {
         for layout in [&mut self.plain, &mut self.timed] {
             if let Ok(log) = layout.as_mut()
-                && let Err(fault) = step(log)
+                && let Err(error) = step(log)
             {
-                **layout = Err(fault);
+                **layout = Err(Failure { error, records: log.stream().records() });
             }
         }
         match (self.plain.as_ref(), self.timed.as_ref()) {
-            (Err(plain), Err(timed)) => Err(likelier(plain.clone(), timed.clone())),
+            (Err(plain), Err(timed)) => Err(likelier(plain, timed)),
             _ => Ok(()),
         }
     }
 }
 
-/// The error of the layout that came further: the other one never was it.
-fn likelier(plain: ParseError, timed: ParseError) -> ParseError {
-    if timed.line > plain.line { timed } else { plain }
+/// The error of the layout that made more of the input: the other one never was it.
+fn likelier(plain: &Failure, timed: &Failure) -> ParseError {
+    let likelier = if timed.records > plain.records { timed } else { plain };
+    likelier.error.clone()
 }
 
 #[cfg(test)]

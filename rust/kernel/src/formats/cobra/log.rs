@@ -31,6 +31,7 @@ pub struct Log {
     open: Option<Open>,
     keys: HashMap<i64, u32>,
     claims: Vec<Claim>,
+    records: u64,
     collections: u64,
     unknown: u64,
     disagreeing: u64,
@@ -64,6 +65,7 @@ impl Log {
             open: None,
             keys: HashMap::new(),
             claims: Vec::new(),
+            records: 0,
             collections: 0,
             unknown: 0,
             disagreeing: 0,
@@ -79,6 +81,7 @@ impl Stream for Log {
             let size = self.size(tag).ok_or_else(|| ParseError::at_byte(at, RECORD, &show_byte(tag)))?;
             let Some(record) = bytes.get(taken..taken + size) else { break };
             self.record(tag, &record[1..], at)?;
+            self.records += 1;
             taken += size;
         }
         Ok(taken)
@@ -127,6 +130,11 @@ impl Stream for Log {
 }
 
 impl Log {
+    /// How many records were understood.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
     /// The size of a record with its tag.
     fn size(&self, tag: u8) -> Option<usize> {
         match tag {

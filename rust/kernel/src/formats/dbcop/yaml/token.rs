@@ -152,7 +152,7 @@ fn ends(rest: &[u8], size: usize) -> bool {
 }
 
 fn quoted(rest: &[u8]) -> Result<(Word, usize), Fault> {
-    let length = rest[1..].iter().position(|&byte| byte == rest[0]).unwrap_or(rest.len() - 1);
+    let length = rest[1..].iter().position(|&byte| byte == rest[0]).ok_or(Fault(NAMES, SUBSET))?;
     let field = Field::named(&rest[1..=length]).ok_or(Fault(NAMES, SUBSET))?;
     let blanks = rest[length + 2..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     if rest.get(length + 2 + blanks) != Some(&b':') {
