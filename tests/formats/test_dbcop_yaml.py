@@ -166,7 +166,7 @@ LIKE_BINCODE = f"""
       variable: 1
       value: 5
       success: true
-    - {{"write": true, 'variable': 3, "value" : 6, "success":false}}
+    - {{"write": true, 'variable': 3, "value": 6, "success":false}}
     - {{success: False, value: 6, variable: 3, write: FALSE}}
 """
 

@@ -78,6 +78,8 @@ STRANGE = {
     "deep EDN maps": b"{:a " * 100_000,
     "deep tags": b"#a " * 100_000,
     "deep discards": b"#_ " * 100_000,
+    "deep dashes": b"- " * 100_000,
+    "deep indentation": b"".join(b" " * depth + b"-\n" for depth in range(1000)),
     "a huge integer": b"9" * 100_000,
     "a huge exponent": b"1e" + b"9" * 1000,
     "a tiny exponent": b"1e-" + b"9" * 1000,
@@ -105,6 +107,18 @@ def test_strange_values_are_a_history_or_an_error(form: Form, strange: bytes) ->
 @pytest.mark.parametrize("ends", [b"\r\n", b"\r", b"\n\n", b"\n\r\n", b"\n \t\n"])
 def test_other_line_ends_are_a_history_or_an_error(form: Form, ends: bytes) -> None:
     outcome(form, form.sample.replace(b"\n", ends))
+
+
+@each_text_form
+def test_line_ends_of_windows_and_mixed_ones_mean_nothing(form: Form) -> None:
+    history = form.read(form.sample)
+    assert form.read(form.sample.replace(b"\n", b"\r\n")) == history
+    assert form.read(form.sample.replace(b"\n", b"\r\n", 1)) == history
+
+
+@each_text_form
+def test_a_byte_order_mark_means_nothing(form: Form) -> None:
+    assert form.read(b"\xef\xbb\xbf" + form.sample) == form.read(form.sample)
 
 
 @each_form

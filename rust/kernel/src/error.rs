@@ -104,16 +104,16 @@ fn printable(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => shown.push(' '),
-            c if c.is_control() || is_direction_mark(c) => shown.extend(c.escape_unicode()),
+            c if c.is_control() || is_invisible(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
     shown
 }
 
-/// Marks that make a terminal show text in another order than it is stored.
-fn is_direction_mark(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Marks that show nothing themselves, or make a terminal show text in another order than it is stored.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -145,5 +145,6 @@ mod tests {
     fn bytes_that_are_no_text_and_control_characters_are_spelt_out() {
         assert!(ParseError::at(b"\xff", 0, 1, "x").found.contains("0xff"));
         assert!(ParseError::at(b"\x1b[31m", 0, 1, "x").found.contains("u{1b}"));
+        assert_eq!(ParseError::at(b"\xef\xbb\xbf", 0, 1, "x").found, "`\\u{feff}`");
     }
 }

@@ -15,7 +15,7 @@
 mod log;
 
 use super::Records;
-use super::binary::Binary;
+use super::stream::Streamed;
 use crate::error::ParseError;
 use crate::history::History;
 use log::Log;
@@ -26,7 +26,7 @@ pub struct Cobra {
     timed: Layout,
 }
 
-type Layout = Box<Result<Binary<Log>, Failure>>;
+type Layout = Box<Result<Streamed<Log>, Failure>>;
 
 /// Why a layout was given up, and after how many records.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ struct Failure {
 
 impl Default for Cobra {
     fn default() -> Self {
-        let layout = |times| Box::new(Ok(Binary::new(Log::new(times))));
+        let layout = |times| Box::new(Ok(Streamed::new(Log::new(times))));
         Self { plain: layout(false), timed: layout(true) }
     }
 }
@@ -47,7 +47,7 @@ impl Records for Cobra {
     const TEXT: bool = false;
 
     fn parse(bytes: &[u8], at: u64, last: bool, batch: &mut Vec<u8>) -> Result<usize, ParseError> {
-        Binary::<Log>::parse(bytes, at, last, batch)
+        Streamed::<Log>::parse(bytes, at, last, batch)
     }
 
     fn merge(&mut self, batch: &mut Vec<u8>) -> Result<(), ParseError> {
@@ -86,7 +86,7 @@ impl Records for Cobra {
 impl Cobra {
     fn both(
         &mut self,
-        mut step: impl FnMut(&mut Binary<Log>) -> Result<(), ParseError>,
+        mut step: impl FnMut(&mut Streamed<Log>) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         for layout in [&mut self.plain, &mut self.timed] {
             if let Ok(log) = layout.as_mut()

@@ -5,13 +5,13 @@
 
 pub mod aion;
 pub mod arango;
-pub mod binary;
 pub mod cobra;
 pub mod dbcop;
 pub mod edn;
 pub mod jepsen;
 pub mod json;
 pub mod plume;
+pub mod stream;
 pub mod table;
 
 mod reader;

@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::error::ParseError;
-use crate::formats::binary::{Stream, line, show_byte};
+use crate::formats::stream::{Stream, line, show_byte};
 use crate::history::{History, Interval, Kind, Status};
 use crate::value::{AtomKind, Value};
 use hashbrown::{HashMap, HashSet};

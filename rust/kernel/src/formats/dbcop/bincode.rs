@@ -11,7 +11,7 @@
 
 use super::{Event, Recording};
 use crate::error::ParseError;
-use crate::formats::binary::{Binary, Stream, line, show_byte};
+use crate::formats::stream::{Stream, Streamed, line, show_byte};
 use crate::history::History;
 
 const HEADER: usize = 40;
@@ -22,7 +22,7 @@ const TEXTS: [&str; 3] = ["info", "start", "end"];
 const ANOTHER: &str = "is this another format? Name it with --format";
 
 /// Reads the format.
-pub type Bincode = Binary<Fields>;
+pub type Bincode = Streamed<Fields>;
 
 impl Default for Bincode {
     fn default() -> Self {

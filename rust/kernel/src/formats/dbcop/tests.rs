@@ -66,7 +66,7 @@ const BLOCK: &str = "---
 -
   - events:
     - 'write': false
-      \"variable\" : 18446744073709551615
+      \"variable\": 18446744073709551615
       value: 2
       success: true
     - { value: 3, write: true,

@@ -1,6 +1,4 @@
-//! What a line of YAML is made of. A line is understood without those before it.
-
-use crate::error::ParseError;
+//! The words of which YAML is made.
 
 const ANYTHING: &str = "a list, a map, a whole number, `true` or `false`";
 const SUBSET: &str = "of YAML, this reader takes what dbcop writes: lists, maps, numbers and booleans";
@@ -88,37 +86,11 @@ pub struct Token {
     pub leads: bool,
 }
 
-/// The tokens of one line, without its line end.
-pub fn tokens(line: &[u8], number: u64, batch: &mut Vec<Token>) -> Result<(), ParseError> {
-    let (mut at, mut leads) = (0, true);
-    while let Some(&byte) = line.get(at) {
-        match byte {
-            b' ' | b'\r' => at += 1,
-            b'\t' if !leads => at += 1,
-            b'#' if at == 0 || matches!(line[at - 1], b' ' | b'\t') => return Ok(()),
-            _ => {
-                let (word, size) = word(line, at).map_err(|fault| fault.error(line, at, number))?;
-                batch.push(Token { word, line: number as u32, column: at as u32, leads });
-                leads &= word == Word::Dash;
-                at += size;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Why no word stands somewhere: what was expected, and what to do.
-struct Fault(&'static str, &'static str);
+pub struct Fault(pub &'static str, pub &'static str);
 
-impl Fault {
-    fn error(self, line: &[u8], at: usize, number: u64) -> ParseError {
-        ParseError::at(line, at, number, self.0).hint(self.1)
-    }
-}
-
-/// The word at `at` and how many bytes it takes.
-fn word(line: &[u8], at: usize) -> Result<(Word, usize), Fault> {
-    let rest = &line[at..];
+/// The word at the start of `rest`, which is not empty, and how many bytes it takes.
+pub fn word(rest: &[u8], column: u64) -> Result<(Word, usize), Fault> {
     let mark = |word| Ok((word, 1));
     match rest[0] {
         b'[' => mark(Word::OpenList),
@@ -127,8 +99,8 @@ fn word(line: &[u8], at: usize) -> Result<(Word, usize), Fault> {
         b'}' => mark(Word::CloseMap),
         b',' => mark(Word::Comma),
         b'-' if ends(rest, 1) => mark(Word::Dash),
-        b'-' if at == 0 && rest.starts_with(b"---") && ends(rest, 3) => Ok((Word::Start, 3)),
-        b'.' if at == 0 && rest.starts_with(b"...") && ends(rest, 3) => Ok((Word::End, 3)),
+        b'-' if column == 0 && rest.starts_with(b"---") && ends(rest, 3) => Ok((Word::Start, 3)),
+        b'.' if column == 0 && rest.starts_with(b"...") && ends(rest, 3) => Ok((Word::End, 3)),
         b'"' | b'\'' => quoted(rest),
         b'0'..=b'9' => whole_number(rest),
         b'a'..=b'z' | b'A'..=b'Z' => bare(rest),
@@ -148,17 +120,21 @@ fn advice(byte: u8) -> &'static str {
 
 /// Whether a word of `size` bytes ends where it does.
 fn ends(rest: &[u8], size: usize) -> bool {
-    matches!(rest.get(size), None | Some(b' ' | b'\t' | b'\r' | b',' | b']' | b'}' | b'[' | b'{'))
+    rest.get(size).is_none_or(|&byte| is_delimiter(byte))
+}
+
+/// Whether no word goes on behind `byte`, whatever follows.
+pub fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']' | b'}' | b'[' | b'{')
 }
 
 fn quoted(rest: &[u8]) -> Result<(Word, usize), Fault> {
     let length = rest[1..].iter().position(|&byte| byte == rest[0]).ok_or(Fault(NAMES, SUBSET))?;
     let field = Field::named(&rest[1..=length]).ok_or(Fault(NAMES, SUBSET))?;
-    let blanks = rest[length + 2..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    if rest.get(length + 2 + blanks) != Some(&b':') {
+    if rest.get(length + 2) != Some(&b':') {
         return Err(Fault("`:` after the name of a field", ""));
     }
-    Ok((Word::Field(field), length + 3 + blanks))
+    Ok((Word::Field(field), length + 3))
 }
 
 const NAMES: &str = "`events`, `success`, `write`, `variable` or `value` as the name of a field";
@@ -166,12 +142,10 @@ const NAMES: &str = "`events`, `success`, `write`, `variable` or `value` as the 
 fn bare(rest: &[u8]) -> Result<(Word, usize), Fault> {
     let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let name = &rest[..length];
-    let blanks = rest[length..].iter().take_while(|byte| **byte == b' ').count();
-    if rest.get(length + blanks) == Some(&b':') {
+    if rest.get(length) == Some(&b':') {
         let field = Field::named(name).ok_or(Fault(NAMES, SUBSET))?;
-        let size = length + blanks + 1;
-        return if ends(rest, size) {
-            Ok((Word::Field(field), size))
+        return if ends(rest, length + 1) {
+            Ok((Word::Field(field), length + 1))
         } else {
             Err(Fault("a space after the `:` of a name", ""))
         };

@@ -1,7 +1,7 @@
-//! Formats that are no text: a [`Stream`] understands each byte by all bytes before it.
+//! Formats that must be read in order: a [`Stream`] understands each byte by all bytes before it.
 //!
-//! Such a format cannot be parsed from the middle, so [`Binary`] hands it the input in order, with every
-//! field whole. Places are bytes of the input, counted from 0.
+//! Such a format cannot be parsed from the middle, so [`Streamed`] hands it the input piece by piece. Most of
+//! them are no text: places are then bytes of the input, counted from 0.
 
 use super::Records;
 use crate::error::ParseError;
@@ -9,6 +9,9 @@ use crate::history::{History, NO_LINE};
 
 /// A format whose bytes are understood one after the other.
 pub trait Stream: Send {
+    /// Whether the input is lines of text, which the format then counts itself.
+    const TEXT: bool = false;
+
     /// Takes whole fields from the start of `bytes`, which stand at byte `at` of the input; how many bytes
     /// it took. What is left is less than a field, and comes again with more behind it.
     ///
@@ -39,7 +42,7 @@ pub trait Stream: Send {
 
 /// A [`Stream`] as [`Records`].
 #[derive(Debug)]
-pub struct Binary<S> {
+pub struct Streamed<S> {
     stream: S,
     /// The start of a field that has not come whole.
     pending: Vec<u8>,
@@ -47,7 +50,7 @@ pub struct Binary<S> {
     at: u64,
 }
 
-impl<S: Stream> Binary<S> {
+impl<S: Stream> Streamed<S> {
     /// At the start of the input.
     pub fn new(stream: S) -> Self {
         Self { stream, pending: Vec::new(), at: 0 }
@@ -77,9 +80,9 @@ impl<S: Stream> Binary<S> {
     }
 }
 
-impl<S: Stream> Records for Binary<S> {
+impl<S: Stream> Records for Streamed<S> {
     type Batch = Vec<u8>;
-    const TEXT: bool = false;
+    const TEXT: bool = S::TEXT;
 
     fn parse(bytes: &[u8], _at: u64, _last: bool, batch: &mut Vec<u8>) -> Result<usize, ParseError> {
         batch.extend_from_slice(bytes);
@@ -162,7 +165,7 @@ mod tests {
     }
 
     fn read(files: &[&[u8]], size: usize) -> Result<History, ParseError> {
-        let mut reader = Reader::new(Binary::new(Pairs::default()));
+        let mut reader = Reader::new(Streamed::new(Pairs::default()));
         for file in files {
             file.chunks(size).try_for_each(|block| reader.feed(block))?;
             reader.end_of_file()?;
