@@ -62,6 +62,7 @@ def test_the_stem_of_a_file_is_its_name_without_folders_and_suffixes() -> None:
     names = ["logs/T1.log.gz", "T1.log", "run.2.log.zst", "plain", "-"]
     assert [File(name).stem for name in names] == ["T1", "T1", "run.2", "plain", "-"]
     assert File.streamed("<stdin>", io.BytesIO(b"")).stem == ""
+    assert File("T\udcff.log").stem == "T\\udcff"
 
 
 def test_an_error_in_the_first_file_of_a_directory_names_that_file(tmp_path: Path) -> None:

@@ -55,7 +55,8 @@ class File:
         name = Path(self.path).name
         for suffix in COMPRESSIONS:
             name = name.removesuffix(suffix)
-        return Path(name).stem
+        # Not every name is text; a session called by it must be.
+        return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
     def blocks(self) -> Iterator[memoryview]:
         """The content, decompressed, in blocks of a megabyte."""
