@@ -98,7 +98,7 @@ impl<F: Records> Reader<F> {
                 .hint("is this a history? If it is, is a line end or a closing bracket missing?"));
         }
         // A record that does not end here is parsed again only when twice as much of it has come.
-        self.wait_for = if taken == 0 { left * 2 } else { 0 };
+        self.wait_for = if taken == 0 { (left * 2).min(LONGEST_RECORD + 1) } else { 0 };
         self.drop_parsed(taken);
         Ok(())
     }
@@ -145,6 +145,10 @@ impl<F: Records> Reader<F> {
             // A record before the fault may be the first one that is wrong.
             merge(format, &mut now.batches)?;
             return Err(fault);
+        }
+        if now.taken == 0 {
+            // What was interned for a record that is cut off will be interned again.
+            now.batches.clear();
         }
         *spare = std::mem::replace(parsed, now.batches);
         Ok(now.taken)
