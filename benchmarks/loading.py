@@ -8,7 +8,8 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import measured
+from benchmarks import foreign
+from benchmarks.measure import measured, size_of
 from isoscope import formats
 from isoscope.history import Initial
 from isoscope.workloads import SerialWorkload, generate
@@ -56,6 +57,12 @@ CASES = (
     ("timestamps.json", TIMESTAMPS, "timestamps.json"),
     ("timestamps.parquet", TIMESTAMPS, "timestamps.json"),
 )
+#: The same for formats that are only read, with what writes the file; text twins come from `formats.save`.
+READ_ONLY = (
+    ("events.bincode", foreign.bincode, "events-bincode.txt"),
+    ("events.yaml", foreign.yaml, "events.yaml"),
+    ("cobra", foreign.cobra, "cobra.txt"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,11 @@ def rows() -> Iterator[Row]:
     """Every measurement, made now. Files take turns, so that a slow minute hits all alike."""
     DATA.mkdir(exist_ok=True)
     yield from _generated()
-    runs: dict[str, list[dict[str, float]]] = {name: [] for name, *_ in CASES}
+    yield from _written()
+    cases = [(name, yardstick) for name, _, yardstick in (*CASES, *READ_ONLY)]
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name, _ in cases}
     for _ in range(REPEATS):
-        for name, _, yardstick in CASES:
+        for name, yardstick in cases:
             runs[name].append(measured(DATA / name, DATA / yardstick, check=True))
     for name, found in runs.items():
         yield _row(name, found)
@@ -89,6 +98,19 @@ def _generated() -> Iterator[Row]:
         size = (DATA / name).stat().st_size / 1e6
         figures = {"generate": f"{made:.2f} s", "write": f"{written:.2f} s", "file": f"{size:.0f} MB"}
         yield Row(f"generate {name}", figures)
+
+
+def _written() -> Iterator[Row]:
+    for name, write, yardstick in READ_ONLY:
+        started = perf_counter()
+        write(DATA / name)
+        figures = {
+            "write": f"{perf_counter() - started:.2f} s",
+            "file": f"{size_of(DATA / name) / 1e6:.0f} MB",
+        }
+        if yardstick != name:
+            formats.save(formats.load(DATA / name), DATA / yardstick)
+        yield Row(f"write {name}", figures)
 
 
 def _row(name: str, runs: list[dict[str, float]]) -> Row:

@@ -179,6 +179,13 @@ def test_a_place_in_a_directory_names_the_file_that_holds_the_line(tmp_path: Pat
 def test_where_no_line_is_known_the_place_is_the_path() -> None:
     assert Source(path="h.txt").place(None) == "h.txt"
     assert Source(path="h.txt").place(0) == "h.txt"
+
+
+def test_a_place_in_an_input_that_is_no_text_is_a_byte_of_its_file() -> None:
+    source = Source(path="logs", files=((1, "T1.log"), (10, "T2.log"), (10, "T3.log")), is_text=False)
+    assert source.place(None) == "logs"
+    assert source.place(9) == "T1.log: byte 8"
+    assert source.place(10) == "T3.log: byte 0"
     assert build(TWO)["b"].line is None
 
 

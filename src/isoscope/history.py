@@ -253,22 +253,28 @@ class Source:
     """Where a history came from.
 
     `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
-    was found beside it.
+    was found beside it. In an input that is no text, a line is a byte.
     """
 
     path: str = "<memory>"
     format: str = "recorded"
     files: tuple[tuple[int, str], ...] = ()
     log: str = ""
+    is_text: bool = True
 
     def place(self, line: int | None) -> str:
-        """`path:line` of a line of the whole input."""
+        """`path:line` of a line of the whole input; `path: byte N` if it is no text."""
         if not line:
             return self.path
+        path, number = self.locate(line)
+        return f"{path}:{number}" if self.is_text else f"{path}: byte {number - 1}"
+
+    def locate(self, line: int) -> tuple[str, int]:
+        """The file in which a line of the whole input stands, and its number there."""
         if not self.files:
-            return f"{self.path}:{line}"
+            return self.path, line
         first, path = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
-        return f"{path}:{line - first + 1}"
+        return path, line - first + 1
 
 
 class History:

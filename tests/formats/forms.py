@@ -6,10 +6,12 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hypothesis import strategies as st
+
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
-from tests.formats import placed_histories
+from tests.formats import binary, placed_histories
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -45,6 +47,18 @@ r 1 0
 LOG = b"""{"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
 {"tick":"95","type":2300,"tid":"137","data":{"_key":"1","_id":"rwCol/1","_rev":"_f","rwAttr":2}}
 {"tick":"96","type":2201,"tid":"137","db":"rwRegister"}
+"""
+YAML = b"""---
+- - events:
+      - write: true
+        variable: 5
+        value: 1
+        success: true
+      - {write: false, variable: 18446744073709551615, value: 0, success: true}
+    success: true
+  - events: []   # nothing
+    success: false
+- []
 """
 
 
@@ -109,3 +123,17 @@ FORMS = TEXT_FORMS | {
         histories=strategies.any_histories(),
     )
 }
+
+
+def _read_only(name: str, suffix: str, sample: bytes) -> Form:
+    return Form(format=name, suffix=suffix, sample=sample, histories=st.nothing())
+
+
+READ_ONLY_TEXT = {"dbcop-yaml": _read_only("dbcop-yaml", ".yaml", YAML)}
+READ_ONLY = READ_ONLY_TEXT | {
+    "dbcop-bincode": _read_only("dbcop-bincode", ".bincode", binary.BINCODE),
+    "cobra": _read_only("cobra", ".log", binary.COBRA),
+    "cobra-times": _read_only("cobra", ".log", binary.COBRA_TIMES),
+}
+ALL_FORMS = FORMS | READ_ONLY
+ALL_TEXT_FORMS = TEXT_FORMS | READ_ONLY_TEXT

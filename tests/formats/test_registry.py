@@ -25,7 +25,7 @@ from isoscope.history import (
     Transaction,
 )
 from isoscope.recorder import build
-from tests.formats.forms import FORMS, TEXT_FORMS, Form
+from tests.formats.forms import ALL_FORMS, FORMS, READ_ONLY, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
 
 if TYPE_CHECKING:
@@ -114,12 +114,13 @@ def test_a_case_that_is_read_and_written_and_read_is_the_same(path: Path) -> Non
     assert form.write(form.read(once)) == once
 
 
-@each_text_form
+@pytest.mark.parametrize("name", [*TEXT_FORMS, *READ_ONLY])
 @given(sizes=st.lists(st.integers(1, 40), min_size=1))
-def test_the_borders_of_blocks_do_not_matter(form: Form, sizes: list[int]) -> None:
-    kernel = next(name for name, other in FORMS.items() if other is form).removesuffix("-lines")
-    reader = Reader(kernel)
-    rest = memoryview(b"\xef\xbb\xbf" + form.sample)
+def test_the_borders_of_blocks_do_not_matter(name: str, sizes: list[int]) -> None:
+    form = ALL_FORMS[name]
+    reader = Reader(name.removesuffix("-lines").removesuffix("-times"))
+    reader.start_of_file("")
+    rest = memoryview((b"\xef\xbb\xbf" if reader.is_text else b"") + form.sample)
     for size in _again_and_again(sizes):
         if not rest:
             break
@@ -161,6 +162,20 @@ def test_files_are_read_back_whatever_their_compression(
     assert formats.load(path) == history
     formats.save(history, path, format=form.format)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("form", READ_ONLY.values(), ids=READ_ONLY.keys())
+def test_a_format_that_is_only_read_is_recognised_and_converted(form: Form, tmp_path: Path) -> None:
+    path = tmp_path / f"history{form.suffix}"
+    path.write_bytes(form.sample)
+    history = formats.load(path)
+    assert history.source.format == form.format
+    formats.save(history, tmp_path / "history.parquet")
+    assert formats.load(tmp_path / "history.parquet") == history
+    with pytest.raises(
+        UsageError, match=f"^{form.format} is only read\n\nhint: these can be written: plume,"
+    ):
+        formats.save(history, tmp_path / "again", format=form.format)
 
 
 @each_form

@@ -9,7 +9,18 @@ import os
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.formats import aion, awdit, dbcop_hist, dbcop_json, jepsen, parquet, plume
+from isoscope.formats import (
+    aion,
+    awdit,
+    cobra,
+    dbcop_bincode,
+    dbcop_hist,
+    dbcop_json,
+    dbcop_yaml,
+    jepsen,
+    parquet,
+    plume,
+)
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, Input, output
 
@@ -26,6 +37,9 @@ FORMATS: tuple[Format, ...] = (
     dbcop_json.FORMAT,
     awdit.FORMAT,
     parquet.FORMAT,
+    dbcop_bincode.FORMAT,
+    dbcop_yaml.FORMAT,
+    cobra.FORMAT,
 )
 
 
