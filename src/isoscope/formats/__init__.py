@@ -33,12 +33,12 @@ FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
     jepsen.FORMAT,
     aion.FORMAT,
+    dbcop_yaml.FORMAT,  # before JSON, which may be YAML too
     dbcop_hist.FORMAT,
     dbcop_json.FORMAT,
     awdit.FORMAT,
     parquet.FORMAT,
     dbcop_bincode.FORMAT,
-    dbcop_yaml.FORMAT,
     cobra.FORMAT,
 )
 
