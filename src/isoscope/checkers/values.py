@@ -44,7 +44,7 @@ def check(history: History, *, levels: Sequence[Level], most: int = 10) -> Itera
     anomalies = [reads.anomaly(history, *finding) for finding in found_reads[1]]
     decided = {Level.CUT_ISOLATION}
     if found_weak is not None:
-        violated, weak_counts, findings, *_ = found_weak
+        violated, weak_counts, _, findings, *_ = found_weak
         counts |= zip(conflicts.NAMES, weak_counts, strict=True)
         anomalies += [conflicts.anomaly(history, finding) for finding in findings]
         decided |= set(_WEAK[: len(violated)])
