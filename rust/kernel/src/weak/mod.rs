@@ -192,7 +192,7 @@ impl Broken<'_, '_> {
         let mut counts = [0; NAMES];
         counts[..of_conflicts.len()].copy_from_slice(&of_conflicts);
         if is_partial && of_conflicts.iter().all(|&count| count == 0) {
-            for conflict in self.any_conflict(&witnesses, &components) {
+            if let Some(conflict) = self.any_conflict(&witnesses, &components) {
                 counts[conflict.name as usize] += 1;
                 conflicts.push(conflict);
             }
