@@ -74,6 +74,9 @@ impl Columns {
             self.scalar(py, columns.tables.get(operation).0)?,
             self.scalar(py, columns.columns.get(operation).0)?,
             self.scalar(py, columns.statements.get(operation).0)?,
+            self.scalar(py, columns.lock_modes.get(operation).0)?,
+            self.scalar(py, columns.read_modes.get(operation).0)?,
+            self.scalar(py, columns.predicates.get(operation).0)?,
             columns.tombstones.get(operation),
             columns.lines[operation],
         );

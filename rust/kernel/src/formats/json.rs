@@ -33,10 +33,12 @@
     reason = "called per byte or per field; as calls they pass their results through memory, which costs a quarter more time"
 )]
 
+mod enclosure;
 mod number;
 mod string;
 mod write;
 
+pub use enclosure::{Enclosure, Marks, Next, split};
 pub use number::Number;
 pub use write::{unwritable, write_string, write_value};
 
