@@ -135,6 +135,11 @@ impl Builder {
         self.transactions.sessions[transaction as usize]
     }
 
+    /// Sets how `transaction` ended, for a format that learns it late.
+    pub fn set_status(&mut self, transaction: u32, status: Status) {
+        self.transactions.statuses[transaction as usize] = status;
+    }
+
     /// The status of `transaction`.
     #[must_use]
     pub fn status_of(&self, transaction: u32) -> Status {
@@ -190,6 +195,12 @@ impl Builder {
         self.operations.keys.extend(keys.map(|key| self.keys.number(key)));
         self.operations.values.extend(values);
         self.operations.lines.extend(line..line + transactions.len() as u32);
+    }
+
+    /// The transaction of an operation.
+    #[must_use]
+    pub fn owner_of(&self, operation: usize) -> u32 {
+        self.owners[operation]
     }
 
     /// The key of an operation.

@@ -8,6 +8,7 @@ pub mod arango;
 pub mod edn;
 pub mod jepsen;
 pub mod json;
+pub mod leopard;
 pub mod plume;
 pub mod table;
 

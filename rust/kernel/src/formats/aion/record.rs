@@ -79,28 +79,14 @@ impl Batch {
                 draft.has_operations = true;
                 self.operations(cursor)
             }
-            b"tid" => set(&mut draft.id, Some(self.name(cursor, at)?), at),
+            b"tid" => set(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
             b"sid" | b"sno" if cursor.null()? => Ok(()),
-            b"sid" => set(&mut draft.session, Some(self.name(cursor, at)?), at),
+            b"sid" => set(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
             b"sts" => set(&mut draft.start, timestamp(cursor)?, at),
             b"cts" => set(&mut draft.commit, timestamp(cursor)?, at),
             b"sno" => set(&mut draft.sequence, Some(sequence(cursor, at)?), at),
             b"status" => set(&mut draft.status, Some(status(cursor, at)?), at),
             _ => cursor.skip_value(),
-        }
-    }
-
-    /// The id of a transaction or session, which stands at `at`.
-    fn name(&mut self, cursor: &mut Cursor, at: usize) -> Result<Value, Fault> {
-        const NAME: &str = "an integer or a string as the id";
-        if cursor.peek_for(NAME)? == b'"' {
-            return json::scalar(cursor, &mut self.values);
-        }
-        match cursor.number() {
-            Ok(json::Number::Integer(number)) => Ok(self.values.integer(number)),
-            Ok(json::Number::Long(digits)) => Ok(self.values.decimal(digits)),
-            Err(cut_off @ Fault::CutOff(_)) => Err(cut_off),
-            _ => Err(Fault::at(at, NAME)),
         }
     }
 
