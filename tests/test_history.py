@@ -287,7 +287,15 @@ def test_only_what_is_present_is_listed() -> None:
 WHOLE = transaction(
     1,
     replace(
-        write("x", 1), interval=Interval(1, 2), table="t", columns=("c",), statement="update", tombstone=True, lock_mode="l", read_mode="r", predicate="p"
+        write("x", 1),
+        interval=Interval(1, 2),
+        table="t",
+        columns=("c",),
+        statement="update",
+        tombstone=True,
+        lock_mode="l",
+        read_mode="r",
+        predicate="p",
     ),
     read("y", (1, 2)),
     Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2, rows=(("x", 1),))),

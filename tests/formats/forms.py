@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
+from tests.formats import traces
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -27,6 +28,14 @@ AION = b"""[{"tid":1,"sid":"s","sno":2,"sts":{"p":5,"l":1},"cts":7,"ops":[{"t":"
 {"tid":"two","status":"aborted","ops":[{"t":"r","k":3,"v":[1,"\\n"]},{"t":"append","k":3,"v":null}],"x":{}}]
 """
 LINES = AION.decode().strip("[]\n").replace("},\n", "}\n").encode() + b"\n"
+TRACES = rb"""{"threadID":"0-0","transactionID":"0-0,0","operationID":"0-0,0,0","operationTraceType":"START"}
+{"threadID":"1","transactionID":7,"operationTraceType":"SELECT","startTimestamp":5,"finishTimestamp":"9",
+"predicateLock":"a > 1.5","readMode":"CONSISTENT_READ","readTupleList":[{"table":"t","primaryKey":"0","valueMap":
+{"v":null,"w":"\u00e9"}},{"primaryKey":-2.5e3,"valueMap":{"value":true}}],"writeTupleList":null,"sql":{"x":[]}}
+{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"delete","operationID":"0-0,0,1","statement":null,
+"writeTupleList":[{"table":"t","primaryKey":"0","valueMap":{}}],"traceLockMode":"EXCLUSIVE_LOCK"}
+{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"COMMIT","operationID":"0-0,0,2","finishTimestamp":5}
+"""
 LOG = b"""{"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
 {"tick":"95","type":2300,"tid":"137","data":{"_key":"1","_id":"rwCol/1","_rev":"_f","rwAttr":2}}
 {"tick":"96","type":2201,"tid":"137","db":"rwRegister"}
@@ -66,6 +75,21 @@ TEXT_FORMS = {
     "jepsen": Form(format="jepsen", suffix=".edn", sample=EDN, histories=strategies.jepsen_histories()),
     "jepsen-json": Form(
         format="jepsen", suffix=".json", sample=EVENTS, histories=strategies.jepsen_histories(json=True)
+    ),
+    "jepsen-json-lines": Form(
+        format="jepsen",
+        suffix=".jsonl",
+        sample=EVENTS.replace(b"[{", b"{").replace(b"},\n", b"}\n").replace(b"}]\n", b"}\n"),
+        histories=strategies.jepsen_histories(json=True),
+    ),
+    "leopard": Form(
+        format="leopard",
+        suffix=".json",
+        sample=b"[" + TRACES.replace(b"}\n{", b"},\n{").rstrip() + b"]\n",
+        histories=traces.leopard_histories(),
+    ),
+    "leopard-lines": Form(
+        format="leopard", suffix=".jsonl", sample=TRACES, histories=traces.leopard_histories()
     ),
     "aion": Form(format="aion", suffix=".json", sample=AION, histories=strategies.aion_histories()),
     "aion-lines": Form(format="aion", suffix=".jsonl", sample=LINES, histories=strategies.aion_histories()),

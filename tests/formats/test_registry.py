@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from isoscope import formats
 from isoscope._native import Reader
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.history import History, Initial, Operation, OperationKind, Status, Transaction
+from isoscope.history import History, Initial, Operation, OperationKind, Range, Status, Transaction
 from isoscope.recorder import build
 from tests.formats.forms import FORMS, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
@@ -197,6 +197,25 @@ LOSSES = {
         ({"session_id": None}, "transactions without a session id"),
         ({"operations": ()}, "empty transactions"),
     ],
+    "leopard": [
+        ({"id": 1.5}, "ids that are neither integers nor strings"),
+        ({"positions": (0, 1)}, "event order"),
+        ({"interval": (0, 1)}, "client intervals of transactions"),
+        ({"status": Status.INDETERMINATE, "operations": ()}, "indeterminate transactions without operations"),
+        (
+            {"operations": (Operation(kind=OperationKind.COMMIT),)},
+            "markers of commit and abort that have no time, come twice or contradict the status",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.RANGE_READ, value=Range(low=1), predicate="p"),)},
+            "range reads other than predicates that no row matched",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.WRITE, key="t/1/v", value=1, table="t"),)},
+            "tables and columns that keys do not name",
+        ),
+        ({"operations": (Operation(kind=OperationKind.DELETE, key=1, value=1),)}, "values of deletes"),
+    ],
     "jepsen": [
         ({"session_id": None, "positions": (0, 1)}, "missing session ids of transactions that were invoked"),
         (
@@ -290,12 +309,17 @@ def test_a_format_is_found_by_name_or_suffix() -> None:
 
 
 UNKNOWN_FORMATS = [
-    ("find", "elle", "no format is called `elle`\n\nhint: the formats are plume, jepsen, aion, parquet"),
+    (
+        "find",
+        "elle",
+        "no format is called `elle`\n\nhint: the formats are plume, jepsen, leopard, aion, parquet",
+    ),
     (
         "for_path",
         "run.csv.gz",
         "run.csv.gz: the name does not say which format to write\n\n"
-        "hint: name the format, or let the file end with one of .txt, .plume, .edn, .json, .jsonl, .parquet",
+        "hint: name the format, or let the file end with one of .txt, .plume, .edn, .jepsen.json, .jepsen.jsonl, "
+        ".leopard.jsonl, .leopard.json, .json, .jsonl, .parquet",
     ),
 ]
 
@@ -320,7 +344,7 @@ EMPTY = "the input is empty\n\nhint: was the history written? With --format an e
         (
             b"SELECT 1;\n",
             "no format recognises this input; it starts with b'SELECT 1;\\n'\n\n"
-            "hint: name its format with --format (plume, jepsen, aion, parquet)",
+            "hint: name its format with --format (plume, jepsen, leopard, aion, parquet)",
         ),
     ],
 )

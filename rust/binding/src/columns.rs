@@ -3,7 +3,7 @@
 use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{aion, jepsen, plume, table};
+use isoscope_kernel::formats::{aion, jepsen, leopard, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads::{self, Finding, NOTHING};
 use isoscope_kernel::value::Value;
@@ -266,6 +266,9 @@ impl Columns {
             "aion-lines" => aion::write_lines(&self.0, &mut sink),
             "jepsen" => jepsen::write(&self.0, &mut sink),
             "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
+            "jepsen-json-lines" => jepsen::write_json_lines(&self.0, &mut sink),
+            "leopard" => leopard::write(&self.0, &mut sink),
+            "leopard-lines" => leopard::write_lines(&self.0, &mut sink),
             "plume" => plume::write(&self.0, &mut sink),
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };
@@ -281,7 +284,8 @@ impl Columns {
         let unwritable = match format {
             "aion" | "aion-lines" => aion::unwritable,
             "jepsen" => jepsen::unwritable,
-            "jepsen-json" => jepsen::unwritable_json,
+            "jepsen-json" | "jepsen-json-lines" => jepsen::unwritable_json,
+            "leopard" | "leopard-lines" => leopard::unwritable,
             "plume" => plume::unwritable,
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };

@@ -5,6 +5,7 @@ use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::Aion;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::Leopard;
 use isoscope_kernel::formats::plume::Plume;
 use isoscope_kernel::formats::{Reader as Blocks, arango};
 use isoscope_kernel::history::History;
@@ -18,6 +19,7 @@ enum Format {
     Aion(Blocks<Aion>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
+    Leopard(Blocks<Leopard>),
     Plume(Blocks<Plume>),
 }
 
@@ -28,6 +30,7 @@ macro_rules! each {
             Format::Aion($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
+            Format::Leopard($reader) => $result,
             Format::Plume($reader) => $result,
         }
     };
@@ -39,6 +42,7 @@ impl Format {
             "aion" => Self::Aion(Blocks::new(Aion::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
+            "leopard" => Self::Leopard(Blocks::new(Leopard::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
             _ => return None,
         })
@@ -61,7 +65,7 @@ impl Format {
         match self {
             Self::Jepsen(reader) => Some(reader.format()),
             Self::JepsenJson(reader) => Some(&mut reader.format().0),
-            Self::Aion(_) | Self::Plume(_) => None,
+            _ => None,
         }
     }
 }

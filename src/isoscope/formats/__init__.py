@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.formats import aion, jepsen, parquet, plume
+from isoscope.formats import aion, jepsen, leopard, parquet, plume
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, Input, output
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "load", "save"]
 
-FORMATS: tuple[Format, ...] = (plume.FORMAT, jepsen.FORMAT, aion.FORMAT, parquet.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    plume.FORMAT,
+    jepsen.FORMAT,
+    leopard.FORMAT,
+    aion.FORMAT,
+    parquet.FORMAT,
+)
 
 
 def load(
