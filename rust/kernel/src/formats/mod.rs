@@ -6,11 +6,13 @@
 pub mod aion;
 pub mod arango;
 pub mod edn;
+pub mod grail;
 pub mod jepsen;
 pub mod json;
 pub mod leopard;
 pub mod plume;
 pub mod table;
+pub mod viper;
 
 mod reader;
 
