@@ -22,7 +22,8 @@ __all__ = [
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
-# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone, line.
+# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone,
+# line.
 _OperationRow: TypeAlias = tuple[
     int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
     str | None, bool, int,

@@ -6,6 +6,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hypothesis import strategies as st
+
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
@@ -30,11 +32,27 @@ AION = b"""[{"tid":1,"sid":"s","sno":2,"sts":{"p":5,"l":1},"cts":7,"ops":[{"t":"
 LINES = AION.decode().strip("[]\n").replace("},\n", "}\n").encode() + b"\n"
 TRACES = rb"""{"threadID":"0-0","transactionID":"0-0,0","operationID":"0-0,0,0","operationTraceType":"START"}
 {"threadID":"1","transactionID":7,"operationTraceType":"SELECT","startTimestamp":5,"finishTimestamp":"9",
-"predicateLock":"a > 1.5","readMode":"CONSISTENT_READ","readTupleList":[{"table":"t","primaryKey":"0","valueMap":
-{"v":null,"w":"\u00e9"}},{"primaryKey":-2.5e3,"valueMap":{"value":true}}],"writeTupleList":null,"sql":{"x":[]}}
-{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"delete","operationID":"0-0,0,1","statement":null,
-"writeTupleList":[{"table":"t","primaryKey":"0","valueMap":{}}],"traceLockMode":"EXCLUSIVE_LOCK"}
+"predicateLock":"a > 1.5","readMode":"CONSISTENT_READ","readTupleList":[{"table":"t","primaryKey":"0",
+"valueMap":{"v":null,"w":"\u00e9"}},{"primaryKey":-2.5e3,"valueMap":{"value":true}}],"sql":{"x":[]}}
+{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"delete","operationID":"0-0,0,1",
+"writeTupleList":[{"table":"t","primaryKey":"0","valueMap":{}}],"traceLockMode":"EXCLUSIVE_LOCK","statement":null}
 {"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"COMMIT","operationID":"0-0,0,2","finishTimestamp":5}
+"""
+SESSION = rb"""{"value":[["range","nil","nil",[{"id":1,"sk":1,"val":5}],[{"id":2,"val":8}]]],"isInitial":true}
+{"value":[["r",1,7,false],["w",1,5,true],["w",2,6,false],["i","k",1.5,null,true,true,true,"w"]],"preBeginTS":5}
+{"value":[["d",1,4,5,false,true],{"opType":"r","key":1,"value":7,"isDead":true},["append",3,1],["r",3,[1,2]]]}
+"""
+SESSION_EDN = rb"""{:type :ok, :isInitial true, :value [[:range nil nil [{:id 1, :sk 1, :val 5}]
+[{:id 2 :val 8}]]]}
+{:type :fail, :value [[:w 1 99 true]]} ; not counted
+{:type :ok :process 1 :value [[:r 1 7 false] [:w 1 5 true] (:i "k" 1.5 nil true true),
+[:append 3 1] [:r 3 [1 2]]]}
+"""
+GRAPH = rb"""[{"_key":"1","_id":"txn/1"},{"_key":"2","_id":"txn/2"},{"_key":"x","_id":"txn/x","n":[1.5,null]},
+{"_from":"txn/1","_to":"txn/2","from_evt":"w_evt/1,1","to_evt":"a_evt/2,1","type":"ww"},
+{"_from":"txn/1","_to":"txn/x","from_evt":"w_evt/1,1","to_evt":"r_evt/x,5","type":"wr"},
+{"_from":"txn/x","_to":"txn/2","from_evt":"r_evt/x,5","to_evt":"a_evt/2,1","type":"rw"},
+{"_from":"txn/x","_to":"txn/2","type":"so"}]
 """
 LOG = b"""{"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
 {"tick":"95","type":2300,"tid":"137","data":{"_key":"1","_id":"rwCol/1","_rev":"_f","rwAttr":2}}
@@ -93,6 +111,12 @@ TEXT_FORMS = {
     ),
     "aion": Form(format="aion", suffix=".json", sample=AION, histories=strategies.aion_histories()),
     "aion-lines": Form(format="aion", suffix=".jsonl", sample=LINES, histories=strategies.aion_histories()),
+}
+#: Forms that are only read: no history is written in them.
+READ_ONLY = {
+    "viper": Form(format="viper", suffix=".log", sample=SESSION, histories=st.nothing()),
+    "viper-edn": Form(format="viper", suffix=".edn", sample=SESSION_EDN, histories=st.nothing()),
+    "grail": Form(format="grail", suffix=".json", sample=GRAPH, histories=st.nothing()),
 }
 _PARQUET = Form(format="parquet", suffix=".parquet", sample=b"", histories=strategies.any_histories())
 FORMS = TEXT_FORMS | {

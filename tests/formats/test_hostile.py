@@ -11,15 +11,17 @@ from hypothesis import strategies as st
 
 from isoscope import formats
 from isoscope.errors import IsoscopeError
+from isoscope.formats.source import output
 from isoscope.history import History
-from tests.formats.forms import EDN, FORMS, LOG, TEXT_FORMS, Form
+from tests.formats.forms import EDN, FORMS, LOG, READ_ONLY, TEXT_FORMS, Form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+ALL_FORMS, ALL_TEXT_FORMS = FORMS | READ_ONLY, TEXT_FORMS | READ_ONLY
+each_form = pytest.mark.parametrize("form", ALL_FORMS.values(), ids=ALL_FORMS.keys())
+each_text_form = pytest.mark.parametrize("form", ALL_TEXT_FORMS.values(), ids=ALL_TEXT_FORMS.keys())
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +111,8 @@ def test_other_line_ends_are_a_history_or_an_error(form: Form, ends: bytes) -> N
 @pytest.mark.parametrize("compression", [".gz", ".zst"])
 def test_compressed_files_cut_off_or_damaged_are_errors(form: Form, compression: str, tmp_path: Path) -> None:
     path = tmp_path / f"history{form.suffix}{compression}"
-    formats.save(form.read(form.sample), path, format=form.format)
+    with output(path) as sink:
+        sink.write(form.sample)
     content = path.read_bytes()
     assert isinstance(outcome(form, content), History)
     for size in range(4, len(content) - 1, 7):

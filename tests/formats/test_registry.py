@@ -16,7 +16,7 @@ from isoscope._native import Reader
 from isoscope.errors import LossError, UnknownFormatError, UsageError
 from isoscope.history import History, Initial, Operation, OperationKind, Range, Status, Transaction
 from isoscope.recorder import build
-from tests.formats.forms import FORMS, TEXT_FORMS, Form
+from tests.formats.forms import FORMS, READ_ONLY, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ CASES = sorted(
 )
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+READ, READ_TEXT = FORMS | READ_ONLY, TEXT_FORMS | READ_ONLY
+each_read_form = pytest.mark.parametrize("form", READ.values(), ids=READ.keys())
+each_read_text_form = pytest.mark.parametrize("form", READ_TEXT.values(), ids=READ_TEXT.keys())
 
 
 @pytest.fixture
@@ -105,10 +108,10 @@ def test_a_case_that_is_read_and_written_and_read_is_the_same(path: Path) -> Non
     assert form.write(form.read(once)) == once
 
 
-@each_text_form
+@each_read_text_form
 @given(sizes=st.lists(st.integers(1, 40), min_size=1))
 def test_the_borders_of_blocks_do_not_matter(form: Form, sizes: list[int]) -> None:
-    kernel = next(name for name, other in FORMS.items() if other is form).removesuffix("-lines")
+    kernel = next(name for name, other in READ.items() if other is form).removesuffix("-lines")
     reader = Reader(kernel)
     rest = memoryview(b"\xef\xbb\xbf" + form.sample)
     for size in _again_and_again(sizes):
@@ -166,14 +169,14 @@ def test_standard_input_is_read_like_a_file(
     assert formats.load("-") == history
 
 
-@each_form
+@each_read_form
 def test_a_sample_is_recognised_by_its_content(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)
     assert formats.load(path).source.format == form.format
 
 
-@each_text_form
+@each_read_text_form
 def test_a_byte_order_mark_and_other_line_ends_change_nothing(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(b"\xef\xbb\xbf" + form.sample.replace(b"\n", b"\r\n", 1))
@@ -312,14 +315,15 @@ UNKNOWN_FORMATS = [
     (
         "find",
         "elle",
-        "no format is called `elle`\n\nhint: the formats are plume, jepsen, leopard, aion, parquet",
+        "no format is called `elle`\n\nhint: the formats are plume, viper, jepsen, leopard, grail, "
+        "aion, parquet",
     ),
     (
         "for_path",
         "run.csv.gz",
         "run.csv.gz: the name does not say which format to write\n\n"
-        "hint: name the format, or let the file end with one of .txt, .plume, .edn, .jepsen.json, .jepsen.jsonl, "
-        ".leopard.jsonl, .leopard.json, .json, .jsonl, .parquet",
+        "hint: name the format, or let the file end with one of .txt, .plume, .edn, .jepsen.json, "
+        ".jepsen.jsonl, .leopard.jsonl, .leopard.json, .json, .jsonl, .parquet",
     ),
 ]
 
@@ -344,7 +348,7 @@ EMPTY = "the input is empty\n\nhint: was the history written? With --format an e
         (
             b"SELECT 1;\n",
             "no format recognises this input; it starts with b'SELECT 1;\\n'\n\n"
-            "hint: name its format with --format (plume, jepsen, leopard, aion, parquet)",
+            "hint: name its format with --format (plume, viper, jepsen, leopard, grail, aion, parquet)",
         ),
     ],
 )
@@ -356,7 +360,7 @@ def test_input_that_no_format_recognises_is_an_error(content: bytes, problem: st
     assert str(caught.value) == f"{path}: {problem}"
 
 
-@each_form
+@each_read_form
 def test_initial_values_can_be_replaced(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)

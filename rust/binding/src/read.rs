@@ -4,9 +4,11 @@ use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::Aion;
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
 use isoscope_kernel::formats::leopard::Leopard;
 use isoscope_kernel::formats::plume::Plume;
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader as Blocks, arango};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::{AtomKind, Values};
@@ -17,10 +19,13 @@ use pyo3::prelude::*;
 /// One parser for each format that is text.
 enum Format {
     Aion(Blocks<Aion>),
+    Grail(Blocks<Grail>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
     Leopard(Blocks<Leopard>),
     Plume(Blocks<Plume>),
+    Viper(Blocks<Viper>),
+    ViperEdn(Blocks<ViperEdn>),
 }
 
 /// Does the same with whichever parser it is.
@@ -28,10 +33,13 @@ macro_rules! each {
     ($format:expr, $reader:ident => $result:expr) => {
         match $format {
             Format::Aion($reader) => $result,
+            Format::Grail($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
             Format::Leopard($reader) => $result,
             Format::Plume($reader) => $result,
+            Format::Viper($reader) => $result,
+            Format::ViperEdn($reader) => $result,
         }
     };
 }
@@ -40,10 +48,13 @@ impl Format {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "aion" => Self::Aion(Blocks::new(Aion::default())),
+            "grail" => Self::Grail(Blocks::new(Grail::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
             "leopard" => Self::Leopard(Blocks::new(Leopard::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
+            "viper" => Self::Viper(Blocks::new(Viper::default())),
+            "viper-edn" => Self::ViperEdn(Blocks::new(ViperEdn::default())),
             _ => return None,
         })
     }

@@ -5,8 +5,11 @@
 use isoscope_kernel::equality::same;
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::{self, Aion};
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::{self, Leopard};
 use isoscope_kernel::formats::plume::{self, Plume};
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader, Records, edn};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::Values;
@@ -15,13 +18,17 @@ use isoscope_kernel::value::Values;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every parser.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 10] = [
     ("plume", plume),
     ("jepsen", jepsen),
     ("jepsen_json", jepsen_json),
     ("aion", aion),
     ("arango", arango),
     ("edn_value", edn_value),
+    ("leopard", leopard),
+    ("viper", viper),
+    ("viper_edn", viper_edn),
+    ("grail", grail),
 ];
 
 type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -46,6 +53,26 @@ pub fn aion(input: &[u8]) {
     text_format::<Aion>(input, aion::write);
 }
 
+/// Traces of Leopard, an array or lines.
+pub fn leopard(input: &[u8]) {
+    text_format::<Leopard>(input, leopard::write);
+}
+
+/// Logs of Viper in JSON.
+pub fn viper(input: &[u8]) {
+    read_only::<Viper>(input);
+}
+
+/// Logs of Viper in EDN.
+pub fn viper_edn(input: &[u8]) {
+    read_only::<ViperEdn>(input);
+}
+
+/// Graphs of GRAIL.
+pub fn grail(input: &[u8]) {
+    read_only::<Grail>(input);
+}
+
 /// The ArangoDB log.
 pub fn arango(input: &[u8]) {
     let _ = isoscope_kernel::formats::arango::parse(input);
@@ -67,25 +94,30 @@ pub fn edn_value(input: &[u8]) {
 }
 
 fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
-    let whole = read::<F>(input, input.len().max(1));
-    let blocks = read::<F>(input, 1 + input.len() / 3);
-    let history = match (whole, blocks) {
-        (Ok(whole), Ok(blocks)) => {
-            assert!(same(&whole, &blocks), "blocks matter");
-            whole
-        }
-        (Err(whole), Err(blocks)) => {
-            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
-            return;
-        }
-        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
-    };
+    let Some(history) = read_only::<F>(input) else { return };
     let mut written = Vec::new();
     write(&history, &mut written).expect("a vector takes everything");
     let shown = String::from_utf8_lossy(&written);
     let again =
         read::<F>(&written, written.len().max(1)).unwrap_or_else(|error| panic!("{error:?}\n{shown}"));
     assert!(same(&history, &again), "not read back as it was\n{shown}");
+}
+
+/// What is read, the same whatever the blocks.
+fn read_only<F: Records + Default>(input: &[u8]) -> Option<History> {
+    let whole = read::<F>(input, input.len().max(1));
+    let blocks = read::<F>(input, 1 + input.len() / 3);
+    match (whole, blocks) {
+        (Ok(whole), Ok(blocks)) => {
+            assert!(same(&whole, &blocks), "blocks matter");
+            Some(whole)
+        }
+        (Err(whole), Err(blocks)) => {
+            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
+            None
+        }
+        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
+    }
 }
 
 fn read<F: Records + Default>(input: &[u8], block: usize) -> Result<History, ParseError> {

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.formats import aion, jepsen, leopard, parquet, plume
+from isoscope.formats import aion, grail, jepsen, leopard, parquet, plume, viper
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, Input, output
 
@@ -20,8 +20,10 @@ __all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "load", "save"]
 
 FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
+    viper.FORMAT,
     jepsen.FORMAT,
     leopard.FORMAT,
+    grail.FORMAT,
     aion.FORMAT,
     parquet.FORMAT,
 )

@@ -8,13 +8,21 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const SAMPLES: [&[u8]; 6] = [
+const SAMPLES: [&[u8]; 10] = [
     b"w(1,5,0,7)\nw(9,1,3,-1)\nr(1,5,2,8)\nr(18446744073709551615,-4,2,9)\n",
     b"[{:type :invoke :value [[:r \"k\" nil] [:append 1 2]] :process 0 :index 0 :time 5}\n#op{:process 1 :type :info :value [[:w :x 1.5] [:r {:a #{1}} [1 \\a]]]} ; x\n{:type :ok :value [[:r \"k\" (1 \"\\u00e9\")] [:append 1 2]] :process 0 :transaction #_2 3}]",
     b"[{\"type\":\"invoke\",\"f\":\"txn\",\"value\":[[\"r\",\"k\",null],[\"append\",1,2]],\"process\":0,\"index\":0},\n{\"type\":\"ok\",\"value\":[[\"r\",\"k\",[1,\"\\u00e9\",-2.5e3]],[\"append\",1,2]],\"process\":0,\"index\":2,\"x\":{\"y\":[true]}}]",
     b"[{\"tid\":1,\"sid\":\"s\",\"sno\":2,\"sts\":{\"p\":5,\"l\":1},\"cts\":7,\"ops\":[{\"t\":\"w\",\"k\":\"x\",\"v\":1.5}]},\n{\"tid\":\"two\",\"status\":\"aborted\",\"ops\":[{\"t\":\"r\",\"k\":3,\"v\":[1,\"\\n\"]},{\"t\":\"append\",\"k\":3,\"v\":null}]}]",
     b"{\"tick\":\"94\",\"type\":2200,\"tid\":\"137\"}\n{\"type\":2300,\"tid\":\"137\",\"data\":{\"_key\":\"1\",\"rwAttr\":2}}\n{\"type\":2201,\"tid\":\"137\"}",
     b"[nil true -7 2.5 1.5M 22/7 :ns/k sym \"a\\n\" \\newline #{1 2} {:a (1 2)} #inst \"x\" ##NaN #_x ^:m y]",
+    br#"[{"threadID":"0","transactionID":"0,0","operationID":"0,0,1","operationTraceType":"UPDATE","startTimestamp":5,"finishTimestamp":"9","predicateLock":"x","traceLockMode":"SHARE_LOCK","readTupleList":[{"table":"t","primaryKey":7,"valueMap":{"v":1.5,"w":null}}],"writeTupleList":[{"primaryKey":null,"valueMap":{"value":true}}]},
+{"threadID":"0","transactionID":"0,0","operationID":0,"operationTraceType":"delete","statement":null,"writeTupleList":[{"table":"t","primaryKey":"a/b","valueMap":{}}]},{"transactionID":"0,0","operationTraceType":"rollback","startTimestamp":-1}]"#,
+    br#"{"value":[["range","nil",4,[{"id":1,"val":7}],[{"id":2,"val":8}],true]],"isInitial":true}
+{"preBeginTS":5,"value":[["r",1,null,true],["w",1,5,false],["i","k",9,8,true,true,true,"w"],{"opType":"d","key":1,"value":4,"readValue":5,"succ":true},["append",3,1],["r",3,[1]]]}"#,
+    br#"{:type :ok :isInitial true :value [[:range nil nil [{:id 1 :val 7}] ({:id 2 :val 8})]]} {:type :fail :value [[:w 1 99 true]]}
+{:process 1 :value: [[:r, 1, 7, false] [:d 1 4 5 false true] [:append 3 1] [:r 3 [1]]]}"#,
+    br#"[{"_key":"1","_id":"txn/1"},{"_id":"txn/2"},{"_key":"x"},{"_from":"txn/1","_to":"txn/2","from_evt":"w_evt/1,1","to_evt":"a_evt/2,1","type":"ww"},
+{"_from":"txn/1","from_evt":"w_evt/1,1","to_evt":"r_evt/x,5","type":"wr"},{"from_evt":"r_evt/x,5","to_evt":"a_evt/2,1","type":"rw"},{"_to":"txn/1","type":"so"}]"#,
 ];
 const WORDS: [&[u8]; 24] = [
     b"nil",
