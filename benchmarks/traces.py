@@ -24,7 +24,8 @@ def leopard(path: Path, transactions: int = 50_000) -> None:
 
 
 def _traces(transactions: int) -> Iterator[dict[str, Any]]:
-    random, store, now = Random(4), {}, 1_663_798_322_622_208_619
+    random, now = Random(4), 1_663_798_322_622_208_619
+    store: dict[int, int] = {}
     for number in range(transactions):
         thread = f"0-0-{random.randrange(24)}"
         name = f"{thread},{number}"

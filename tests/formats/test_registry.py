@@ -204,7 +204,6 @@ LOSSES = {
         ({"id": 1.5}, "ids that are neither integers nor strings"),
         ({"positions": (0, 1)}, "event order"),
         ({"interval": (0, 1)}, "client intervals of transactions"),
-        ({"status": Status.INDETERMINATE, "operations": ()}, "indeterminate transactions without operations"),
         (
             {"operations": (Operation(kind=OperationKind.COMMIT),)},
             "markers of commit and abort that have no time, come twice or contradict the status",

@@ -43,8 +43,7 @@ def leopard_histories(draw: DrawFn) -> History:
 @st.composite
 def _transactions(draw: DrawFn, name: Scalar) -> Transaction:
     status = draw(st.sampled_from(Status))
-    least = 1 if status is Status.INDETERMINATE else 0
-    operations = draw(st.lists(_operations(), min_size=least, max_size=5))
+    operations = draw(st.lists(_operations(), max_size=5))
     ends = {Status.COMMITTED: OperationKind.COMMIT, Status.ABORTED: OperationKind.ABORT}
     if status in ends and draw(st.booleans()):
         end = draw(_labelled(Operation(kind=ends[status])))

@@ -87,7 +87,9 @@ impl Grail {
         let pairs = self.ordered_pairs(writer);
         let (offsets, successors) = grouped(self.events.len(), &pairs);
         let mut missing = vec![0_u32; self.events.len()];
-        pairs.iter().for_each(|&(_, later)| missing[later as usize] += 1);
+        for &(_, later) in &pairs {
+            missing[later as usize] += 1;
+        }
         let mut ready: Vec<u32> =
             (0..self.events.len() as u32).filter(|&event| missing[event as usize] == 0).collect();
         let mut level = vec![0_u32; self.events.len()];
@@ -215,7 +217,9 @@ fn root(parents: &mut [u32], mut event: u32) -> u32 {
 /// Second members of `pairs` by their first: those of `f` are `members[offsets[f]..offsets[f + 1]]`.
 fn grouped(size: usize, pairs: &[(u32, u32)]) -> (Vec<usize>, Vec<u32>) {
     let mut offsets = vec![0; size + 1];
-    pairs.iter().for_each(|pair| offsets[pair.0 as usize + 1] += 1);
+    for pair in pairs {
+        offsets[pair.0 as usize + 1] += 1;
+    }
     for place in 0..size {
         offsets[place + 1] += offsets[place];
     }

@@ -89,18 +89,15 @@ impl Batch {
 
     /// The name behind `txn/`; digits are an integer.
     fn transaction(&mut self, name: &str, at: usize) -> Result<Value, Fault> {
-        let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
+        let name = behind_slash(name);
         if name.is_empty() {
             return Err(Fault::at(at, "a transaction such as `txn/1`"));
         }
-        Ok(self.name(name))
-    }
-
-    fn name(&mut self, name: &str) -> Value {
-        match name.parse::<i64>() {
-            // `01` and `+1` are other names than `1`.
-            Ok(number) if number.to_string() == name => self.values.integer(number),
-            _ => self.values.intern(AtomKind::Text, name),
+        // `01`, `+1` and `-0` are other names than `1` and `0`.
+        let is_canonical = name.starts_with(|first: char| first.is_ascii_digit()) && !name.starts_with('0');
+        match name.parse() {
+            Ok(number) if is_canonical || name == "0" => Ok(self.values.integer(number)),
+            _ => Ok(self.values.intern(AtomKind::Text, name)),
         }
     }
 
@@ -112,7 +109,7 @@ impl Batch {
     ) -> Result<Mention, Fault> {
         let malformed = || Fault::at(at, EVENT);
         let (collection, name) = event.split_once('/').ok_or_else(malformed)?;
-        let (transaction, place) = name.rsplit_once(',').ok_or_else(malformed)?;
+        let (name, place) = name.rsplit_once(',').ok_or_else(malformed)?;
         let fits = match collection {
             "r_evt" => !is_write,
             "w_evt" | "a_evt" => is_write,
@@ -123,14 +120,15 @@ impl Batch {
             return Err(Fault::at(at, format!("{expected} on this side of the dependency")));
         }
         let place = place.parse().map_err(|_| malformed())?;
-        let transaction = self.transaction(transaction, at)?;
-        if let Some((owner, owner_at)) = owner
-            && self.transaction(&owner, owner_at)? != transaction
-        {
-            return Err(Fault::at(owner_at, "the transaction of the event"));
+        if let Some((owner, at)) = owner.filter(|(owner, _)| behind_slash(owner) != behind_slash(name)) {
+            return Err(Fault::at(at, format!("`txn/{name}`, the transaction of the event, not `{owner}`")));
         }
-        Ok(Mention { transaction, place })
+        Ok(Mention { transaction: self.transaction(name, at)?, place })
     }
+}
+
+fn behind_slash(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, name)| name)
 }
 
 fn draft<'text>(cursor: &mut Cursor<'text>) -> Result<Draft<'text>, Fault> {

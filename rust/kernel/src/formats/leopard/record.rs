@@ -205,7 +205,7 @@ impl Batch {
             }
         }
         let (row, row_at) = row.ok_or_else(|| Fault::at(at, "a row with its `primaryKey`"))?;
-        let row = Row { table: table.unwrap_or(Value::NIL), row, at: row_at };
+        let row = Row { table: table.unwrap_or(Value::NIL), key: row, at: row_at };
         self.cells(row, draft, kind)
     }
 
@@ -259,7 +259,7 @@ impl Batch {
     }
 
     fn cell(&mut self, row: Row, column: Value, value: Value, kind: Kind) -> Result<Cell, Fault> {
-        let Row { table, row, at } = row;
+        let Row { table, key: row, at } = row;
         let name = |label: Value| label.atom_index().map(|index| self.values.atom(index).1);
         let is_plain = table == Value::NIL && (column == Value::NIL || name(column) == Some(PLAIN_COLUMN));
         if is_plain {
@@ -341,7 +341,7 @@ impl Batch {
 #[derive(Clone, Copy)]
 struct Row {
     table: Value,
-    row: Value,
+    key: Value,
     at: usize,
 }
 

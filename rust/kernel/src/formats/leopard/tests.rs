@@ -1,6 +1,7 @@
 use super::*;
 use crate::equality::same;
 use crate::formats::Reader;
+use crate::history::Kind;
 
 const SAMPLE: &str = r#"{"threadID":"0-0-0","transactionID":"0-0-0,0","operationID":"0-0-0,0,0","operationTraceType":"START","startTimestamp":1,"finishTimestamp":2}
 {"threadID":"1-0-0","transactionID":"1-0-0,0","operationID":"1-0-0,0,0","operationTraceType":"SELECT","startTimestamp":2,"finishTimestamp":5,"predicateLock":null,"traceLockMode":"NON_LOCK","readMode":"CONSISTENT_READ","readTupleList":[{"table":"0","primaryKey":"0","valueMap":{"v":null,"w":"x"}},{"table":"1","primaryKey":7,"valueMap":{"v":2.5}}]}
@@ -53,7 +54,6 @@ fn every_column_of_every_row_is_an_operation_and_reads_come_first() {
     let history = read(SAMPLE.as_bytes(), 1000).unwrap();
     assert_eq!(keys(&history), ["\"0/0/v\"", "\"0/0/w\"", "\"1/7/v\"", "\"0/1/\""]);
     let kinds = |transaction| history.operations.kinds[history.operations_of(transaction)].to_vec();
-    use crate::history::Kind;
     assert_eq!(kinds(0), [Kind::Begin, Kind::Read, Kind::Write, Kind::Delete, Kind::RangeRead, Kind::Commit]);
     assert_eq!(kinds(1), [Kind::Read, Kind::Read, Kind::Read]);
     assert_eq!(history.transactions.statuses, [Status::Committed, Status::Indeterminate, Status::Aborted]);

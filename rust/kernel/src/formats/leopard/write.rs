@@ -22,10 +22,6 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
     let findings = [
         ("ids that are neither integers nor strings", odd_ids),
         (
-            "indeterminate transactions without operations",
-            (0..history.transaction_count()).any(|transaction| is_unseen(history, transaction)),
-        ),
-        (
             "markers of commit and abort that have no time, come twice or contradict the status",
             (0..history.transaction_count()).any(|transaction| has_odd_ends(history, transaction)),
         ),
@@ -41,12 +37,6 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
     ];
     lost.extend(findings.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name));
     lost
-}
-
-/// Nothing of such a transaction would be written.
-fn is_unseen(history: &History, transaction: usize) -> bool {
-    history.transactions.statuses[transaction] == Status::Indeterminate
-        && history.operations_of(transaction).is_empty()
 }
 
 fn has_odd_ends(history: &History, transaction: usize) -> bool {
@@ -182,6 +172,8 @@ impl Lines<'_> {
         let name = match self.history.transactions.statuses[transaction] {
             Status::Committed => "COMMIT",
             Status::Aborted => "ABORT",
+            // A statement that touched nothing shows that the transaction was there.
+            Status::Indeterminate if place == 0 => "SELECT",
             Status::Indeterminate => return,
         };
         self.begin(transaction, place, name);

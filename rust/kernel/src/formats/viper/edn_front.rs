@@ -78,7 +78,7 @@ impl Events<'_> {
         self.cursor.advance();
         let mark = batch.mark();
         let mut read = Transaction { line: self.line_at(start), ..Transaction::default() };
-        let (mut is_ok, mut has_value) = (true, false);
+        let (mut is_ok, mut has_value, mut misfit) = (true, false, None);
         while self.at_entry()? {
             let at = self.cursor.at();
             match self.key()? {
@@ -88,7 +88,7 @@ impl Events<'_> {
                 b"value" | b"value:" if has_value => return Err(Fault::new(at, "each key of the map once")),
                 b"value" | b"value:" => {
                     has_value = true;
-                    self.operations(batch)?;
+                    misfit = self.value(batch)?;
                 }
                 _ => self.cursor.skip_form()?,
             }
@@ -97,6 +97,9 @@ impl Events<'_> {
             batch.rewind(mark);
             batch.skipped += 1;
             return Ok(true);
+        }
+        if let Some(misfit) = misfit {
+            return Err(misfit);
         }
         if !has_value {
             return Err(Fault::new(start, "a transaction with its `:value`"));
@@ -158,6 +161,21 @@ impl Events<'_> {
         }
         self.cursor.advance();
         Ok(false)
+    }
+
+    /// Reads micro-operations; why there are none matters only if the event counts, which may stand further
+    /// on.
+    fn value(&mut self, batch: &mut Batch) -> Result<Option<Fault>, Fault> {
+        let (start, mark) = (self.cursor.at(), batch.mark());
+        match self.operations(batch) {
+            Err(misfit @ Fault::Malformed(_)) => {
+                batch.rewind(mark);
+                self.cursor.rewind(start);
+                self.cursor.skip_form()?;
+                Ok(Some(misfit))
+            }
+            outcome => outcome.map(|()| None),
+        }
     }
 
     fn operations(&mut self, batch: &mut Batch) -> Result<(), Fault> {
