@@ -14,8 +14,8 @@ const NONE: u32 = u32::MAX;
 
 /// What the dependencies say of each event.
 struct Facts {
-    /// The write that each read saw.
-    writer: Vec<u32>,
+    /// The version that each read saw, counted along the chain.
+    seen: Vec<u32>,
     /// How many writes of its key come before each write.
     level: Vec<u32>,
     /// The key of each event, as one of its events.
@@ -38,7 +38,7 @@ impl Grail {
         let mut builder = std::mem::take(&mut self.builder);
         builder.initial.default = number(0);
         self.add_transactions(&mut builder);
-        self.add_events(&mut builder, &order, &Facts { writer: seen, level, key });
+        self.add_events(&mut builder, &order, &Facts { seen, level, key });
         builder.note("dependencies that are not wr, ww or rw, left out", self.others);
         builder.finish()
     }
@@ -189,7 +189,7 @@ impl Grail {
                 versions.push((key, facts.level[event as usize] + 1));
                 (Kind::Write, facts.level[event as usize] + 1)
             } else {
-                (Kind::Read, facts.writer[event as usize])
+                (Kind::Read, facts.seen[event as usize])
             };
             builder.operation(transaction, kind, key, number(version), line);
         }
