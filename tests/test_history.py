@@ -294,7 +294,15 @@ def test_only_what_is_present_is_listed() -> None:
 WHOLE = transaction(
     1,
     replace(
-        write("x", 1), interval=Interval(1, 2), table="t", columns=("c",), statement="update", tombstone=True
+        write("x", 1),
+        interval=Interval(1, 2),
+        table="t",
+        columns=("c",),
+        statement="update",
+        tombstone=True,
+        lock_mode="l",
+        read_mode="r",
+        predicate="p",
     ),
     read("y", (1, 2)),
     Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2, rows=(("x", 1),))),
@@ -347,6 +355,9 @@ def changed(place: int, **fields: Any) -> Transaction:
         [changed(0, table=None)],
         [changed(0, columns=("c", "d"))],
         [changed(0, statement="insert")],
+        [changed(0, lock_mode=None)],
+        [changed(0, read_mode=None)],
+        [changed(0, predicate=None)],
         [changed(0, tombstone=False)],
         [changed(1, value=(2, 1))],
         [changed(1, value=(1,))],

@@ -23,10 +23,12 @@ __all__ = [
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
-# Kind, key, value, interval, table, columns, statement kind, tombstone, line.
+# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone,
+# line.
 _OperationRow: TypeAlias = tuple[
-    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, bool, int
-]
+    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
+    str | None, bool, int,
+]  # fmt: skip
 # Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
 _TransactionRow: TypeAlias = tuple[
     Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,

@@ -124,6 +124,9 @@ class Operation:
     table: str | None = None
     columns: tuple[str, ...] = ()
     statement: str | None = None
+    lock_mode: str | None = None
+    read_mode: str | None = None
+    predicate: str | None = None
     tombstone: bool = False
     line: int | None = field(default=None, compare=False)
 
@@ -394,7 +397,8 @@ class History:
 
 
 def _operation(row: OperationRow) -> Operation:
-    kind, key, value, interval, table, columns, statement, tombstone, line = row
+    (kind, key, value, interval, table, columns, statement, lock_mode, read_mode, predicate,
+     tombstone, line) = row  # fmt: skip
     if KINDS[kind] is OperationKind.RANGE_READ:
         low, high, rows, tombstones = value
         value = Range(low=low, high=high, rows=rows, tombstones=tombstones)
@@ -406,6 +410,9 @@ def _operation(row: OperationRow) -> Operation:
         table=table,
         columns=columns or (),
         statement=statement,
+        lock_mode=lock_mode,
+        read_mode=read_mode,
+        predicate=predicate,
         tombstone=tombstone,
         line=line or None,
     )

@@ -19,13 +19,14 @@ from isoscope.history import (
     Initial,
     Operation,
     OperationKind,
+    Range,
     Scalar,
     Status,
     Timestamp,
     Transaction,
 )
 from isoscope.recorder import build
-from tests.formats.forms import ALL_FORMS, FORMS, READ_ONLY, TEXT_FORMS, Form
+from tests.formats.forms import ALL_FORMS, ALL_TEXT_FORMS, FORMS, READ_ONLY, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ CASES = sorted(
 )
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+each_read_form = pytest.mark.parametrize("form", ALL_FORMS.values(), ids=ALL_FORMS.keys())
+each_read_text_form = pytest.mark.parametrize("form", ALL_TEXT_FORMS.values(), ids=ALL_TEXT_FORMS.keys())
 
 
 @pytest.fixture
@@ -190,14 +193,14 @@ def test_standard_input_is_read_like_a_file(
     assert formats.load("-") == history
 
 
-@each_form
+@each_read_form
 def test_a_sample_is_recognised_by_its_content(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)
     assert formats.load(path).source.format == form.format
 
 
-@each_text_form
+@each_read_text_form
 def test_a_byte_order_mark_and_other_line_ends_change_nothing(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(b"\xef\xbb\xbf" + form.sample.replace(b"\n", b"\r\n", 1))
@@ -260,6 +263,24 @@ LOSSES = {
         ({"operations": (write(1, -(2**63)),)}, "values below 0"),
         ({"operations": (write(1, 1.5),)}, "values that are no integers"),
         ({"operations": (write(1, 2**64),)}, "integers beyond 64 bits"),
+    ],
+    "leopard": [
+        ({"id": 1.5}, "ids that are neither integers nor strings"),
+        ({"positions": (0, 1)}, "event order"),
+        ({"interval": (0, 1)}, "client intervals of transactions"),
+        (
+            {"operations": (Operation(kind=OperationKind.COMMIT),)},
+            "markers of commit and abort that have no time, come twice or contradict the status",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.RANGE_READ, value=Range(low=1), predicate="p"),)},
+            "range reads other than predicates that no row matched",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.WRITE, key="t/1/v", value=1, table="t"),)},
+            "tables and columns that keys do not name",
+        ),
+        ({"operations": (Operation(kind=OperationKind.DELETE, key=1, value=1),)}, "values of deletes"),
     ],
     "jepsen": [
         ({"session_id": None, "positions": (0, 1)}, "missing session ids of transactions that were invoked"),
@@ -409,7 +430,7 @@ def test_input_that_no_format_recognises_is_an_error(content: bytes, problem: st
     assert str(caught.value) == f"{path}: {problem}"
 
 
-@each_form
+@each_read_form
 def test_initial_values_can_be_replaced(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)

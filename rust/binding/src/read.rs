@@ -10,8 +10,11 @@ use isoscope_kernel::formats::dbcop_2019::bincode::Bincode;
 use isoscope_kernel::formats::dbcop_2019::yaml::Yaml;
 use isoscope_kernel::formats::dbcop_hist::DbcopHist;
 use isoscope_kernel::formats::dbcop_json::DbcopJson;
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::Leopard;
 use isoscope_kernel::formats::plume::Plume;
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader as Blocks, arango};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::{AtomKind, Values};
@@ -28,9 +31,13 @@ enum Format {
     Cobra(Blocks<Cobra>),
     DbcopBincode(Blocks<Bincode>),
     DbcopYaml(Blocks<Yaml>),
+    Grail(Blocks<Grail>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
+    Leopard(Blocks<Leopard>),
     Plume(Blocks<Plume>),
+    Viper(Blocks<Viper>),
+    ViperEdn(Blocks<ViperEdn>),
 }
 
 /// Does the same with whichever parser it is.
@@ -44,9 +51,13 @@ macro_rules! each {
             Format::Cobra($reader) => $result,
             Format::DbcopBincode($reader) => $result,
             Format::DbcopYaml($reader) => $result,
+            Format::Grail($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
+            Format::Leopard($reader) => $result,
             Format::Plume($reader) => $result,
+            Format::Viper($reader) => $result,
+            Format::ViperEdn($reader) => $result,
         }
     };
 }
@@ -61,9 +72,13 @@ impl Format {
             "cobra" => Self::Cobra(Blocks::new(Cobra::default())),
             "dbcop-bincode" => Self::DbcopBincode(Blocks::new(Bincode::default())),
             "dbcop-yaml" => Self::DbcopYaml(Blocks::new(Yaml::default())),
+            "grail" => Self::Grail(Blocks::new(Grail::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
+            "leopard" => Self::Leopard(Blocks::new(Leopard::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
+            "viper" => Self::Viper(Blocks::new(Viper::default())),
+            "viper-edn" => Self::ViperEdn(Blocks::new(ViperEdn::default())),
             _ => return None,
         })
     }

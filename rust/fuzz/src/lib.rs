@@ -10,8 +10,11 @@ use isoscope_kernel::formats::dbcop_hist::{self, DbcopHist};
 use isoscope_kernel::formats::dbcop_json::{self, DbcopJson};
 use isoscope_kernel::formats::cobra::Cobra;
 use isoscope_kernel::formats::dbcop_2019::{bincode::Bincode, yaml::Yaml};
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::{self, Leopard};
 use isoscope_kernel::formats::plume::{self, Plume};
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader, Records, edn};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::Values;
@@ -20,7 +23,7 @@ use isoscope_kernel::value::Values;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every parser.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 16] = [
     ("plume", plume),
     ("jepsen", jepsen),
     ("jepsen_json", jepsen_json),
@@ -33,6 +36,10 @@ pub const TARGETS: [Target; 12] = [
     ("dbcop_bincode", dbcop_bincode),
     ("dbcop_yaml", dbcop_yaml),
     ("cobra", cobra),
+    ("leopard", leopard),
+    ("viper", viper),
+    ("viper_edn", viper_edn),
+    ("grail", grail),
 ];
 
 type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -85,6 +92,26 @@ pub fn dbcop_yaml(input: &[u8]) {
 /// Cobra's logs.
 pub fn cobra(input: &[u8]) {
     whole_or_blocks::<Cobra>(input);
+}
+
+/// Traces of Leopard, an array or lines.
+pub fn leopard(input: &[u8]) {
+    text_format::<Leopard>(input, leopard::write);
+}
+
+/// Logs of Viper in JSON.
+pub fn viper(input: &[u8]) {
+    whole_or_blocks::<Viper>(input);
+}
+
+/// Logs of Viper in EDN.
+pub fn viper_edn(input: &[u8]) {
+    whole_or_blocks::<ViperEdn>(input);
+}
+
+/// Graphs of GRAIL.
+pub fn grail(input: &[u8]) {
+    whole_or_blocks::<Grail>(input);
 }
 
 /// The ArangoDB log.

@@ -41,6 +41,9 @@ pub struct Details {
     pub table: Label,
     pub columns: Label,
     pub statement: Label,
+    pub lock_mode: Label,
+    pub read_mode: Label,
+    pub predicate: Label,
     pub tombstone: bool,
 }
 
@@ -132,15 +135,15 @@ impl Builder {
         self.transactions.sessions[transaction as usize]
     }
 
+    /// Sets how `transaction` ended, for a format that learns it late.
+    pub fn set_status(&mut self, transaction: u32, status: Status) {
+        self.transactions.statuses[transaction as usize] = status;
+    }
+
     /// The status of `transaction`.
     #[must_use]
     pub fn status_of(&self, transaction: u32) -> Status {
         self.transactions.statuses[transaction as usize]
-    }
-
-    /// Sets the status of `transaction`, for a format that tells it at the end.
-    pub fn set_status(&mut self, transaction: u32, status: Status) {
-        self.transactions.statuses[transaction as usize] = status;
     }
 
     /// The original id of a session; nil if it has none.
@@ -194,6 +197,12 @@ impl Builder {
         self.operations.lines.extend(line..line + transactions.len() as u32);
     }
 
+    /// The transaction of an operation.
+    #[must_use]
+    pub fn owner_of(&self, operation: usize) -> u32 {
+        self.owners[operation]
+    }
+
     /// The key of an operation.
     #[must_use]
     pub fn key_of(&self, operation: usize) -> u32 {
@@ -243,6 +252,9 @@ impl Builder {
         self.operations.tables.set(operation, details.table);
         self.operations.columns.set(operation, details.columns);
         self.operations.statements.set(operation, details.statement);
+        self.operations.lock_modes.set(operation, details.lock_mode);
+        self.operations.read_modes.set(operation, details.read_mode);
+        self.operations.predicates.set(operation, details.predicate);
         self.operations.tombstones.set(operation, details.tombstone);
     }
 
@@ -315,25 +327,43 @@ impl Builder {
         })
     }
 
-    /// Brings operations of one transaction together; one column at a time, to spare memory.
+    /// Brings operations of one transaction together.
     fn group_by_transaction(&mut self, offsets: &[u32]) {
-        if self.owners.is_sorted() {
-            self.owners = Vec::new();
-            return;
+        let owners = std::mem::take(&mut self.owners);
+        if !owners.is_sorted() {
+            self.lay_out(&order(offsets, &owners));
         }
-        let order = order(offsets, &self.owners);
-        self.owners = Vec::new();
+    }
+
+    /// Puts the operations in the order of their `places`, of equal ones in their order so far; what counts
+    /// is the order inside each transaction.
+    ///
+    /// # Panics
+    /// If there are not as many places as operations.
+    pub fn order_operations(&mut self, places: &[i64]) {
+        assert_eq!(places.len(), self.owners.len(), "one place for each operation");
+        let mut order: Vec<u32> = (0..self.owners.len() as u32).collect();
+        order.sort_by_key(|&operation| places[operation as usize]);
+        self.owners = reordered(&self.owners, &order);
+        self.lay_out(&order);
+    }
+
+    /// Puts the operations in a new order; one column at a time, to spare memory.
+    fn lay_out(&mut self, order: &[u32]) {
         let old = std::mem::take(&mut self.operations);
         self.operations = Operations {
-            kinds: reordered(&old.kinds, &order),
-            keys: reordered(&old.keys, &order),
-            values: reordered(&old.values, &order),
-            lines: reordered(&old.lines, &order),
-            intervals: old.intervals.reordered(&order),
-            tables: old.tables.reordered(&order),
-            columns: old.columns.reordered(&order),
-            statements: old.statements.reordered(&order),
-            tombstones: old.tombstones.reordered(&order),
+            kinds: reordered(&old.kinds, order),
+            keys: reordered(&old.keys, order),
+            values: reordered(&old.values, order),
+            lines: reordered(&old.lines, order),
+            intervals: old.intervals.reordered(order),
+            tables: old.tables.reordered(order),
+            columns: old.columns.reordered(order),
+            statements: old.statements.reordered(order),
+            lock_modes: old.lock_modes.reordered(order),
+            read_modes: old.read_modes.reordered(order),
+            predicates: old.predicates.reordered(order),
+            tombstones: old.tombstones.reordered(order),
         };
     }
 

@@ -17,9 +17,12 @@ from isoscope.formats import (
     dbcop_hist,
     dbcop_json,
     dbcop_yaml,
+    grail,
     jepsen,
+    leopard,
     parquet,
     plume,
+    viper,
 )
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, Input, output
@@ -31,7 +34,10 @@ __all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "load", "save"]
 
 FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
+    viper.FORMAT,
     jepsen.FORMAT,
+    leopard.FORMAT,
+    grail.FORMAT,
     aion.FORMAT,
     dbcop_yaml.FORMAT,  # before JSON, which may be YAML too
     dbcop_hist.FORMAT,

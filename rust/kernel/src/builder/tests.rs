@@ -62,3 +62,18 @@ fn a_nil_read_of_a_list_key_is_the_empty_list() {
     assert_eq!(history.values.as_list(history.operations.values[1]), Some(&[][..]));
     assert_eq!(history.operations.values[2], Value::NIL);
 }
+
+#[test]
+fn places_order_the_operations_of_a_transaction() {
+    let mut builder = Builder::new();
+    let session = builder.session(number(0));
+    let [first, second] =
+        [10, 11].map(|id| builder.transaction(number(id), session, Status::Committed, 1).unwrap());
+    let key = builder.key(number(1));
+    for (transaction, value) in [(first, 1), (second, 2), (first, 3), (first, 4)] {
+        builder.operation(transaction, Kind::Write, key, number(value), value as u32);
+    }
+    builder.order_operations(&[2, 0, 1, 1]);
+    let history = builder.finish().unwrap();
+    assert_eq!(history.operations.values, [3, 4, 1, 2].map(number));
+}

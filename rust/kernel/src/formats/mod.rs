@@ -11,11 +11,14 @@ pub mod dbcop_2019;
 pub mod dbcop_hist;
 pub mod dbcop_json;
 pub mod edn;
+pub mod grail;
 pub mod jepsen;
 pub mod json;
+pub mod leopard;
 pub mod plume;
 pub mod stream;
 pub mod table;
+pub mod viper;
 
 mod placed;
 mod reader;

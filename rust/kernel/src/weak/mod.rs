@@ -76,7 +76,12 @@ impl Default for Limits {
 
 /// Judges the levels up to the strongest one asked for.
 #[must_use]
-pub fn judge(history: &History, observations: &Observations, question: Question, cancel: &Cancel) -> Judgement {
+pub fn judge(
+    history: &History,
+    observations: &Observations,
+    question: Question,
+    cancel: &Cancel,
+) -> Judgement {
     let dependencies = Dependencies::new(history, observations);
     let order = dependencies.graph(&[]).components();
     let mut effort = Effort::default();
@@ -178,14 +183,18 @@ impl Broken<'_, '_> {
             .map(|demands| commit_order(self.dependencies, &demands.edges).components())
             .collect();
         let violated = components.iter().zip(&self.levels);
-        let violated = violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
+        let violated =
+            violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
         let mut rows = self.rows(components.last());
         let room = HappensBefore::rows_in(self.dependencies, bytes);
         let is_partial = rows.len() > room;
         rows.truncate(room);
         let happens_before = HappensBefore::new(self.dependencies, self.order, rows, self.cancel);
-        let namer =
-            Namer { dependencies: self.dependencies, happens_before: &happens_before, components: &components };
+        let namer = Namer {
+            dependencies: self.dependencies,
+            happens_before: &happens_before,
+            components: &components,
+        };
         let (of_conflicts, mut conflicts) = namer.conflicts(most, self.cancel);
         let demands = self.levels.iter().map(|level| &level.edges).collect();
         let witnesses = Witnesses::new(self.dependencies, &happens_before, demands);

@@ -82,7 +82,8 @@ impl Namer<'_, '_> {
                 break;
             }
             let suspect = |source: u32| {
-                source == INITIAL || (source < INITIAL && on_cycle[source as usize] && self.is_counted(source))
+                source == INITIAL
+                    || (source < INITIAL && on_cycle[source as usize] && self.is_counted(source))
             };
             if !self.dependencies.reads(node).any(|read| suspect(read.source)) {
                 continue;
@@ -174,7 +175,9 @@ impl Namer<'_, '_> {
     ) {
         let slot = class as usize * 2;
         let Some(&first) = writers.first() else { return };
-        if !(self.is_counted(first) || older == INITIAL) || (slots[slot].is_some() && slots[slot + 1].is_some()) {
+        if !(self.is_counted(first) || older == INITIAL)
+            || (slots[slot].is_some() && slots[slot + 1].is_some())
+        {
             return;
         }
         let (reached, caused) = self.bounds(class, older, writers);
