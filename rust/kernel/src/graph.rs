@@ -262,7 +262,9 @@ mod tests {
         let graph = Graph { rows: &rows, edges: vec![&edges], nodes: 6 };
         let found = graph.components();
         let mut groups: Vec<Vec<u32>> = found.groups().map(<[u32]>::to_vec).collect();
-        groups.iter_mut().for_each(|group| group.sort_unstable());
+        for group in &mut groups {
+            group.sort_unstable();
+        }
         assert_eq!(groups, [vec![0], vec![3], vec![1, 2, 4, 5]]);
         assert_eq!(found.cycles().count(), 1);
         assert!(found.is_cyclic());

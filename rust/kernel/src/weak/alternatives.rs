@@ -68,7 +68,7 @@ struct Search<'d, 'h> {
     seen: Vec<u32>,
     reached: Vec<u32>,
     pairs: Vec<(u32, u32)>,
-    contradicts_initial: bool,
+    contradiction: Option<u32>,
     effort: Effort,
 }
 
@@ -83,7 +83,7 @@ impl<'d, 'h> Search<'d, 'h> {
             seen: vec![u32::MAX; nodes],
             reached: vec![0; rows],
             pairs: Vec::new(),
-            contradicts_initial: false,
+            contradiction: None,
             effort: Effort::default(),
         };
         if with_clocks {
@@ -183,7 +183,7 @@ impl<'d, 'h> Search<'d, 'h> {
 
     fn demand(&mut self, source: u32, newer: u32) {
         if source == INITIAL {
-            self.contradicts_initial = true;
+            self.contradiction.get_or_insert(newer);
             return;
         }
         let rows = &self.dependencies.rows;
@@ -194,6 +194,6 @@ impl<'d, 'h> Search<'d, 'h> {
 
     fn finish(self) -> (Demands, Effort) {
         let edges = Edges::new(self.dependencies.len(), self.pairs);
-        (Demands { edges, contradicts_initial: self.contradicts_initial }, self.effort)
+        (Demands { edges, contradiction: self.contradiction }, self.effort)
     }
 }

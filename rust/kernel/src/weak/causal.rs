@@ -21,9 +21,12 @@ const NARROW: u32 = u32::MAX;
 pub struct Demands {
     /// (t1, t2): t2 must precede t1.
     pub edges: Edges,
-    /// Some transaction must precede the initial one.
-    pub contradicts_initial: bool,
+    /// A transaction that must precede the initial one, if there is any.
+    pub contradiction: Option<u32>,
 }
+
+/// Demands as (t1, t2), and a transaction that must precede the initial one.
+type Found = (Vec<(u32, u32)>, Option<u32>);
 
 /// The demands of the causal axiom.
 #[must_use]
@@ -42,7 +45,7 @@ fn of_width<P: Place, const W: usize>(
     let firsts: Vec<u32> = first_rows(dependencies, W).collect();
     let keys = WideKeys::new(dependencies);
     let on_cycle = if order.is_cyclic() { order.on_cycle() } else { Vec::new() };
-    let parts: Vec<(Vec<(u32, u32)>, bool)> = firsts
+    let parts: Vec<Found> = firsts
         .into_par_iter()
         .map(|first| {
             let clocks = Clocks::<P, W>::new(dependencies, order, first, cancel);
@@ -51,9 +54,9 @@ fn of_width<P: Place, const W: usize>(
             part.finish()
         })
         .collect();
-    let contradicts_initial = parts.iter().any(|part| part.1);
+    let contradiction = parts.iter().find_map(|part| part.1);
     let pairs = parts.into_iter().flat_map(|part| part.0).collect();
-    Demands { edges: Edges::new(dependencies.len(), pairs), contradicts_initial }
+    Demands { edges: Edges::new(dependencies.len(), pairs), contradiction }
 }
 
 /// Keys with many writers, numbered.
@@ -101,7 +104,7 @@ struct Part<'d, 'h, P, const W: usize> {
     /// Where the places of each wide key start, row by row.
     starts: Vec<[u32; W]>,
     cursors: Vec<Cursors<P, W>>,
-    contradicts_initial: bool,
+    contradiction: Option<u32>,
 }
 
 impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
@@ -127,7 +130,7 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
             places: Vec::new(),
             starts: Vec::with_capacity(wide.keys.len()),
             cursors: vec![unused; wide.keys.len()],
-            contradicts_initial: false,
+            contradiction: None,
         };
         for &key in &wide.keys {
             part.add_places(key);
@@ -208,7 +211,12 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
         if read.source == INITIAL {
             let zero = Line::zero();
             advance(cursors, &self.places, clock, &zero);
-            self.contradicts_initial |= cursors.passed.exceeds(&zero);
+            if cursors.passed.exceeds(&zero) && self.contradiction.is_none() {
+                let passed = cursors.passed;
+                self.contradiction = (0..W)
+                    .find(|&lane| passed.0[lane] > P::default())
+                    .map(|lane| self.row_start(lane) + passed.0[lane].number() - 1);
+            }
             return;
         }
         let known = &mut self.known[read.source as usize];
@@ -226,7 +234,8 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
 
     fn demand(&mut self, source: u32, lane: usize, place: P) {
         if source == INITIAL {
-            self.contradicts_initial = true;
+            let newer = self.row_start(lane) + place.number() - 1;
+            self.contradiction.get_or_insert(newer);
             return;
         }
         let known = &mut self.known[source as usize].0[lane];
@@ -253,7 +262,7 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
     }
 
     /// The demands that happens-before does not imply, as (t1, t2).
-    fn finish(self) -> (Vec<(u32, u32)>, bool) {
+    fn finish(self) -> Found {
         let mut pairs = Vec::new();
         for (node, known) in self.known.iter().enumerate() {
             let mut implied = self.clocks.lines[node];
@@ -265,7 +274,7 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
                 pairs.push((node as u32, self.row_start(lane) + known.0[lane].number() - 1));
             }
         }
-        (pairs, self.contradicts_initial)
+        (pairs, self.contradiction)
     }
 }
 
@@ -278,10 +287,11 @@ fn advance<P: Place, const W: usize>(
     clock: &Line<P, W>,
     known: &Line<P, W>,
 ) {
-    let behind = |lane: usize| (clock.0[lane] >= cursors.upcoming.0[lane]) & (clock.0[lane] > known.0[lane]);
     let mut lanes = 0u32;
     for lane in 0..W {
-        lanes |= u32::from(behind(lane)) << lane;
+        let reached = u32::from(clock.0[lane] >= cursors.upcoming.0[lane]);
+        let unknown = u32::from(clock.0[lane] > known.0[lane]);
+        lanes |= (reached & unknown) << lane;
     }
     while lanes != 0 {
         let lane = lanes.trailing_zeros() as usize;

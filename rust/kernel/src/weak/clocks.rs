@@ -11,6 +11,9 @@ use crate::observations::NOBODY;
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// How many transactions are looked at before somebody may stop the work.
+pub const PATIENCE: usize = 1 << 16;
+
 /// A place in a row, from 1; 0 is before the first.
 pub trait Place: Copy + Default + PartialOrd + Send + Sync {
     /// Beyond every place.
@@ -125,7 +128,7 @@ impl<P: Place, const W: usize> Clocks<P, W> {
         let lines = vec![Line::zero(); dependencies.node_count()];
         let mut clocks = Self { first, lines, numbers: Arc::clone(numbers) };
         for (count, group) in order.groups().enumerate() {
-            if count & 0xffff == 0 && cancel.is_asked() {
+            if count.is_multiple_of(PATIENCE) && cancel.is_asked() {
                 break;
             }
             clocks.group(dependencies, group);

@@ -3,6 +3,7 @@
 use crate::graph::{Edges, Graph};
 use crate::history::History;
 use crate::observations::{INITIAL, NOBODY, Observations};
+use rayon::prelude::*;
 
 /// Sessions are joined into longer rows only if there are more of them than this: clocks are as wide as
 /// there are rows.
@@ -60,7 +61,7 @@ impl<'h> Dependencies<'h> {
             nodes: vec![NOBODY; history.transaction_count()],
             transactions: rows.transactions,
             sessions: rows.sessions,
-            rows: rows.rows,
+            rows: rows.numbers,
             row_starts: rows.starts,
             read_offsets: vec![0],
             read_keys: Vec::new(),
@@ -79,7 +80,7 @@ impl<'h> Dependencies<'h> {
         }
         all.sort_operations();
         all.sort_writers();
-        all.varying = (0..all.len() as u32).map(|node| all.varies(node)).collect();
+        all.varying = (0..all.len() as u32).into_par_iter().map(|node| all.varies(node)).collect();
         all.reads_from = all.write_read();
         all.successions = all.list_order();
         all
@@ -144,6 +145,7 @@ impl<'h> Dependencies<'h> {
     }
 
     /// External reads of `node`, in program order.
+    #[must_use = "an iterator does nothing by itself"]
     pub fn reads(&self, node: u32) -> impl DoubleEndedIterator<Item = Read> + ExactSizeIterator {
         self.read_range(node).map(|number| self.read(number))
     }
@@ -232,28 +234,49 @@ impl<'h> Dependencies<'h> {
             .map_or(0, |last| last as u32 + 1)
     }
 
+    /// Brings the reads and writes of each node together; cores take different nodes.
     fn sort_operations(&mut self) {
+        const SHARE: usize = 1 << 14;
+        let shares: Vec<Sorted> =
+            self.transactions.par_chunks(SHARE).map(|transactions| self.sorted(transactions)).collect();
+        let total = |length: fn(&Sorted) -> usize| shares.iter().map(length).sum();
+        let reads = total(|share| share.read_keys.len());
+        self.read_keys.reserve_exact(reads);
+        self.read_sources.reserve_exact(reads);
+        self.read_operations.reserve_exact(reads);
+        self.write_keys.reserve_exact(total(|share| share.write_keys.len()));
+        for share in shares {
+            let (read, written) = (self.read_keys.len() as u32, self.write_keys.len() as u32);
+            self.read_offsets.extend(share.read_ends.iter().map(|end| end + read));
+            self.write_offsets.extend(share.write_ends.iter().map(|end| end + written));
+            self.read_keys.extend(share.read_keys);
+            self.read_sources.extend(share.read_sources);
+            self.read_operations.extend(share.read_operations);
+            self.write_keys.extend(share.write_keys);
+        }
+    }
+
+    fn sorted(&self, transactions: &[u32]) -> Sorted {
         let operations = &self.history.operations;
-        let total = self.observations.sources.len();
-        self.read_keys.reserve(total / 2);
-        self.write_keys.reserve(total / 2);
-        for &transaction in &self.transactions {
-            let first_write = self.write_keys.len();
+        let mut share = Sorted::default();
+        for &transaction in transactions {
+            let first_write = share.write_keys.len();
             for operation in self.history.operations_of(transaction as usize) {
                 let (key, source) = (operations.keys[operation], self.observations.sources[operation]);
                 if operations.kinds[operation].installs() {
-                    self.write_keys.push(key);
+                    share.write_keys.push(key);
                 } else if source != NOBODY || !self.observations.seen(operation).is_empty() {
                     let node = if source < INITIAL { self.nodes[source as usize] } else { source };
-                    self.read_keys.push(key);
-                    self.read_sources.push(node);
-                    self.read_operations.push(operation as u32);
+                    share.read_keys.push(key);
+                    share.read_sources.push(node);
+                    share.read_operations.push(operation as u32);
                 }
             }
-            sort_tail(&mut self.write_keys, first_write);
-            self.read_offsets.push(self.read_keys.len() as u32);
-            self.write_offsets.push(self.write_keys.len() as u32);
+            sort_tail(&mut share.write_keys, first_write);
+            share.read_ends.push(share.read_keys.len() as u32);
+            share.write_ends.push(share.write_keys.len() as u32);
         }
+        share
     }
 
     fn sort_writers(&mut self) {
@@ -338,6 +361,17 @@ impl<'h> Dependencies<'h> {
     }
 }
 
+/// The reads and writes of some nodes.
+#[derive(Default)]
+struct Sorted {
+    read_ends: Vec<u32>,
+    read_keys: Vec<u32>,
+    read_sources: Vec<u32>,
+    read_operations: Vec<u32>,
+    write_ends: Vec<u32>,
+    write_keys: Vec<u32>,
+}
+
 /// Sorts what was pushed since `first` and drops what is there twice.
 fn sort_tail(column: &mut Vec<u32>, first: usize) {
     if column.len() < first + 2 {
@@ -358,7 +392,8 @@ fn sort_tail(column: &mut Vec<u32>, first: usize) {
 struct Rows {
     transactions: Vec<u32>,
     sessions: Vec<u32>,
-    rows: Vec<u32>,
+    /// The row of each transaction.
+    numbers: Vec<u32>,
     starts: Vec<u32>,
 }
 
@@ -380,7 +415,7 @@ impl Rows {
         let mut rows = Self {
             transactions: Vec::with_capacity(history.transaction_count()),
             sessions: Vec::new(),
-            rows: Vec::new(),
+            numbers: Vec::new(),
             starts: Vec::new(),
         };
         for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty())
@@ -391,7 +426,7 @@ impl Rows {
             while session != NOBODY {
                 rows.transactions.extend(&sessions[session as usize]);
                 rows.sessions.resize(rows.transactions.len(), session);
-                rows.rows.resize(rows.transactions.len(), row);
+                rows.numbers.resize(rows.transactions.len(), row);
                 session = next[session as usize];
             }
         }

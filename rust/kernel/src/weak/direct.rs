@@ -30,27 +30,27 @@ pub fn demands(dependencies: &Dependencies<'_>, cancel: &Cancel) -> [Demands; 2]
             part.found
         })
         .collect();
-    let contradicts = |class: usize| found.iter().any(|part| part.contradicts[..=class].contains(&true));
+    let contradiction = |class: usize| {
+        found.iter().find_map(|part| part.contradictions[..=class].iter().copied().find_map(|newer| newer))
+    };
     let pairs = |class: usize| found.iter().flat_map(move |part| &part.pairs[class]).copied();
     let committed = pairs(0).collect();
     let atomic = pairs(0).chain(pairs(1)).collect();
-    [(committed, contradicts(0)), (atomic, contradicts(1))].map(|(pairs, contradicts_initial)| Demands {
-        edges: Edges::new(dependencies.len(), pairs),
-        contradicts_initial,
-    })
+    [(committed, contradiction(0)), (atomic, contradiction(1))]
+        .map(|(pairs, contradiction)| Demands { edges: Edges::new(dependencies.len(), pairs), contradiction })
 }
 
 #[derive(Default)]
 struct Found {
     pairs: [Vec<(u32, u32)>; 2],
-    contradicts: [bool; 2],
+    contradictions: [Option<u32>; 2],
 }
 
 impl Found {
     fn demand(&mut self, dependencies: &Dependencies<'_>, class: Class, source: u32, newer: u32) {
         let class = class as usize;
         if source == INITIAL {
-            self.contradicts[class] = true;
+            self.contradictions[class].get_or_insert(newer);
             return;
         }
         let same_row = dependencies.rows[source as usize] == dependencies.rows[newer as usize];

@@ -6,6 +6,7 @@
 //! cycle refutes the level. Happens-before is asked for only between the few transactions in doubt.
 
 use super::causal::Demands;
+use super::clocks::PATIENCE;
 use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
 use crate::cancel::Cancel;
@@ -38,16 +39,16 @@ pub fn guess(dependencies: &Dependencies<'_>, cancel: &Cancel) -> Guess {
         let demands = Edges::new(dependencies.len(), pairs.clone());
         let order = super::commit_order(dependencies, &demands).components_from(&first);
         if order.is_cyclic() {
-            return Guess::Violated(Demands { edges: demands, contradicts_initial: false });
+            return Guess::Violated(Demands { edges: demands, contradiction: None });
         }
         let mut check = Check::new(dependencies, &order, visits);
         if !check.run(cancel) {
             return Guess::Open;
         }
         visits = check.visits_left;
-        if check.contradicts_initial {
+        if check.contradiction.is_some() {
             let edges = Edges::new(dependencies.len(), check.missed);
-            return Guess::Violated(Demands { edges, contradicts_initial: true });
+            return Guess::Violated(Demands { edges, contradiction: check.contradiction });
         }
         if check.missed.is_empty() {
             return Guess::Holds;
@@ -91,7 +92,7 @@ struct Check<'d, 'h> {
     visited: Vec<u32>,
     visits_left: usize,
     missed: Vec<(u32, u32)>,
-    contradicts_initial: bool,
+    contradiction: Option<u32>,
 }
 
 impl<'d, 'h> Check<'d, 'h> {
@@ -111,14 +112,14 @@ impl<'d, 'h> Check<'d, 'h> {
             visited: vec![NOBODY; dependencies.node_count()],
             visits_left,
             missed: Vec::new(),
-            contradicts_initial: false,
+            contradiction: None,
         }
     }
 
     /// Checks every transaction in the order of the guess; whether it came to an end.
     fn run(&mut self, cancel: &Cancel) -> bool {
         for (count, &node) in self.order.order.iter().enumerate() {
-            if self.visits_left == 0 || (count & 0xffff == 0 && cancel.is_asked()) {
+            if self.visits_left == 0 || (count.is_multiple_of(PATIENCE) && cancel.is_asked()) {
                 return false;
             }
             if (node as usize) < self.dependencies.len() {
@@ -175,7 +176,7 @@ impl<'d, 'h> Check<'d, 'h> {
                 continue;
             }
             if read.source == INITIAL {
-                self.contradicts_initial = true;
+                self.contradiction.get_or_insert(newer);
             } else {
                 self.missed.push((read.source, newer));
             }

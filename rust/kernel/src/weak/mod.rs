@@ -105,7 +105,7 @@ pub fn judge(
     };
     let kept = demands.edges.len();
     let components = commit_order(&dependencies, &demands.edges).components();
-    if !components.is_cyclic() && !demands.contradicts_initial {
+    if !components.is_cyclic() && demands.contradiction.is_none() {
         let (counts, findings) = ([0; NAMES], Vec::new());
         return Judgement { violated, counts, is_partial: false, findings, demands: kept, effort };
     }
@@ -184,7 +184,7 @@ impl Broken<'_, '_> {
             .collect();
         let violated = components.iter().zip(&self.levels);
         let violated =
-            violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
+            violated.map(|(found, level)| found.is_cyclic() || level.contradiction.is_some()).collect();
         let mut rows = self.rows(components.last());
         let room = HappensBefore::rows_in(self.dependencies, bytes);
         let is_partial = rows.len() > room;
@@ -200,11 +200,12 @@ impl Broken<'_, '_> {
         let witnesses = Witnesses::new(self.dependencies, &happens_before, demands);
         let mut counts = [0; NAMES];
         counts[..of_conflicts.len()].copy_from_slice(&of_conflicts);
-        if is_partial && of_conflicts.iter().all(|&count| count == 0) {
-            if let Some(conflict) = self.any_conflict(&witnesses, &components) {
-                counts[conflict.name as usize] += 1;
-                conflicts.push(conflict);
-            }
+        if is_partial
+            && of_conflicts.iter().all(|&count| count == 0)
+            && let Some(conflict) = any_conflict(&witnesses, &components)
+        {
+            counts[conflict.name as usize] += 1;
+            conflicts.push(conflict);
         }
         let mut findings: Vec<Finding> = conflicts.iter().map(|found| witnesses.of_conflict(found)).collect();
         for (name, group) in self.cycles() {
@@ -216,25 +217,17 @@ impl Broken<'_, '_> {
         Judgement { violated, counts, is_partial, findings, demands: 0, effort: Effort::default() }
     }
 
-    /// One conflict of the weakest level that is broken, to show at least that.
-    fn any_conflict(&self, witnesses: &Witnesses<'_, '_>, components: &[Components]) -> Option<Conflict> {
-        let classes = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];
-        let mut broken = components.iter().zip(classes).filter(|(found, _)| found.is_cyclic());
-        broken.find_map(|(found, class)| {
-            let shortest = found.cycles().min_by_key(|group| group.len())?;
-            witnesses.any_conflict(shortest, class)
-        })
-    }
-
-    /// Rows that conflicts may be about: those on cycles, short cycles first, and those that write a key
-    /// whose initial value was read.
+    /// Rows that conflicts may be about: one that must not be missed, those on cycles, short cycles first,
+    /// and those that write a key whose initial value was read.
     fn rows(&self, components: Option<&Components>) -> Vec<u32> {
         let Dependencies { rows, .. } = self.dependencies;
         let mut cycles: Vec<&[u32]> = components.into_iter().flat_map(Components::cycles).collect();
         cycles.sort_by_key(|group| group.len());
         let on_cycles = cycles.into_iter().flatten().filter_map(|&node| rows.get(node as usize).copied());
-        let mut found: Vec<u32> = on_cycles.collect();
-        if self.levels.iter().any(|level| level.contradicts_initial) {
+        let contradictions: Vec<u32> = self.levels.iter().filter_map(|level| level.contradiction).collect();
+        let mut found: Vec<u32> = contradictions.iter().map(|&newer| rows[newer as usize]).collect();
+        found.extend(on_cycles);
+        if !contradictions.is_empty() {
             let nodes = 0..self.dependencies.len() as u32;
             let reads = nodes.flat_map(|node| self.dependencies.reads(node));
             let mut keys: Vec<u32> =
@@ -275,4 +268,14 @@ impl Broken<'_, '_> {
     fn transactions(&self, group: &[u32]) -> Vec<u32> {
         group.iter().copied().filter(|&node| (node as usize) < self.dependencies.len()).collect()
     }
+}
+
+/// One conflict of the weakest level that is broken, to show at least that.
+fn any_conflict(witnesses: &Witnesses<'_, '_>, components: &[Components]) -> Option<Conflict> {
+    let classes = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];
+    let mut broken = components.iter().zip(classes).filter(|(found, _)| found.is_cyclic());
+    broken.find_map(|(found, class)| {
+        let shortest = found.cycles().min_by_key(|group| group.len())?;
+        witnesses.any_conflict(shortest, class)
+    })
 }

@@ -181,7 +181,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         for &(before, (after, relation)) in links {
             match (relation, order) {
                 (Relation::CommitOrder, Order::Commit(class)) => {
-                    self.demand(before, after, class, &mut steps)
+                    self.demand(before, after, class, &mut steps);
                 }
                 _ => steps.push(self.step(before, after, relation)),
             }
@@ -300,9 +300,9 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     pub fn any_conflict(&self, group: &[u32], class: Class) -> Option<Conflict> {
         let start = group.iter().copied().find(|&node| (node as usize) < self.dependencies.len())?;
         let cycle = self.links(start, start, Order::Commit(class));
-        cycle.into_iter().find_map(|(newer, (older, relation))| {
-            let demanded = (relation == Relation::CommitOrder).then_some(())?;
-            let ((), (class, reader, key)) = (demanded, self.reason(newer, older, class)?);
+        let demands = cycle.into_iter().filter(|&(_, (_, relation))| relation == Relation::CommitOrder);
+        demands.map(|(newer, (older, _))| (newer, older)).find_map(|(newer, older)| {
+            let (class, reader, key) = self.reason(newer, older, class)?;
             let name = Name::ALL[class as usize * 2 + 1];
             Some(Conflict { name, class, reader, key, older, newer })
         })
