@@ -50,7 +50,9 @@ class Witness:
 class Step:
     """`before` comes before `after`; relation, key and witnesses say how the history shows it.
 
-    `session` is the id of the session that both ran in, where that is the relation.
+    `session` is the id of the session that both ran in, where that is the relation. A step `cm` (somebody
+    read the key from `after` although `before`, which wrote it too, was in sight) has as witnesses the read,
+    the write that it showed and the write that it missed, and in `sight` how `before` came to the reader.
     """
 
     before: str
@@ -59,6 +61,7 @@ class Step:
     key: object = None
     session: object = None
     witnesses: tuple[Witness, ...] = ()
+    sight: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
