@@ -7,14 +7,31 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn
 
 from isoscope import levels
-from isoscope.anomalies import CATALOGUE
+from isoscope.anomalies import CATALOGUE, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isoscope.levels import Level
 
-__all__ = ["Anomaly", "Method", "Outcome", "Report", "Step", "Verdict", "Witness"]
+__all__ = [
+    "Anomaly",
+    "Method",
+    "Outcome",
+    "Presence",
+    "Report",
+    "Search",
+    "Sighting",
+    "Step",
+    "Verdict",
+    "Witness",
+    "canonical_name",
+]
+
+
+def canonical_name(name: str) -> str:
+    """The catalogue's name of the anomaly that is called `name` there or in a paper; case does not matter."""
+    return find(name).name
 
 
 class Outcome(StrEnum):
@@ -22,6 +39,14 @@ class Outcome(StrEnum):
 
     HOLDS = "holds"
     VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+class Presence(StrEnum):
+    """Three answers to whether a history shows an anomaly."""
+
+    FOUND = "found"
+    ABSENT = "absent"
     UNKNOWN = "unknown"
 
 
@@ -126,3 +151,35 @@ class Report:
     def weakest_violated(self) -> tuple[Level, ...]:
         """The levels that are violated and that imply no other violated level."""
         return levels.weakest(self.levels(Outcome.VIOLATED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """The answer for one anomaly: whether the history shows it, how often, and the first of them."""
+
+    name: str
+    presence: Presence
+    method: Method
+    reason: str = ""
+    count: int = 0
+    anomalies: tuple[Anomaly, ...] = ()
+
+    def __post_init__(self) -> None:
+        is_found = self.presence is Presence.FOUND
+        if bool(self.count) != is_found or bool(self.anomalies) != is_found:
+            raise ValueError(f"{self.presence} with {self.count}, {len(self.anomalies)} of them shown")
+        if bool(self.reason) != (self.presence is Presence.UNKNOWN):
+            raise ValueError(f"{self.presence} with the reason {self.reason!r}")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a sighting has three answers: compare `.presence`, not truth")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Which of the anomalies that were looked for one history shows; it says nothing about levels."""
+
+    history: Mapping[str, object]
+    sightings: tuple[Sighting, ...]
+    assumptions: tuple[str, ...] = ()
+    seconds: Mapping[str, float] | None = None

@@ -1,7 +1,8 @@
 """Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
 
 A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
-anomalies that it reports) and `check(history, levels, most)`, and one line in `CHECKERS`.
+anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most)` and
+`find(history, names, most)`, and one line in `CHECKERS`.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from isoscope import levels as lattice
 from isoscope.checkers import values
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Outcome, Report, Verdict
+from isoscope.verdict import Method, Outcome, Report, Search, Sighting, Verdict, canonical_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
     from isoscope.history import History
+    from isoscope.verdict import Anomaly
 
-__all__ = ["CHECKERS", "Report", "check", "default_levels"]
+__all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
 CHECKERS: tuple[ModuleType, ...] = (values,)
 
@@ -48,6 +50,64 @@ def check(
         assumptions=_assumptions(history),
         seconds={"check": perf_counter() - started},
     )
+
+
+def search(
+    history: History,
+    anomalies: Iterable[str],
+    *,
+    levels: Iterable[Level | str] | None = None,
+    method: Method | str | None = None,
+    max_anomalies: int = 10,
+) -> Search:
+    """Look for these anomalies only; with `levels`, each of them must count against one of those.
+
+    Raises `ValueError` for a name that is unknown, that no method reports, or that does not count.
+    """
+    chosen = select(anomalies, levels=levels, method=method)
+    started = perf_counter()
+    found: dict[str, Sighting] = {}
+    for checker in CHECKERS:
+        if names := [name for name in chosen if chosen[name] is checker]:
+            found |= {
+                sighting.name: sighting for sighting in checker.find(history, names, most=max_anomalies)
+            }
+    return Search(
+        history=summary(history),
+        sightings=tuple(found[name] for name in chosen),
+        assumptions=_assumptions(history),
+        seconds={"check": perf_counter() - started},
+    )
+
+
+def select(
+    anomalies: Iterable[str],
+    *,
+    levels: Iterable[Level | str] | None = None,
+    method: Method | str | None = None,
+) -> dict[str, ModuleType]:
+    """The canonical names of these anomalies, each with the checker that reports it.
+
+    Raises as `search` does.
+    """
+    only = None if method is None else Method(method)
+    asked = None if levels is None else [lattice.parse(str(level)) for level in levels]
+    return {name: _reporting(name, only, asked) for name in map(canonical_name, anomalies)}
+
+
+def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None) -> ModuleType:
+    """The checker that reports the anomaly."""
+    chosen = [checker for checker in CHECKERS if name in checker.NAMES and method in (None, checker.METHOD)]
+    if not chosen:
+        who = (
+            "no method of this version reports" if method is None else f"the method {method} does not report"
+        )
+        raise ValueError(f"{who} `{name}`")
+    breaks = chosen[0].NAMES[name]
+    if levels is not None and not any(breaks in lattice.implied(level) for level in levels):
+        asked = " or ".join(f"`{level}`" for level in levels)
+        raise ValueError(f"`{name}` does not count against {asked}: it breaks `{breaks}`")
+    return chosen[0]
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
@@ -109,17 +169,20 @@ def _proves(verdict: Verdict, level: Level) -> bool:
 
 
 def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
+    """The anomalies of all of `broken`, in the order of the checkers' names."""
     counts: dict[str, int] = {}
-    anomalies = []
+    anomalies: dict[str, list[Anomaly]] = {}
     for verdict in broken:
-        anomalies += [anomaly for anomaly in verdict.anomalies if anomaly.name not in counts]
         counts |= verdict.anomaly_counts
+        for name in verdict.anomaly_counts:
+            anomalies[name] = [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
+    names = [name for checker in CHECKERS for name in checker.NAMES if name in counts]
     return Verdict(
         level=level,
         outcome=Outcome.VIOLATED,
         method=broken[0].method,
-        anomaly_counts=counts,
-        anomalies=tuple(anomalies),
+        anomaly_counts={name: counts[name] for name in names},
+        anomalies=tuple(anomaly for name in names for anomaly in anomalies[name]),
     )
 
 

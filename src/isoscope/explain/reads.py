@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain.phrases import assignment, at, did, key_in_words, shown
+from isoscope.explain.phrases import assignment, at, did, key_in_words, same, shown
 from isoscope.explain.phrases import read as read_in_words
 from isoscope.history import UNKNOWN, OperationKind
 
@@ -67,7 +67,8 @@ def _not_last(anomaly: Anomaly) -> str:
 def _intermediate(anomaly: Anomaly) -> str:
     read, write, replacement = anomaly.witnesses
     if write.kind == OperationKind.APPEND:
-        ends = "which ends with" if read.value[-1:] == (write.value,) else "where only its own appends follow"
+        is_end = isinstance(read.value, tuple) and same(read.value[-1], write.value)
+        ends = "which ends with" if is_end else "where only its own appends follow"
         return (
             f"{read_in_words(read)}, {ends} {shown(write.value)} of {write.transaction}{at(write)}; "
             f"but {write.transaction} went on and appended {shown(replacement.value)}"

@@ -24,7 +24,8 @@ def because(step: Step) -> str:
     if step.relation == "ww" and step.witnesses:
         return _version_order(*step.witnesses)
     if step.relation == "cm" and step.witnesses:
-        return missed(Missed(*step.witnesses, step.sight), nested=True)
+        stale, served, write = step.witnesses
+        return missed(Missed(stale, served, write, step.sight), nested=True)
     return f"{step.relation} on {key_in_words(step.key)}"
 
 
@@ -79,15 +80,16 @@ def missed(found: Missed, *, when: str = "also", overwrote: bool = False, nested
     start, writer = f"{read(stale)}{_origin(stale, served)}", write.transaction
     known = _known(write, overwrote=overwrote and served is not None, too=not overwrote)
     if len(sight) == 1 and sight[0].relation == "wr":
-        return f"{start} {_by_read(*sight[0].witnesses, write, when=when, known=known)}"
+        return f"{start} {_by_read(sight[0], write, when=when, known=known)}"
     if len(sight) == 1:
         return f"{start} although {writer}, which {known}, ran before it in {session(sight[0].session)}"
     how = f" ({chain(sight)})" if nested else f": {chain(sight)}"
     return f"{start} although {writer}, which {known}, happened before it{how}"
 
 
-def _by_read(seen: Witness, shows: Witness, write: Witness, *, when: str, known: str) -> str:
+def _by_read(step: Step, write: Witness, *, when: str, known: str) -> str:
     """That the reader read something else from the writer of `write`, or that very write."""
+    seen, shows = step.witnesses
     source = f"{assignment(seen)}{at(seen)} {_shows(shows)}"
     clause = f"and then {source}" if when == "then" else f"although it had {when} read {source}"
     is_it = same(seen.key, write.key) and same(shows.value, write.value)
