@@ -6,7 +6,7 @@ Liu et al. 2024 (Plume), Table 1, named by DESIGN section 4; `reference/weak.py`
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isoscope.checkers.reads import installs, same, token, witness, witness_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeAlias
 
-    from isoscope.history import History, Transaction
+    from isoscope.history import History, Operation, Transaction
 
     #: Numbers of the transactions before and after, and of the relation; the key; numbers of operations.
     StepRow: TypeAlias = tuple[int, int, int, Any, list[int]]
@@ -48,10 +48,11 @@ def anomaly(history: History, finding: Finding) -> Anomaly:
     number, conflict, key, read, order, sight = finding
     name = list(NAMES)[number]
     if conflict is None:
-        return _cycle(name, _chain(history, order))
+        return _cycle(name, _with_fewer_readers(_round(_chain(history, order))))
     _, older, newer = conflict
-    steps, seen = _chain(history, order), _chain(history, sight)
     stale = witness(history, read)
+    seen = _chain(history, sight)
+    steps = _with_fewer_readers(_chain(history, order), [stale, *_shown_by(seen)])
     served = () if older is None else (_served(history, history.transaction(older), stale),)
     writer = history.transaction(newer)
     labels = {
@@ -134,7 +135,62 @@ def _chain(history: History, rows: Sequence[StepRow]) -> tuple[Step, ...]:
             while not sight or sight[0][0] != row[0]:
                 sight.insert(0, rest.pop())
         steps.insert(0, _step(history, row, tuple(_step(history, other, ()) for other in sight)))
-    return tuple(steps)
+    return _without_detours(steps)
+
+
+def _round(cycle: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The cycle, begun where no list goes on."""
+    starts = [place for place in range(len(cycle)) if not _is_detour(cycle[place - 1], cycle[place])]
+    place = starts[0] if starts else 0
+    return _without_detours([*cycle[place:], *cycle[:place]])
+
+
+def _without_detours(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """A list orders all of its elements: from one to another is one step, whatever stands between them."""
+    shorter: list[Step] = []
+    for step in steps:
+        if shorter and _is_detour(shorter[-1], step):
+            before = shorter.pop()
+            witnesses = (*before.witnesses[:2], step.witnesses[2])
+            shorter.append(replace(step, before=before.before, witnesses=witnesses))
+        else:
+            shorter.append(step)
+    return tuple(shorter)
+
+
+def _is_detour(first: Step, second: Step) -> bool:
+    return (
+        first.relation == second.relation == "ww"
+        and token(first.key) == token(second.key)
+        and first.before != second.after
+    )
+
+
+def _with_fewer_readers(steps: Sequence[Step], others: Sequence[Witness] = ()) -> tuple[Step, ...]:
+    """The steps, the order of a list shown by a read that the proof needs anyhow, where there is one."""
+    needed = {step.before for step in steps} | {step.after for step in steps}
+    reads = [*others, *(w for step in steps if step.relation != "ww" for w in step.witnesses)]
+    reads += [w for step in steps for w in step.witnesses if w.transaction in needed]
+    return tuple(_shown_by_one_of(step, reads) if step.relation == "ww" else step for step in steps)
+
+
+def _shown_by_one_of(step: Step, reads: Sequence[Witness]) -> Step:
+    longest, first, second = step.witnesses
+    known = _elements(longest)
+    for read in reads:
+        shown = _elements(read)
+        end = min(_place(shown, second) + 1, len(known))
+        if token(second.value) not in shown:
+            end = _place(known, first) + 1
+        is_beginning = token(read.key) == token(step.key) and shown[:end] == known[:end]
+        if is_beginning and token(first.value) in shown[:end] and len({*shown}) == len(shown):
+            return replace(step, witnesses=(read, first, second))
+    return step
+
+
+def _elements(read: Witness) -> list[tuple[type, str]]:
+    """What a read of a list shows; nothing for any other operation."""
+    return [*map(token, read.value)] if isinstance(read.value, tuple) else []
 
 
 def _step(history: History, row: StepRow, sight: tuple[Step, ...]) -> Step:
@@ -158,14 +214,22 @@ def _step(history: History, row: StepRow, sight: tuple[Step, ...]) -> Step:
 def _neighbours(
     history: History, before: Transaction, after: Transaction, read: Witness
 ) -> tuple[Witness, ...]:
-    """The read, and the two appends whose order it shows: neighbours, or the second is not there yet."""
-    pairs = [(one, two) for one in installs(before, read.key) for two in installs(after, read.key)]
-    shown = [*map(token, read.value)] if isinstance(read.value, tuple) else []
-    adjacent = {*pairwise(shown)}
-    chosen = [(one, two) for one, two in pairs if (token(one.value), token(two.value)) in adjacent]
-    unread = [(one, two) for one, two in pairs if token(one.value) in shown and token(two.value) not in shown]
-    first, second = (chosen or unread[-1:] or pairs[-1:])[0]
+    """The read, and the two appends whose order it shows, next to each other or the second not there yet."""
+    shown = _elements(read)
+
+    def distance(pair: tuple[Operation, Operation]) -> int:
+        first, second = (_place(shown, append) for append in pair)
+        return second - first if first < second else 2 * len(shown)
+
+    seen = [append for append in installs(before, read.key) if token(append.value) in shown]
+    pairs = [(first, second) for first in seen for second in installs(after, read.key)]
+    first, second = min(pairs, key=distance)
     return (read, witness_of(history, before, first), witness_of(history, after, second))
+
+
+def _place(shown: list[tuple[type, str]], append: Operation | Witness) -> int:
+    """Where a list shows an append; behind its end if not at all."""
+    return shown.index(token(append.value)) if token(append.value) in shown else len(shown)
 
 
 def _served(history: History, older: Transaction, stale: Witness) -> Step:

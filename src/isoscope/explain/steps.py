@@ -43,10 +43,7 @@ def _write_read(seen: Witness, write: Witness) -> str:
 def _version_order(seen: Witness, first: Witness, second: Witness) -> str:
     earlier, later = _possession(first), _possession(second)
     if not _holds(seen.value, second.value):
-        return (
-            f"{read(seen)}, the longest read of {key_in_words(seen.key)}, which shows {earlier} and not yet "
-            f"{later}"
-        )
+        return f"{read(seen)}, which shows {earlier} and not yet {later}"
     return f"{read(seen)}, where {earlier} stands before {later}"
 
 
