@@ -189,8 +189,14 @@ _Reads: TypeAlias = tuple[
 _Step: TypeAlias = tuple[int, int, int, Any, list[int]]
 # Name; reader, older, newer; key; read; how older precedes newer; how newer came to the reader's sight.
 _Finding: TypeAlias = tuple[int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]]
-# Which levels are violated; counts by name; findings; how many demands on the commit order were kept.
-_Weak: TypeAlias = tuple[list[bool], list[int], list[_Finding], int]
+# Which levels are violated; counts by name; findings; how many demands on the commit order were kept; what
+# happens-before cost: joins, entries, traversals, visits.
+_Weak: TypeAlias = tuple[list[bool], list[int], list[_Finding], int, tuple[int, int, int, int]]
 
-def judge_values(columns: Columns, strongest: int | None, most: int) -> tuple[_Reads, _Weak | None]:
-    """Judges all reads, and the weak levels up to `strongest`: 0 read committed, 1 read atomic, 2 causal."""
+def judge_values(
+    columns: Columns, strongest: int | None, most: int, method: int = 0
+) -> tuple[_Reads, _Weak | None]:
+    """Judges all reads, and the weak levels up to `strongest`: 0 read committed, 1 read atomic, 2 causal.
+
+    Happens-before is computed by `method`: 0 vector clocks, 1 tree clocks, 2 traversal.
+    """

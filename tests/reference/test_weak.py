@@ -43,9 +43,9 @@ NAMES = {
 }
 
 
-def outcomes(history: History) -> str:
-    """The first letters: holds, violated, unknown."""
-    return "".join(weak.judge(history).outcomes[level][0] for level in weak.LEVELS)
+def letters(judgement: weak.Judgement) -> str:
+    """The first letters of the outcomes: holds, violated, unknown."""
+    return "".join(judgement.outcomes[level][0] for level in weak.LEVELS)
 
 
 def assert_agreement(history: History) -> weak.Judgement:
@@ -69,7 +69,7 @@ def test_the_specification_finds_what_a_search_finds_on_many_seeds_and_every_nam
         judgement = assert_agreement(random_weak_history(random.Random(seed)))
         assert Outcome.UNKNOWN not in judgement.outcomes.values(), "every writer is known"
         seen.update(judgement.names)
-        seen["".join(judgement.outcomes[level][0] for level in weak.LEVELS)] += 1
+        seen[letters(judgement)] += 1
     assert seen.keys() == {*NAMES, HOLD_NONE, HOLD_RC, HOLD_RA, HOLD_ALL}
     # Agreement on what hardly ever happens would say little.
     assert min(seen.values()) >= SEEDS // PARTS // 500, seen
@@ -179,7 +179,7 @@ def test_a_pattern_has_its_name_and_breaks_its_levels_and_no_other(letter: str) 
 def test_registers(text: str, holds: str, names: set[str]) -> None:
     judgement = assert_agreement(read(text.replace(" ", " ; ")))
     assert judgement.names == names
-    assert "".join(judgement.outcomes[level][0] for level in weak.LEVELS) == holds
+    assert letters(judgement) == holds
 
 
 @pytest.mark.parametrize(
@@ -262,6 +262,27 @@ def test_registers(text: str, holds: str, names: set[str]) -> None:
             ["ok 0 [:append :x 1]", "ok 1 [:r :x [1 1]]"], HOLD_NONE, {"duplicate-elements"}, id="duplicates"
         ),
         pytest.param(
+            ["ok 0 [:append :x 1] [:append :x 2]", "ok 1 [:r :x [1 1 2]]", "ok 2 [:r :x [1 2]]"],
+            HOLD_NONE,
+            {"duplicate-elements"},
+            id="a list with duplicates is no measure for others",
+        ),
+        pytest.param(["ok 0 [:r :x [9 9]]"], HOLD_NONE, {"thin-air-read"}, id="never appended, shown twice"),
+        pytest.param(
+            ["ok 0 [:r :x [7]] [:append :x 7]"], HOLD_NONE, {"future-read"}, id="nobody observes himself"
+        ),
+        pytest.param(
+            [
+                "ok 0 [:append :x 1] [:append :y 1] [:append :z 1] [:r :w [1]]",
+                "ok 1 [:append :x 2] [:append :y 2]",
+                "ok 2 [:append :z 2] [:append :w 1]",
+                "ok 3 [:r :x [1 2]] [:r :y [2 1]] [:r :z [1 2]]",
+            ],
+            HOLD_NONE,
+            {"write-cycle"},
+            id="a cycle around a smaller one has no name of its own",
+        ),
+        pytest.param(
             ["ok 0 [:append :x 1]", "ok 1 [:append :x 1]", "ok 2 [:r :x [1 1]]"],
             "uuu",
             set(),
@@ -272,7 +293,16 @@ def test_registers(text: str, holds: str, names: set[str]) -> None:
 def test_lists(transactions: list[str], holds: str, names: set[str]) -> None:
     judgement = assert_agreement(edn(*transactions))
     assert judgement.names == names
-    assert "".join(judgement.outcomes[level][0] for level in weak.LEVELS) == holds
+    assert letters(judgement) == holds
+
+
+def test_an_initial_value_that_was_also_written_has_two_possible_writers() -> None:
+    recorder = Recorder(initial=0)
+    for operation, value in (("write", 0), ("read", 0)):
+        with recorder.transaction(session=1) as t:
+            getattr(t, operation)("x", value)
+    assert letters(weak.judge(recorder.history())) == "uuu"
+    assert weak.Relations(recorder.history()).observed.all == ()
 
 
 @pytest.mark.parametrize("kind", ["delete", "mixed", "range"])

@@ -32,8 +32,18 @@ def assert_agreement(history: History) -> weak.Judgement:
     assert {verdict.level: verdict.outcome for verdict in report.verdicts} == expected.outcomes
     found_reads, found = judge_values(history.columns, 2, 10**9)
     assert found is not None
-    _, counts, findings, _ = found
-    named = Counter(f.name for f in (*expected.affected_reads, *expected.components))
+    violated, counts, findings, *_ = found
+    for method in (1, 2):  # tree clocks, traversal
+        other = judge_values(history.columns, 2, 0, method)[1]
+        assert other is not None
+        assert other[:2] == (violated, counts)
+    for strongest in (0, 1):
+        weaker = judge_values(history.columns, strongest, 0)[1]
+        assert weaker is not None
+        assert weaker[0] == violated[: strongest + 1]
+    named = Counter[str]()
+    named.update(affected_read.name for affected_read in expected.affected_reads)
+    named.update(component.name for component in expected.components)
     assert dict(zip(conflicts.NAMES, counts, strict=True)) == {name: named[name] for name in conflicts.NAMES}
     of_reads = Counter(f.name for f in expected.reads)
     assert dict(zip(reads.NAMES, found_reads[0], strict=True)) == {

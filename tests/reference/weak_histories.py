@@ -110,8 +110,10 @@ class _Store:
 
     def value(self, key: str, mine: list[tuple[str, int | None]]) -> int:
         """A new value, or one that was used before; never twice one's own in a list."""
-        again = 0 if self.unique else self.chooser.choice((0, 0, *range(1, self.used + 1)))
-        if again and not (key in self.lists and (key, again) in mine):
+        # The initial value may be written too.
+        options: list[int | None] = [None, None, *range(self.used + 1)]
+        again = None if self.unique else self.chooser.choice(options)
+        if again is not None and not (key in self.lists and (key, again) in mine):
             return again
         self.used += 1
         return self.used

@@ -6,28 +6,34 @@ use isoscope_kernel::history::NO_KEY;
 use isoscope_kernel::observations::INITIAL;
 use isoscope_kernel::reads::{self, NOTHING};
 use isoscope_kernel::value::Value;
+use isoscope_kernel::weak::alternatives::{Effort, Method};
 use isoscope_kernel::weak::reader::Class;
 use isoscope_kernel::weak::witness::{Finding, Step};
-use isoscope_kernel::weak::{self};
+use isoscope_kernel::weak::{self, Question};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Judges all reads, and the weak levels up to `strongest` (0 read committed, 1 read atomic, 2 causal).
 ///
-/// Of each name the first `most` findings are returned; all are counted.
+/// Of each name the first `most` findings are returned; all are counted. Happens-before is computed by
+/// `method`: 0 vector clocks, 1 tree clocks, 2 traversal.
 #[pyfunction]
-#[pyo3(signature = (columns, strongest, most))]
+#[pyo3(signature = (columns, strongest, most, method = 0))]
 pub fn judge_values<'py>(
     py: Python<'py>,
     columns: &Columns,
     strongest: Option<u8>,
     most: usize,
+    method: u8,
 ) -> PyResult<Bound<'py, PyAny>> {
     let strongest = strongest.map(class).transpose()?;
+    let method = happens_before(method)?;
     let history = columns.history();
     let (judgement, weak) = interruptible(py, |cancel| {
         let (judgement, observations) = reads::judge(history, cancel);
-        let weak = strongest.map(|strongest| weak::judge(history, &observations, strongest, most, cancel));
+        let weak = strongest.map(|strongest| {
+            weak::judge(history, &observations, Question { strongest, most, method }, cancel)
+        });
         (judgement, weak)
     })?;
     let reads = of_reads(py, columns, judgement, most)?;
@@ -41,6 +47,15 @@ fn class(number: u8) -> PyResult<Class> {
         1 => Ok(Class::ReadAtomic),
         2 => Ok(Class::Causal),
         _ => Err(PyValueError::new_err("the weak levels have the numbers 0, 1 and 2")),
+    }
+}
+
+fn happens_before(number: u8) -> PyResult<Method> {
+    match number {
+        0 => Ok(Method::VectorClocks),
+        1 => Ok(Method::TreeClocks),
+        2 => Ok(Method::Traversal),
+        _ => Err(PyValueError::new_err("the ways to compute happens-before have the numbers 0, 1 and 2")),
     }
 }
 
@@ -75,11 +90,14 @@ fn of_reads<'py>(
     Ok((counts, shown, aside).into_pyobject(py)?.into_any())
 }
 
-/// Which levels are violated, counts by name number, findings, and how many demands were kept.
+/// Which levels are violated, counts by name number, findings, how many demands were kept, and what
+/// happens-before cost: joins, entries, traversals, visits.
 fn of_weak<'py>(py: Python<'py>, columns: &Columns, found: weak::Judgement) -> PyResult<Bound<'py, PyAny>> {
     let findings = found.findings.iter().map(|finding| of_finding(py, columns, finding));
     let findings = findings.collect::<PyResult<Vec<_>>>()?;
-    Ok((found.violated, found.counts, findings, found.demands).into_pyobject(py)?.into_any())
+    let Effort { joins, entries, traversals, visits } = found.effort;
+    let effort = (joins, entries, traversals, visits);
+    Ok((found.violated, found.counts, findings, found.demands, effort).into_pyobject(py)?.into_any())
 }
 
 /// (name, (reader, older or None, newer) or None, key, read, order, sight).

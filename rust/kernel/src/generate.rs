@@ -243,7 +243,7 @@ mod tests {
         for model in [Model::Register, Model::List] {
             for distribution in [Distribution::Uniform, Distribution::Zipfian, Distribution::Hotspot] {
                 let history = serial(&workload(model, distribution), &Cancel::default()).unwrap();
-                let judgement = judge(&history, &Cancel::default());
+                let (judgement, _) = judge(&history, &Cancel::default());
                 assert_eq!(judgement.findings, []);
                 assert_eq!(judgement.repeated_reads, 0);
                 assert!(history.operation_count() > 300);

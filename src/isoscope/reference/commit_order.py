@@ -50,7 +50,6 @@ class _Read(NamedTuple):
     key: object
     source: int | None
     shown: frozenset[int]
-    is_list: bool
 
 
 @dataclass(frozen=True)
@@ -96,8 +95,7 @@ class _Search:
                 Level.CAUSAL: past,
             }[self.level]
             writers = {t.number for t in order if t.number in visible and _written(t, read.key)}
-            if read.is_list and not writers <= read.shown:
-                return False
+            # Of a list, a read shows all writers up to its source: whoever comes later is missing.
             at = -1 if read.source is None else place[read.source]
             if any(place[writer] > at for writer in writers):
                 return False
@@ -132,10 +130,10 @@ class _Search:
     def register_reads(self, operation: Operation, order: tuple[Transaction, ...]) -> Iterator[_Read]:
         value = _plain(operation.value)
         if value in self.initial(operation.key):
-            yield _Read(operation.key, None, frozenset(), is_list=False)
+            yield _Read(operation.key, None, frozenset())
         for writer in order:
             if _written(writer, operation.key)[-1:] == [value]:
-                yield _Read(operation.key, writer.number, frozenset({writer.number}), is_list=False)
+                yield _Read(operation.key, writer.number, frozenset({writer.number}))
 
     def list_reads(
         self, operation: Operation, own: list[object], order: tuple[Transaction, ...]
@@ -151,7 +149,7 @@ class _Search:
             shown += [writer.number] if writer and appended else []
             if (appended or not writer) and elements == so_far + own:
                 source = shown[-1] if shown else None
-                yield [_Read(operation.key, source, frozenset(shown), is_list=True)]
+                yield [_Read(operation.key, source, frozenset(shown))]
 
     def session_before(self, transaction: Transaction) -> frozenset[int]:
         [session] = [s.transactions for s in self.sessions if transaction.number in s.transactions]

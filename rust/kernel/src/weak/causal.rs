@@ -4,7 +4,7 @@
 //! it must precede t1; earlier writers of that row follow by session order. A demand is kept only if
 //! happens-before does not imply it, and once for each (row, t1): the latest.
 
-use super::clocks::{Clocks, Line, WIDTH, first_rows};
+use super::clocks::{Clocks, Line, Place, SHORT_ROW, first_rows};
 use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
 use crate::cancel::Cancel;
@@ -15,7 +15,6 @@ use rayon::prelude::*;
 /// Keys with more writers than this get cursors; the writers of others are simply looked at.
 const FEW_WRITERS: usize = 8;
 const NARROW: u32 = u32::MAX;
-const NEVER: i32 = i32::MAX;
 
 /// What a level demands of the commit order.
 #[derive(Debug, Default)]
@@ -29,13 +28,24 @@ pub struct Demands {
 /// The demands of the causal axiom.
 #[must_use]
 pub fn demands(dependencies: &Dependencies<'_>, order: &Components, cancel: &Cancel) -> Demands {
-    let firsts: Vec<u32> = first_rows(dependencies).collect();
+    if dependencies.longest_row() <= SHORT_ROW {
+        return of_width::<i16, 32>(dependencies, order, cancel);
+    }
+    of_width::<i32, 16>(dependencies, order, cancel)
+}
+
+fn of_width<P: Place, const W: usize>(
+    dependencies: &Dependencies<'_>,
+    order: &Components,
+    cancel: &Cancel,
+) -> Demands {
+    let firsts: Vec<u32> = first_rows(dependencies, W).collect();
     let keys = WideKeys::new(dependencies);
     let on_cycle = if order.is_cyclic() { order.on_cycle() } else { Vec::new() };
     let parts: Vec<(Vec<(u32, u32)>, bool)> = firsts
         .into_par_iter()
         .map(|first| {
-            let clocks = Clocks::new(dependencies, order, first, cancel);
+            let clocks = Clocks::<P, W>::new(dependencies, order, first, cancel);
             let mut part = Part::new(dependencies, &keys, &on_cycle, clocks);
             part.run(cancel);
             part.finish()
@@ -67,54 +77,61 @@ impl WideKeys {
 
 /// Cursors over the writers of one key, a lane for each row; they only move forward along a session.
 #[derive(Clone)]
-struct Cursors {
+struct Cursors<P, const W: usize> {
+    /// Place of the next writer; [`Place::NEVER`] if there is none.
+    upcoming: Line<P, W>,
+    /// Place of the last writer that was passed; 0 if there is none.
+    passed: Line<P, W>,
+    /// Where the next writer stands among the places.
+    next: [u32; W],
     /// The row of readers that these cursors are for.
     reader_row: u32,
-    /// The next writer among the key's writers.
-    next: [u32; WIDTH],
-    /// Its place in its row, from 1; [`NEVER`] if there is none.
-    upcoming: Line,
-    /// The place of the last writer that was passed, from 1; 0 if there is none.
-    passed: Line,
 }
 
-/// The demands that come from sixteen rows.
-struct Part<'d, 'h> {
+/// The demands that come from `W` rows.
+struct Part<'d, 'h, P, const W: usize> {
     dependencies: &'d Dependencies<'h>,
     wide: &'d WideKeys,
     on_cycle: &'d [bool],
-    clocks: Clocks,
+    clocks: Clocks<P, W>,
     /// What precedes each transaction already: by its clock, itself, or a demand.
-    known: Vec<Line>,
-    starts: Vec<[u32; WIDTH]>,
-    cursors: Vec<Cursors>,
+    known: Vec<Line<P, W>>,
+    /// Places of the writers of each wide key, row by row, each row closed by [`Place::NEVER`].
+    places: Vec<P>,
+    /// Where the places of each wide key start, row by row.
+    starts: Vec<[u32; W]>,
+    cursors: Vec<Cursors<P, W>>,
     contradicts_initial: bool,
 }
 
-impl<'d, 'h> Part<'d, 'h> {
+impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
     fn new(
         dependencies: &'d Dependencies<'h>,
         wide: &'d WideKeys,
         on_cycle: &'d [bool],
-        clocks: Clocks,
+        clocks: Clocks<P, W>,
     ) -> Self {
         let mut known = clocks.lines[..dependencies.len()].to_vec();
-        let rows = clocks.first as usize..(clocks.first as usize + WIDTH).min(dependencies.row_starts.len() - 1);
-        for node in dependencies.row_starts[rows.start]..dependencies.row_starts[rows.end] {
+        let last = (clocks.first as usize + W).min(dependencies.row_starts.len() - 1);
+        for node in dependencies.row_starts[clocks.first as usize]..dependencies.row_starts[last] {
             clocks.count(dependencies, node, &mut known[node as usize]);
         }
-        let unused = Cursors { reader_row: NOBODY, next: [0; WIDTH], upcoming: Line::ZERO, passed: Line::ZERO };
+        let zero = Line::zero();
+        let unused = Cursors { upcoming: zero, passed: zero, next: [0; W], reader_row: NOBODY };
         let mut part = Self {
             dependencies,
             wide,
             on_cycle,
             clocks,
             known,
+            places: Vec::new(),
             starts: Vec::with_capacity(wide.keys.len()),
             cursors: vec![unused; wide.keys.len()],
             contradicts_initial: false,
         };
-        part.starts = wide.keys.iter().map(|&key| part.starts_of(key)).collect();
+        for &key in &wide.keys {
+            part.add_places(key);
+        }
         part
     }
 
@@ -124,13 +141,18 @@ impl<'d, 'h> Part<'d, 'h> {
         starts[(self.clocks.first as usize + lane).min(starts.len() - 1)]
     }
 
-    /// Where the writers of each row start among the writers of `key`.
-    fn starts_of(&self, key: u32) -> [u32; WIDTH] {
-        let writers = self.dependencies.writers(key);
-        std::array::from_fn(|lane| {
-            let start = self.row_start(lane);
-            writers.partition_point(|&writer| writer < start) as u32
-        })
+    fn add_places(&mut self, key: u32) {
+        let mut writers = self.dependencies.writers_among(key, self.row_start(0)..self.row_start(W));
+        let mut starts = [0; W];
+        for (lane, start) in starts.iter_mut().enumerate() {
+            let (first, end) = (self.row_start(lane), self.row_start(lane + 1));
+            let (here, later) = writers.split_at(writers.partition_point(|&writer| writer < end));
+            *start = self.places.len() as u32;
+            self.places.extend(here.iter().map(|&writer| P::new(writer - first + 1)));
+            self.places.push(P::NEVER);
+            writers = later;
+        }
+        self.starts.push(starts);
     }
 
     fn run(&mut self, cancel: &Cancel) {
@@ -149,104 +171,67 @@ impl<'d, 'h> Part<'d, 'h> {
         if self.dependencies.varying[node as usize] || on_cycle {
             return self.with_care(node);
         }
+        let clock = self.clocks.lines[node as usize];
         for number in self.dependencies.read_range(node) {
             let read = self.dependencies.read(number);
             if read.source == NOBODY {
                 continue;
             }
             match self.wide.numbers[read.key as usize] {
-                NARROW => self.few_writers(node, read),
-                wide => self.many_writers(row, node, read, wide as usize),
+                NARROW => self.few_writers(&clock, read),
+                wide => self.many_writers(row, &clock, read, wide as usize),
             }
         }
     }
 
-    fn few_writers(&mut self, node: u32, read: Read) {
+    fn few_writers(&mut self, clock: &Line<P, W>, read: Read) {
         let dependencies = self.dependencies;
         for &writer in dependencies.writers(read.key) {
             let row = dependencies.rows[writer as usize];
             let lane = row.wrapping_sub(self.clocks.first) as usize;
-            if lane >= WIDTH {
+            if lane >= W {
                 continue;
             }
-            let place = (writer - dependencies.row_starts[row as usize]) as i32 + 1;
-            if place <= self.clocks.lines[node as usize].0[lane] {
+            let place = P::new(writer - dependencies.row_starts[row as usize] + 1);
+            if place <= clock.0[lane] {
                 self.demand(read.source, lane, place);
             }
         }
     }
 
     #[inline]
-    fn many_writers(&mut self, row: u32, node: u32, read: Read, wide: usize) {
+    fn many_writers(&mut self, row: u32, clock: &Line<P, W>, read: Read, wide: usize) {
         if self.cursors[wide].reader_row != row {
-            self.reset(row, read.key, wide);
+            self.reset(row, wide);
         }
-        let clock = &self.clocks.lines[node as usize];
-        if !Self::all_later(&self.cursors[wide].upcoming, clock) {
-            let clock = *clock;
-            self.advance(read.key, wide, &clock);
-        }
-        let passed = &self.cursors[wide].passed;
+        let cursors = &mut self.cursors[wide];
         if read.source == INITIAL {
-            self.contradicts_initial |= passed.exceeds(&Line::ZERO);
-        } else if passed.exceeds(&self.known[read.source as usize]) {
-            self.known[read.source as usize].join(&self.cursors[wide].passed);
+            let zero = Line::zero();
+            advance(cursors, &self.places, clock, &zero);
+            self.contradicts_initial |= cursors.passed.exceeds(&zero);
+            return;
+        }
+        let known = &mut self.known[read.source as usize];
+        advance(cursors, &self.places, clock, known);
+        if cursors.passed.exceeds(known) {
+            known.join(&cursors.passed);
         }
     }
 
-    #[inline]
-    fn all_later(upcoming: &Line, clock: &Line) -> bool {
-        let mut later = true;
-        for lane in 0..WIDTH {
-            later &= upcoming.0[lane] > clock.0[lane];
-        }
-        later
-    }
-
-    fn reset(&mut self, row: u32, key: u32, wide: usize) {
+    fn reset(&mut self, row: u32, wide: usize) {
         let next = self.starts[wide];
-        let upcoming = std::array::from_fn(|lane| self.place_of(key, lane, next[lane]));
-        self.cursors[wide] =
-            Cursors { reader_row: row, next, upcoming: Line(upcoming), passed: Line::ZERO };
+        let upcoming = Line(next.map(|next| self.places[next as usize]));
+        self.cursors[wide] = Cursors { upcoming, passed: Line::zero(), next, reader_row: row };
     }
 
-    /// The place in its row, from 1, of a writer of `key`, if it is in the row of `lane`.
-    fn place_of(&self, key: u32, lane: usize, writer: u32) -> i32 {
-        let (start, end) = (self.row_start(lane), self.row_start(lane + 1));
-        match self.dependencies.writers(key).get(writer as usize) {
-            Some(&node) if node < end => (node - start) as i32 + 1,
-            _ => NEVER,
-        }
-    }
-
-    /// Moves the cursors past every writer that the clock counts.
-    fn advance(&mut self, key: u32, wide: usize, clock: &Line) {
-        let writers = self.dependencies.writers(key);
-        for lane in 0..WIDTH {
-            if self.cursors[wide].upcoming.0[lane] > clock.0[lane] {
-                continue;
-            }
-            let (start, end) = (self.row_start(lane), self.row_start(lane + 1));
-            let limit = start + clock.0[lane] as u32;
-            let next = self.cursors[wide].next[lane] as usize;
-            let passed = gallop(&writers[next..], limit);
-            let last = writers[next + passed - 1];
-            let cursors = &mut self.cursors[wide];
-            cursors.next[lane] = (next + passed) as u32;
-            cursors.passed.0[lane] = (last - start) as i32 + 1;
-            cursors.upcoming.0[lane] = match writers.get(next + passed) {
-                Some(&node) if node < end => (node - start) as i32 + 1,
-                _ => NEVER,
-            };
-        }
-    }
-
-    fn demand(&mut self, source: u32, lane: usize, place: i32) {
+    fn demand(&mut self, source: u32, lane: usize, place: P) {
         if source == INITIAL {
             self.contradicts_initial = true;
-        } else {
-            let known = &mut self.known[source as usize].0[lane];
-            *known = place.max(*known);
+            return;
+        }
+        let known = &mut self.known[source as usize].0[lane];
+        if place > *known {
+            *known = place;
         }
     }
 
@@ -256,12 +241,12 @@ impl<'d, 'h> Part<'d, 'h> {
         let reader = Reader::new(self.dependencies, node);
         let clock = self.clocks.lines[node as usize];
         for &(key, source) in &reader.sources {
-            for lane in 0..WIDTH {
+            for lane in 0..W {
                 let start = self.row_start(lane);
-                let writers = self.dependencies.writers_among(key, start..start + clock.0[lane] as u32);
+                let writers = self.dependencies.writers_among(key, start..start + clock.0[lane].number());
                 let conflicts = |&&writer: &&u32| reader.class(key, source, writer).is_some();
                 if let Some(&newer) = writers.iter().rev().find(conflicts) {
-                    self.demand(source, lane, (newer - start) as i32 + 1);
+                    self.demand(source, lane, P::new(newer - start + 1));
                 }
             }
         }
@@ -276,20 +261,37 @@ impl<'d, 'h> Part<'d, 'h> {
                 continue;
             }
             self.clocks.count(self.dependencies, node as u32, &mut implied);
-            for lane in (0..WIDTH).filter(|&lane| known.0[lane] > implied.0[lane]) {
-                pairs.push((node as u32, self.row_start(lane) + known.0[lane] as u32 - 1));
+            for lane in (0..W).filter(|&lane| known.0[lane] > implied.0[lane]) {
+                pairs.push((node as u32, self.row_start(lane) + known.0[lane].number() - 1));
             }
         }
         (pairs, self.contradicts_initial)
     }
 }
 
-/// How many of the ascending `nodes` are below `limit`, found in steps that double.
-fn gallop(nodes: &[u32], limit: u32) -> usize {
-    let mut step = 1;
-    while step < nodes.len() && nodes[step] < limit {
-        step *= 2;
+/// Moves the cursors past every writer that the clock counts, in the rows of which it counts more than is
+/// known: the others can wait.
+#[inline]
+fn advance<P: Place, const W: usize>(
+    cursors: &mut Cursors<P, W>,
+    places: &[P],
+    clock: &Line<P, W>,
+    known: &Line<P, W>,
+) {
+    let behind = |lane: usize| (clock.0[lane] >= cursors.upcoming.0[lane]) & (clock.0[lane] > known.0[lane]);
+    let mut lanes = 0u32;
+    for lane in 0..W {
+        lanes |= u32::from(behind(lane)) << lane;
     }
-    let from = step / 2;
-    from + nodes[from..nodes.len().min(step + 1)].partition_point(|&node| node < limit)
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let mut next = cursors.next[lane] as usize + 1;
+        while places[next] <= clock.0[lane] {
+            next += 1;
+        }
+        cursors.next[lane] = next as u32;
+        cursors.passed.0[lane] = places[next - 1];
+        cursors.upcoming.0[lane] = places[next];
+    }
 }

@@ -1,30 +1,85 @@
-//! Happens-before as vector clocks, sixteen rows at a time: one cache line a transaction.
+//! Happens-before as vector clocks, one cache line a transaction at a time.
 //!
-//! The entries of a clock do not depend on each other, so memory stays at one line a transaction however
-//! many sessions there are, and cores take different rows.
+//! The entries of a clock do not depend on each other, so they are computed for a few rows at once: memory
+//! stays at one line a transaction however many sessions there are, and cores take different rows. Short
+//! rows have places of 16 bits, of which twice as many fit into a line.
 
 use super::dependencies::Dependencies;
 use crate::cancel::Cancel;
 use crate::graph::Components;
 
-/// How many rows of the clock are computed at once.
-pub const WIDTH: usize = 16;
+/// A place in a row, from 1; 0 is before the first.
+pub trait Place: Copy + Default + PartialOrd + Send + Sync {
+    /// Beyond every place.
+    const NEVER: Self;
 
-/// Part of a clock: for each row how many of its transactions happen before.
+    /// The place with this number.
+    fn new(place: u32) -> Self;
+
+    /// Its number.
+    fn number(self) -> u32;
+}
+
+impl Place for i16 {
+    const NEVER: Self = Self::MAX;
+
+    #[inline]
+    fn new(place: u32) -> Self {
+        place as Self
+    }
+
+    #[inline]
+    fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+impl Place for i32 {
+    const NEVER: Self = Self::MAX;
+
+    #[inline]
+    fn new(place: u32) -> Self {
+        place as Self
+    }
+
+    #[inline]
+    fn number(self) -> u32 {
+        self as u32
+    }
+}
+
+/// Rows up to this length have places of 16 bits.
+pub const SHORT_ROW: usize = i16::MAX as usize - 1;
+
+/// Part of a clock: for each of `W` rows how many of its transactions happen before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(64))]
-pub struct Line(pub [i32; WIDTH]);
+pub struct Line<P, const W: usize>(pub [P; W]);
 
-impl Line {
+impl<P: Place, const W: usize> Line<P, W> {
     /// Nothing happens before.
-    pub const ZERO: Self = Self([0; WIDTH]);
+    #[must_use]
+    pub fn zero() -> Self {
+        Self([P::default(); W])
+    }
 
     /// Takes the larger entries.
     #[inline]
     pub fn join(&mut self, other: &Self) {
-        for lane in 0..WIDTH {
+        for lane in 0..W {
             self.0[lane] = if other.0[lane] > self.0[lane] { other.0[lane] } else { self.0[lane] };
         }
+    }
+
+    /// Whether some entry is at least the other's.
+    #[inline]
+    #[must_use]
+    pub fn reaches(&self, other: &Self) -> bool {
+        let mut any = false;
+        for lane in 0..W {
+            any |= self.0[lane] >= other.0[lane];
+        }
+        any
     }
 
     /// Whether some entry is larger than the other's.
@@ -32,26 +87,26 @@ impl Line {
     #[must_use]
     pub fn exceeds(&self, other: &Self) -> bool {
         let mut any = false;
-        for lane in 0..WIDTH {
+        for lane in 0..W {
             any |= self.0[lane] > other.0[lane];
         }
         any
     }
 }
 
-/// Clocks of all nodes for the rows from `first` on.
-pub struct Clocks {
+/// Clocks of all nodes for the `W` rows from `first` on.
+pub struct Clocks<P, const W: usize> {
     /// The first of the rows.
     pub first: u32,
     /// One line a node.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Line<P, W>>,
 }
 
-impl Clocks {
+impl<P: Place, const W: usize> Clocks<P, W> {
     /// Computes the clocks along `order`, the components of session order and write-read.
     #[must_use]
     pub fn new(dependencies: &Dependencies<'_>, order: &Components, first: u32, cancel: &Cancel) -> Self {
-        let mut clocks = Self { first, lines: vec![Line::ZERO; dependencies.node_count()] };
+        let mut clocks = Self { first, lines: vec![Line::zero(); dependencies.node_count()] };
         for (count, group) in order.groups().enumerate() {
             if count & 0xffff == 0 && cancel.is_asked() {
                 break;
@@ -62,11 +117,13 @@ impl Clocks {
     }
 
     fn group(&mut self, dependencies: &Dependencies<'_>, group: &[u32]) {
-        let mut line = Line::ZERO;
+        let mut line = Line::zero();
         for &node in group {
-            for predecessor in dependencies.graph(&[]).predecessors(node) {
-                line.join(&self.lines[predecessor as usize]);
-                self.count(dependencies, predecessor, &mut line);
+            if let Some(before) = dependencies.row_predecessor(node) {
+                self.learn(dependencies, before, &mut line);
+            }
+            for &predecessor in dependencies.reads_from.of(node) {
+                self.learn(dependencies, predecessor, &mut line);
             }
         }
         for &node in group {
@@ -74,27 +131,38 @@ impl Clocks {
         }
     }
 
+    #[inline]
+    fn learn(&self, dependencies: &Dependencies<'_>, predecessor: u32, line: &mut Line<P, W>) {
+        line.join(&self.lines[predecessor as usize]);
+        self.count(dependencies, predecessor, line);
+    }
+
     /// Lets the clock count `node` itself, if it is in one of the rows.
     #[inline]
-    pub fn count(&self, dependencies: &Dependencies<'_>, node: u32, line: &mut Line) {
+    pub fn count(&self, dependencies: &Dependencies<'_>, node: u32, line: &mut Line<P, W>) {
         let Some(&row) = dependencies.rows.get(node as usize) else { return };
         let lane = row.wrapping_sub(self.first) as usize;
-        if lane < WIDTH {
-            let place = (node - dependencies.row_starts[row as usize]) as i32 + 1;
-            line.0[lane] = place.max(line.0[lane]);
+        if lane < W {
+            let place = P::new(node - dependencies.row_starts[row as usize] + 1);
+            if place > line.0[lane] {
+                line.0[lane] = place;
+            }
         }
     }
 }
 
 /// All clocks at once, for questions about any two transactions.
-pub struct HappensBefore(Vec<Clocks>);
+pub struct HappensBefore(Vec<Clocks<i32, WIDTH>>);
+
+/// How many places of 32 bits make a line.
+const WIDTH: usize = 16;
 
 impl HappensBefore {
     /// Computes them.
     #[must_use]
     pub fn new(dependencies: &Dependencies<'_>, order: &Components, cancel: &Cancel) -> Self {
         use rayon::prelude::*;
-        let firsts: Vec<u32> = first_rows(dependencies).collect();
+        let firsts: Vec<u32> = first_rows(dependencies, WIDTH).collect();
         Self(firsts.into_par_iter().map(|first| Clocks::new(dependencies, order, first, cancel)).collect())
     }
 
@@ -112,7 +180,7 @@ impl HappensBefore {
     }
 }
 
-/// The first row of each part of the clock.
-pub fn first_rows(dependencies: &Dependencies<'_>) -> impl Iterator<Item = u32> {
-    (0..dependencies.row_starts.len() as u32 - 1).step_by(WIDTH)
+/// The first row of each part of the clock, if a part has `width` rows.
+pub fn first_rows(dependencies: &Dependencies<'_>, width: usize) -> impl Iterator<Item = u32> {
+    (0..dependencies.row_starts.len() as u32 - 1).step_by(width)
 }

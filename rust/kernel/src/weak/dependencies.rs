@@ -111,6 +111,21 @@ impl<'h> Dependencies<'h> {
         Graph { rows: &self.rows, edges, nodes: self.node_count() }
     }
 
+    /// The node before `node` in its row.
+    #[must_use]
+    #[inline]
+    pub fn row_predecessor(&self, node: u32) -> Option<u32> {
+        let row = self.rows.get(node as usize)?;
+        let before = node.checked_sub(1)?;
+        (self.rows[before as usize] == *row).then_some(before)
+    }
+
+    /// How many transactions the longest row has.
+    #[must_use]
+    pub fn longest_row(&self) -> usize {
+        self.row_starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0)
+    }
+
     /// Where the reads of `node` stand among all reads.
     #[must_use]
     pub fn read_range(&self, node: u32) -> std::ops::Range<usize> {

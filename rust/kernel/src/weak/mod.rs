@@ -4,18 +4,21 @@
 //! `reference/weak.py` is the specification. A level holds if the commit order that its axiom demands
 //! has no cycle; the strongest level asked for is looked at first, because it decides the others if it holds.
 
+pub mod alternatives;
 pub mod causal;
 pub mod clocks;
 pub mod dependencies;
 pub mod direct;
 pub mod names;
 pub mod reader;
+pub mod tree_clock;
 pub mod witness;
 
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::History;
 use crate::observations::Observations;
+use alternatives::{Effort, Method};
 use causal::Demands;
 use clocks::HappensBefore;
 use dependencies::Dependencies;
@@ -34,36 +37,46 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// How many demands on the commit order were kept for the strongest level.
     pub demands: usize,
+    /// What happens-before cost, if it was not computed with vector clocks.
+    pub effort: Effort,
 }
 
-/// Judges the levels up to `strongest`; shows the first `most` findings of each name.
+/// What to judge, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// The strongest level to judge; those below it are judged too.
+    pub strongest: Class,
+    /// How many findings of each name to show.
+    pub most: usize,
+    /// How to compute happens-before.
+    pub method: Method,
+}
+
+/// Judges the levels up to the strongest one asked for.
 #[must_use]
-pub fn judge(
-    history: &History,
-    observations: &Observations,
-    strongest: Class,
-    most: usize,
-    cancel: &Cancel,
-) -> Judgement {
+pub fn judge(history: &History, observations: &Observations, question: Question, cancel: &Cancel) -> Judgement {
+    let Question { strongest, most, method } = question;
     let dependencies = Dependencies::new(history, observations);
     let order = dependencies.graph(&[]).components();
-    let demands = match strongest {
-        Class::Causal => causal::demands(&dependencies, &order, cancel),
-        class => direct_demands(&dependencies, class, cancel),
+    let (demands, effort) = match strongest {
+        // What happens before itself has no place in a tree, and traversals would not end.
+        Class::Causal if method != Method::VectorClocks && !order.is_cyclic() => {
+            alternatives::demands(&dependencies, &order, method, cancel)
+        }
+        Class::Causal => (causal::demands(&dependencies, &order, cancel), Effort::default()),
+        class => (direct_demands(&dependencies, class, cancel), Effort::default()),
     };
+    let kept = demands.edges.len();
     let components = commit_order(&dependencies, &demands.edges).components();
     if !components.is_cyclic() && !demands.contradicts_initial {
-        return Judgement {
-            violated: vec![false; strongest as usize + 1],
-            counts: [0; NAMES],
-            findings: Vec::new(),
-            demands: demands.edges.len(),
-        };
+        let violated = vec![false; strongest as usize + 1];
+        return Judgement { violated, counts: [0; NAMES], findings: Vec::new(), demands: kept, effort };
     }
     let mut levels = Vec::from(direct::demands(&dependencies, cancel));
     levels.truncate(strongest as usize);
     levels.push(demands);
-    Broken { dependencies: &dependencies, order: &order, levels, cancel }.judge(most)
+    let broken = Broken { dependencies: &dependencies, order: &order, levels, cancel }.judge(most);
+    Judgement { demands: kept, effort, ..broken }
 }
 
 fn direct_demands(dependencies: &Dependencies<'_>, class: Class, cancel: &Cancel) -> Demands {
@@ -109,8 +122,7 @@ impl Broken<'_, '_> {
                 findings.push(witnesses.of_cycle(name, &group));
             }
         }
-        let kept = self.levels.last().map_or(0, |level| level.edges.len());
-        Judgement { violated, counts, findings, demands: kept }
+        Judgement { violated, counts, findings, demands: 0, effort: Effort::default() }
     }
 
     /// Components with several transactions that no demand is needed for, in the order of the history.
