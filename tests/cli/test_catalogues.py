@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.checkers.reads import NAMES
+from isoscope.checkers.values import NAMES
 from isoscope.levels import DEFINITIONS, Level
 from tests.cli.running import run
 

@@ -152,12 +152,23 @@ def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -
     proofs = [own[strong] for strong in Level if strong in own and _proves(own[strong], level)]
     if proofs:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
-    if level in own:
-        return own[level]
-    undecided = "not decided by any method of this version"
+    return Verdict(
+        level=level,
+        outcome=Outcome.UNKNOWN,
+        method=method or Method.VALUES,
+        reason=_reason(level, own, method),
+    )
+
+
+def _reason(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> str:
+    """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
+    proving = [own[strong].reason for strong in Level if strong in own and level in lattice.implied(strong)]
+    kept = [reason for reason in proving if reason]
+    if kept:
+        return kept[-1]
     if method is not None:
-        undecided = f"not decided by the method {method} in this version"
-    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=undecided)
+        return f"not decided by the method {method} in this version"
+    return "not decided by any method of this version"
 
 
 def _breaks(verdict: Verdict, level: Level) -> bool:

@@ -161,6 +161,7 @@ def _without_detours(steps: Sequence[Step]) -> tuple[Step, ...]:
 def _is_detour(first: Step, second: Step) -> bool:
     return (
         first.relation == second.relation == "ww"
+        and bool(first.witnesses and second.witnesses)
         and token(first.key) == token(second.key)
         and first.before != second.after
     )
@@ -171,10 +172,12 @@ def _with_fewer_readers(steps: Sequence[Step], others: Sequence[Witness] = ()) -
     needed = {step.before for step in steps} | {step.after for step in steps}
     reads = [*others, *(w for step in steps if step.relation != "ww" for w in step.witnesses)]
     reads += [w for step in steps for w in step.witnesses if w.transaction in needed]
-    return tuple(_shown_by_one_of(step, reads) if step.relation == "ww" else step for step in steps)
+    return tuple(_shown_by_one_of(step, reads) for step in steps)
 
 
 def _shown_by_one_of(step: Step, reads: Sequence[Witness]) -> Step:
+    if step.relation != "ww" or not step.witnesses:
+        return step
     longest, first, second = step.witnesses
     known = _elements(longest)
     for read in reads:
@@ -198,7 +201,7 @@ def _step(history: History, row: StepRow, sight: tuple[Step, ...]) -> Step:
     first, second = history.transaction(before), history.transaction(after)
     relation = _RELATIONS[number]
     witnesses = tuple(witness(history, operation) for operation in operations)
-    if relation == "ww":
+    if relation == "ww" and witnesses:
         witnesses = _neighbours(history, first, second, witnesses[0])
     return Step(
         before=first.label,

@@ -26,7 +26,7 @@ def because(step: Step) -> str:
     if step.relation == "cm" and step.witnesses:
         stale, served, write = step.witnesses
         return missed(Missed(stale, served, write, step.sight), nested=True)
-    return f"{step.relation} on {key_in_words(step.key)}"
+    return f"the history shows it by `{step.relation}`"
 
 
 def chain(steps: Sequence[Step]) -> str:
