@@ -19,7 +19,7 @@ from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS
 from isoscope.cli.explain import reported
-from isoscope.formats import FEATURES, FORMATS
+from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied
 
 if TYPE_CHECKING:
@@ -138,16 +138,23 @@ def formats() -> str:
     )
     can = (
         "## What each can hold\n\nEvery format holds committed transactions of reads and writes of integers. "
-        "Beyond that, *yes* means that writing and reading again gives it back. `isoscope convert` refuses "
+        "Beyond that, *yes* means that writing and reading again gives it back, *in part* that the page of "
+        "the format says how much. `isoscope convert` refuses "
         "to write what the target cannot hold, unless `--lossy`. The table is about writing: the reader of "
         "`jepsen` also takes a version order from a log beside the file, which its writer does not write."
     )
     written = [f for f in FORMATS if f.write]
     holds = _table(
         ["a history with", *(f"`{f.name}`" for f in written)],
-        [[feature, *("yes" if feature in f.holds else "" for f in written)] for feature in FEATURES],
+        [[feature, *(_held(feature, f) for f in written)] for feature in FEATURES],
     )
     return _page("Formats", intro, about, can, holds)
+
+
+def _held(feature: str, format_: Format) -> str:
+    if feature in format_.partly:
+        return "in part"
+    return "yes" if feature in format_.holds else ""
 
 
 def _initial(name: str) -> str:

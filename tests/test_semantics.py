@@ -153,6 +153,18 @@ def formats_have_initial_values() -> None:
     assert read('{"tid":1,"sid":1,"ops":[]}', "aion").initial == Initial()
 
 
+@rule("Initial values", "dbcop: 0. AWDIT: nil, which nothing can read there.")
+def formats_without_ids_have_initial_values_too() -> None:
+    assert names(read("[x==0 y==?]", "dbcop-hist")) == {}
+    assert names(read("r 1 0", "awdit")) == {"thin-air-read": 1}
+
+
+@rule("Explicit writes of the initial value", "dbcop's `?` is always a read of what was before any write.")
+def a_question_mark_is_the_initial_version() -> None:
+    assert names(read("[x:=0] ; [x==? x==0]", "dbcop-hist")) == {"non-repeatable-read": 1}
+    assert names(read("[x==? x==0]", "dbcop-hist")) == {}
+
+
 @rule("Explicit writes of the initial value", "A read of 0 then needs that write.")
 def an_explicit_zero_is_the_only_zero() -> None:
     history = read("w(1,0,0,1) ; w(1,5,0,1) ; r(1,0,1,2)")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
+from tests.formats import placed_histories
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -27,6 +28,20 @@ AION = b"""[{"tid":1,"sid":"s","sno":2,"sts":{"p":5,"l":1},"cts":7,"ops":[{"t":"
 {"tid":"two","status":"aborted","ops":[{"t":"r","k":3,"v":[1,"\\n"]},{"t":"append","k":3,"v":null}],"x":{}}]
 """
 LINES = AION.decode().strip("[]\n").replace("},\n", "}\n").encode() + b"\n"
+DBCOP_HIST = "// first\n[x:=1 7:=2] [7==2 x:=0]!\n[x==? y==?]\n---\n[größe:=5]\n".encode()
+DBCOP_JSON = b"""{"params":{"id":0},"info":"","data":[
+[{"events":[{"Write":{"variable":0,"version":5}},{"Read":{"variable":1,"version":null}}],"committed":true},
+{"events":[["w",1,0],["r",0,5]],"committed":false}],
+[{"committed":true,"events":[],"x":{}}]],"end":"2025-01-01T00:00:00Z"}
+"""
+AWDIT = b"""w 0 0
+w 1 0
+=====
+w 0 5
+-----
+r 0 5
+r 1 0
+"""
 LOG = b"""{"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
 {"tick":"95","type":2300,"tid":"137","data":{"_key":"1","_id":"rwCol/1","_rev":"_f","rwAttr":2}}
 {"tick":"96","type":2201,"tid":"137","db":"rwRegister"}
@@ -68,6 +83,21 @@ TEXT_FORMS = {
         format="jepsen", suffix=".json", sample=EVENTS, histories=strategies.jepsen_histories(json=True)
     ),
     "aion": Form(format="aion", suffix=".json", sample=AION, histories=strategies.aion_histories()),
+    "dbcop-hist": Form(
+        format="dbcop-hist",
+        suffix=".hist",
+        sample=DBCOP_HIST,
+        histories=placed_histories.dbcop_hist_histories(),
+    ),
+    "dbcop-json": Form(
+        format="dbcop-json",
+        suffix=".dbcop.json",
+        sample=DBCOP_JSON,
+        histories=placed_histories.dbcop_json_histories(),
+    ),
+    "awdit": Form(
+        format="awdit", suffix=".awdit", sample=AWDIT, histories=placed_histories.awdit_histories()
+    ),
     "aion-lines": Form(format="aion", suffix=".jsonl", sample=LINES, histories=strategies.aion_histories()),
 }
 _PARQUET = Form(format="parquet", suffix=".parquet", sample=b"", histories=strategies.any_histories())

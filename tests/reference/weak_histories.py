@@ -73,23 +73,18 @@ class _Store:
         self.view = choose(VIEWS)
         self.lies = choose((0, 0, 0, 0, 1, 3))
         self.sessions = [choose(SESSIONS) for _ in range(self.size)]
-        self.statuses = self.chosen_statuses()
+        statuses = choose(STATUSES)
+        self.statuses = [choose(statuses) for _ in range(self.size)]
         # An indeterminate transaction may have committed.
         may_last = {Status.COMMITTED: (True,), Status.ABORTED: (False,), Status.INDETERMINATE: (True, False)}
         self.lasting = [n for n in range(self.size) if choose(may_last[self.statuses[n]])]
         self.initial = choose(INITIALS)
-        if Status.INDETERMINATE not in self.statuses and choose((True, False)):
+        if choose((True, False)):
             self.initial = Initial(value=0, replaceable=True)
         self.used = 0
         self.plan = [self.planned() for _ in range(self.size)]
         self.orders = {session: self.interleaved() for session in SESSIONS}
         self.known: dict[int, list[int]] = {}
-
-    def chosen_statuses(self) -> list[Status]:
-        """None is indeterminate where values repeat: who counts is then a question of its own."""
-        statuses = self.chooser.choice(STATUSES)
-        kept = [s for s in statuses if self.unique or s is not Status.INDETERMINATE]
-        return [self.chooser.choice(kept) for _ in range(self.size)]
 
     def interleaved(self) -> list[int]:
         """All transactions in an order that every session agrees with."""
@@ -109,11 +104,12 @@ class _Store:
         return operations
 
     def value(self, key: str, mine: list[tuple[str, int | None]]) -> int:
-        """A new value, or one that was used before; never twice one's own in a list."""
-        # The initial value may be written too.
+        """A new value, or one that was used before: the initial one, or any; one's own does not repeat it."""
         options: list[int | None] = [None, None, *range(self.used + 1)]
-        again = None if self.unique else self.chooser.choice(options)
-        if again is not None and not (key in self.lists and (key, again) in mine):
+        if self.unique:
+            options = [None, None, None, None, *(value for other, value in mine if other == key)]
+        again = self.chooser.choice(options)
+        if again is not None:
             return again
         self.used += 1
         return self.used
@@ -211,6 +207,8 @@ class _Store:
                 blocks[place:] + blocks[:place],
                 [*blocks, blocks[place]],
                 [*blocks[:place], blocks[place][:1]],
+                [*blocks[:place], blocks[place][1:]],
+                [*blocks[:place], blocks[place][::-1], *blocks[place + 1 :]],
                 [*blocks, (71,)],
             )
         )

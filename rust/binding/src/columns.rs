@@ -3,7 +3,7 @@
 use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{aion, jepsen, plume, table};
+use isoscope_kernel::formats::{aion, awdit, dbcop_hist, dbcop_json, jepsen, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
@@ -265,6 +265,9 @@ impl Columns {
         let outcome = match format {
             "aion" => aion::write(&self.0, &mut sink),
             "aion-lines" => aion::write_lines(&self.0, &mut sink),
+            "awdit" => awdit::write(&self.0, &mut sink),
+            "dbcop-hist" => dbcop_hist::write(&self.0, &mut sink),
+            "dbcop-json" => dbcop_json::write(&self.0, &mut sink),
             "jepsen" => jepsen::write(&self.0, &mut sink),
             "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
             "plume" => plume::write(&self.0, &mut sink),
@@ -281,6 +284,9 @@ impl Columns {
     fn unwritable(&self, py: Python<'_>, format: &str) -> PyResult<Vec<&'static str>> {
         let unwritable = match format {
             "aion" | "aion-lines" => aion::unwritable,
+            "awdit" => awdit::unwritable,
+            "dbcop-hist" => dbcop_hist::unwritable,
+            "dbcop-json" => dbcop_json::unwritable,
             "jepsen" => jepsen::unwritable,
             "jepsen-json" => jepsen::unwritable_json,
             "plume" => plume::unwritable,

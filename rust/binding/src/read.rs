@@ -4,6 +4,9 @@ use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::Aion;
+use isoscope_kernel::formats::awdit::Awdit;
+use isoscope_kernel::formats::dbcop_hist::DbcopHist;
+use isoscope_kernel::formats::dbcop_json::DbcopJson;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
 use isoscope_kernel::formats::plume::Plume;
 use isoscope_kernel::formats::{Reader as Blocks, arango};
@@ -16,6 +19,9 @@ use pyo3::prelude::*;
 /// One parser for each format that is text.
 enum Format {
     Aion(Blocks<Aion>),
+    Awdit(Blocks<Awdit>),
+    DbcopHist(Blocks<DbcopHist>),
+    DbcopJson(Blocks<DbcopJson>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
     Plume(Blocks<Plume>),
@@ -26,6 +32,9 @@ macro_rules! each {
     ($format:expr, $reader:ident => $result:expr) => {
         match $format {
             Format::Aion($reader) => $result,
+            Format::Awdit($reader) => $result,
+            Format::DbcopHist($reader) => $result,
+            Format::DbcopJson($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
             Format::Plume($reader) => $result,
@@ -37,6 +46,9 @@ impl Format {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "aion" => Self::Aion(Blocks::new(Aion::default())),
+            "awdit" => Self::Awdit(Blocks::new(Awdit::default())),
+            "dbcop-hist" => Self::DbcopHist(Blocks::new(DbcopHist::default())),
+            "dbcop-json" => Self::DbcopJson(Blocks::new(DbcopJson::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
@@ -61,7 +73,7 @@ impl Format {
         match self {
             Self::Jepsen(reader) => Some(reader.format()),
             Self::JepsenJson(reader) => Some(&mut reader.format().0),
-            Self::Aion(_) | Self::Plume(_) => None,
+            _ => None,
         }
     }
 }

@@ -5,6 +5,9 @@
 use isoscope_kernel::equality::same;
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::{self, Aion};
+use isoscope_kernel::formats::awdit::{self, Awdit};
+use isoscope_kernel::formats::dbcop_hist::{self, DbcopHist};
+use isoscope_kernel::formats::dbcop_json::{self, DbcopJson};
 use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
 use isoscope_kernel::formats::plume::{self, Plume};
 use isoscope_kernel::formats::{Reader, Records, edn};
@@ -15,13 +18,16 @@ use isoscope_kernel::value::Values;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every parser.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 9] = [
     ("plume", plume),
     ("jepsen", jepsen),
     ("jepsen_json", jepsen_json),
     ("aion", aion),
     ("arango", arango),
     ("edn_value", edn_value),
+    ("awdit", awdit),
+    ("dbcop_hist", dbcop_hist),
+    ("dbcop_json", dbcop_json),
 ];
 
 type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -44,6 +50,21 @@ pub fn jepsen_json(input: &[u8]) {
 /// AION histories, an array or lines.
 pub fn aion(input: &[u8]) {
     text_format::<Aion>(input, aion::write);
+}
+
+/// AWDIT's test format.
+pub fn awdit(input: &[u8]) {
+    text_format::<Awdit>(input, awdit::write);
+}
+
+/// dbcop's text.
+pub fn dbcop_hist(input: &[u8]) {
+    text_format::<DbcopHist>(input, dbcop_hist::write);
+}
+
+/// dbcop's JSON.
+pub fn dbcop_json(input: &[u8]) {
+    text_format::<DbcopJson>(input, dbcop_json::write);
 }
 
 /// The ArangoDB log.

@@ -159,17 +159,29 @@ fn observations(history: &History, owners: &[u32], by_key: &ByKey) -> (Vec<(u32,
     for key in 0..history.keys.len() {
         let operations = by_key.of(key);
         writes.fill(history, owners, operations);
-        for &read in operations.iter().filter(|&&read| history.operations.kinds[read as usize] == Kind::Read)
-        {
-            let (reader, value) = (owners[read as usize], history.operations.values[read as usize]);
-            if history.transactions.statuses[reader as usize] == Status::Aborted {
+        // The transaction that wrote the key last: its operations on a key stand side by side.
+        let mut written = None;
+        for &read in operations {
+            let kind = history.operations.kinds[read as usize];
+            if kind.installs() && kind != Kind::Delete {
+                written = Some(owners[read as usize]);
+            }
+            if kind != Kind::Read {
                 continue;
             }
-            let single = [value];
-            for &seen in history.values.as_list(value).unwrap_or(&single) {
+            let (reader, value) = (owners[read as usize], history.operations.values[read as usize]);
+            let is_own = history.values.as_list(value).is_none() && written == Some(reader);
+            if history.transactions.statuses[reader as usize] == Status::Aborted || is_own {
+                continue;
+            }
+            let (list, single) = (history.values.as_list(value), [value]);
+            for &seen in list.unwrap_or(&single) {
+                // What a transaction wrote itself says nothing about others.
+                let own = writes.of(if list.is_some() { seen } else { Value::NOTHING });
+                let own = own.iter().any(|write| write.transaction == reader && write.operation < read);
+                let initial = list.is_none() && history.initial.of(key as u32) == seen;
                 let writers = Writers::of(history, writes.of(seen), reader, read);
-                let initial = history.initial.of(key as u32) == seen && writers.count > 0;
-                if let Some(writer) = writers.only().filter(|_| !initial).and_then(indeterminate)
+                if let Some(writer) = writers.only().filter(|_| !own && !initial).and_then(indeterminate)
                     && writer != reader
                 {
                     observed.push((reader, writer));
@@ -237,7 +249,7 @@ impl<'h> Judge<'h> {
     }
 
     fn register(&mut self, key: u32, operations: &[u32]) {
-        let mut initial = Initially::of(self.history, &self.writes, key);
+        let mut initial = Initially::of(self.history, self.counted, &self.writes, key);
         for run in self.runs(operations) {
             let (mut first, mut differs) = (None, false);
             for (place, &read) in run.iter().enumerate() {
@@ -321,10 +333,9 @@ struct Initially {
 }
 
 impl Initially {
-    fn of(history: &History, writes: &Writes, key: u32) -> Self {
+    fn of(history: &History, counted: &[bool], writes: &Writes, key: u32) -> Self {
         let value = history.initial.of(key);
-        let written =
-            |write: &Write| history.transactions.statuses[write.transaction as usize] != Status::Aborted;
+        let written = |write: &Write| counted[write.transaction as usize];
         let replaced = history.initial.replaceable && writes.of(value).iter().any(written);
         Self { value: if replaced { REPLACED } else { value }, learned_by: NOTHING }
     }

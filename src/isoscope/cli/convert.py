@@ -19,7 +19,7 @@ __all__ = ["command"]
 def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
     """Convert a history to another format.
 
-    The format of OUT follows from its name (.txt, .edn, .json, .jsonl, .parquet; then .gz or .zst).
+    The format of OUT follows from its name (.txt, .edn, .json, .hist, .parquet, ...; then .gz or .zst).
     What OUT cannot hold is refused by name, unless --lossy.
 
     \b

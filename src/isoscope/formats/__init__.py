@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.formats import aion, jepsen, parquet, plume
+from isoscope.formats import aion, awdit, dbcop_hist, dbcop_json, jepsen, parquet, plume
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, File, Input, output
 
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "histories", "load", "save"]
 
-FORMATS: tuple[Format, ...] = (plume.FORMAT, jepsen.FORMAT, aion.FORMAT, parquet.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    plume.FORMAT,
+    jepsen.FORMAT,
+    aion.FORMAT,
+    dbcop_hist.FORMAT,
+    dbcop_json.FORMAT,
+    awdit.FORMAT,
+    parquet.FORMAT,
+)
 
 
 def load(
@@ -110,13 +118,18 @@ def _sniffed(source: Input) -> Format:
 
 
 def for_path(path: str) -> Format:
-    """The format that the name of a file suggests."""
+    """The format that the name of a file suggests: the one with the longest suffix."""
     name = _uncompressed(path)
-    writable = [candidate for candidate in FORMATS if candidate.write is not None]
-    for candidate in writable:
-        if name.endswith(candidate.suffixes):
-            return candidate
-    suffixes = ", ".join(suffix for candidate in writable for suffix in candidate.suffixes)
+    writable = {
+        suffix: candidate
+        for candidate in FORMATS
+        if candidate.write is not None
+        for suffix in candidate.suffixes
+    }
+    for suffix in sorted(writable, key=len, reverse=True):
+        if name.endswith(suffix):
+            return writable[suffix]
+    suffixes = ", ".join(writable)
     raise UnknownFormatError(
         f"{path}: the name does not say which format to write\n\n"
         f"hint: name the format, or let the file end with one of {suffixes}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from isoscope._native import ParseError, Reader
@@ -88,7 +88,8 @@ class Format:
 
     A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
     a reader assumes, which a history with another assumption loses (None: the format writes its own).
-    `writer` names the native writer for a path, which may have more to lose.
+    `writer` names the native writer for a path, which may have more to lose: it says what is lost of the
+    features that the format holds `partly`.
     """
 
     name: str
@@ -98,21 +99,31 @@ class Format:
     read: ReadFunction
     write: WriteFunction | None = None
     holds: frozenset[str] = field(default_factory=frozenset)
+    partly: frozenset[str] = field(default_factory=frozenset)
     initial: Initial | None = None
     writer: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
-        if unheard := self.holds - set(FEATURES):
+        if unheard := (self.holds | self.partly) - set(FEATURES):
             raise ValueError(f"{self.name} holds {sorted(unheard)}, which no history has")
 
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
         """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
-        lost = [feature for feature in history.columns.features() if feature not in self.holds]
-        if self.initial is not None and _matters(history) and history.initial != self.initial:
-            lost.append(_initial_loss(history.initial, self.initial))
+        held = self.holds | self.partly
+        lost = [feature for feature in history.columns.features() if feature not in held]
+        said = history.initial
+        if "initial values of single keys" in self.partly:
+            said = replace(said, of_key={})
+        if self.initial is not None and _matters(history) and not _same(said, self.initial):
+            lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
             lost += history.columns.unwritable(self.writer(path))
         return tuple(lost)
+
+
+def _same(said: Initial, here: Initial) -> bool:
+    """Python finds False and 0.0 equal to 0; a history does not."""
+    return said == here and type(said.value) is type(here.value)
 
 
 def _initial_loss(said: Initial, here: Initial) -> str:

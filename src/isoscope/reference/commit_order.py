@@ -164,7 +164,7 @@ class _Search:
         if value is UNKNOWN:
             unwritten = {_plain(o.value) for t in self.committed for o in _external(t, key)} - {*written}
             return [*unwritten] if len(unwritten) == 1 else []
-        lasting = [v for t in self.everybody if t.status is not Status.ABORTED for v in _written(t, key)]
+        lasting = [v for t in self.committed for v in _written(t, key)]
         is_replaced = self.history.initial.replaceable and _plain(value) in lasting
         return [] if is_replaced else [_plain(value)]
 

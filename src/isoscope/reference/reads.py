@@ -103,8 +103,11 @@ def _observed_by(history: History, transactions: list[Transaction], reader: Tran
     """Indeterminate transactions that alone can have written something that `reader` read."""
     observed: set[int] = set()
     for place, read in known_reads(reader):
+        own = installed_before(reader, read.key, place)
+        if own and not isinstance(read.value, tuple):
+            continue  # what a transaction wrote itself says nothing about others
         for value in seen(read):
-            if not _is_initial(history, read, value):
+            if value not in own and not _is_initial(history, read, value):
                 observed |= _only_indeterminate(transactions, reader, place, read.key, value)
     return observed
 
@@ -122,7 +125,8 @@ def _only_indeterminate(
 
 
 def _is_initial(history: History, read: Operation, value: object) -> bool:
-    return token(_declared_initial(history, read.key)) == value
+    """Whether a register may hold `value` from the start; a list starts empty."""
+    return not isinstance(read.value, tuple) and token(_declared_initial(history, read.key)) == value
 
 
 def _declared_initial(history: History, key: object) -> object:
@@ -137,7 +141,7 @@ def initial_value(
     initial = _declared_initial(history, key)
     if initial is UNKNOWN:
         return _learned_initial(transactions, count, key)
-    kept = [t for t in transactions if t.status is not Status.ABORTED]
+    kept = [t for t in transactions if t.number in count]
     is_replaced = history.initial.replaceable and any(token(initial) in installed(t, key) for t in kept)
     return None if is_replaced else token(initial)
 
@@ -268,17 +272,30 @@ class _Key:
         """What is wrong with one read, and what it observed of other transactions, if anything."""
         raise NotImplementedError
 
+    def is_final(self, writer: Transaction, value: object, shown: int | None) -> bool:
+        """Whether the writer left the key with `value`, which a list shows so many times."""
+        written = installed(writer, self.key)
+        return written[-1] == value and (shown is None or shown >= written.count(value))
+
     def excuse(
-        self, reader: Transaction, place: int, value: object, *, extra: bool, middle: bool
+        self,
+        reader: Transaction,
+        place: int,
+        value: object,
+        *,
+        extra: bool,
+        middle: bool,
+        shown: int | None = None,
     ) -> str | None:
         """The name for a value that no possible writer excuses.
 
         `extra`: one more possible writer excuses it (the initial transaction, or the reader itself).
         `middle`: more of the list follows, so a non-final append of its writer is fine.
+        `shown`: how often a list shows it.
         """
         possible = writers(self.transactions, reader, place, self.key, value)
         others = [t for t in possible if t is not reader and t.status is not Status.ABORTED]
-        fine = [t for t in others if middle or installed(t, self.key)[-1] == value]
+        fine = [t for t in others if middle or self.is_final(t, value, shown if len(possible) == 1 else None)]
         if fine or extra:
             self.repeated_now |= len(possible) + extra > 1
             return None
@@ -322,7 +339,7 @@ class _List(_Key):
 
     def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         foreign = foreign_part(reader, place, read)
-        found = self.order(read, foreign)
+        found = self.order(reader, read, foreign)
         if foreign is not None:
             return found | self.elements(reader, place, foreign, whole=True), foreign
         elements = seen(read)
@@ -331,13 +348,25 @@ class _List(_Key):
         found |= {"not-my-last-write" if shows_earlier else "not-my-own-write"}
         return found | self.elements(reader, place, elements, whole=False), None
 
-    def order(self, read: Operation, foreign: list[object] | None) -> set[str]:
+    def order(self, reader: Transaction, read: Operation, foreign: list[object] | None) -> set[str]:
         """What is wrong with the list as a whole: all reads of it must be beginnings of one list."""
         if shows_duplicates(self.transactions, read):
             return {"duplicate-elements"}
-        if foreign is not None and foreign != self.canonical[: len(foreign)]:
-            return {"incompatible-order"}
-        return set()
+        if foreign is None:
+            return set()
+        torn = any(self.is_torn(foreign, t) for t in self.transactions if t is not reader)
+        return {"incompatible-order"} if torn or foreign != self.canonical[: len(foreign)] else set()
+
+    def is_torn(self, elements: list[object], writer: Transaction) -> bool:
+        """Whether a list shows the appends of a transaction in another order, or not from the first one on."""
+        if writer.number not in self.count:
+            return False
+        mine = [value for value in installed(writer, self.key) if self.writers_of(value) == [writer]]
+        shown = [element for element in elements if element in mine]
+        return shown != mine[: len(shown)]
+
+    def writers_of(self, value: object) -> list[Transaction]:
+        return [t for t in self.transactions if value in installed(t, self.key)]
 
     def elements(self, reader: Transaction, place: int, elements: list[object], *, whole: bool) -> set[str]:
         """What is wrong with single elements; `whole`: the last one is where the list ended."""
@@ -346,7 +375,14 @@ class _List(_Key):
         self.repeated_now = False
         for index, element in enumerate(elements):
             middle = not whole or index + 1 < len(elements)
-            name = self.excuse(reader, place, element, extra=element in own, middle=middle)
+            name = self.excuse(
+                reader,
+                place,
+                element,
+                extra=element in own,
+                middle=middle,
+                shown=elements.count(element),
+            )
             if name:
                 found.add(name)
         self.repeated += self.repeated_now

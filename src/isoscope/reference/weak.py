@@ -132,9 +132,14 @@ class Relations:
         return all(c.source != INITIAL for c in self._demands(level)) and is_acyclic(self.known_order(level))
 
     def affected_reads(self) -> Iterator[AffectedRead]:
-        """A conflict is an anomaly if its demand cannot be met: named by the weakest level that sees it."""
+        """A conflict is an anomaly if its demand cannot be met: named by the weakest level that sees it.
+
+        A demand that happens-before meets is not to blame, even if others make a cycle with it.
+        """
         orders = {level: self.known_order(level) for level in LEVELS}
         for t1, t2, t3, key, level in self.conflicts:
+            if (t2, t1) in self.happens_before:
+                continue
             by_causal_order, by_commit_order = _NAMES[level]
             if t1 == INITIAL or (t1, t2) in self.happens_before:
                 yield AffectedRead(by_causal_order, t3, key)

@@ -8,15 +8,18 @@ use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const SAMPLES: [&[u8]; 6] = [
+const SAMPLES: [&[u8]; 9] = [
     b"w(1,5,0,7)\nw(9,1,3,-1)\nr(1,5,2,8)\nr(18446744073709551615,-4,2,9)\n",
     b"[{:type :invoke :value [[:r \"k\" nil] [:append 1 2]] :process 0 :index 0 :time 5}\n#op{:process 1 :type :info :value [[:w :x 1.5] [:r {:a #{1}} [1 \\a]]]} ; x\n{:type :ok :value [[:r \"k\" (1 \"\\u00e9\")] [:append 1 2]] :process 0 :transaction #_2 3}]",
     b"[{\"type\":\"invoke\",\"f\":\"txn\",\"value\":[[\"r\",\"k\",null],[\"append\",1,2]],\"process\":0,\"index\":0},\n{\"type\":\"ok\",\"value\":[[\"r\",\"k\",[1,\"\\u00e9\",-2.5e3]],[\"append\",1,2]],\"process\":0,\"index\":2,\"x\":{\"y\":[true]}}]",
     b"[{\"tid\":1,\"sid\":\"s\",\"sno\":2,\"sts\":{\"p\":5,\"l\":1},\"cts\":7,\"ops\":[{\"t\":\"w\",\"k\":\"x\",\"v\":1.5}]},\n{\"tid\":\"two\",\"status\":\"aborted\",\"ops\":[{\"t\":\"r\",\"k\":3,\"v\":[1,\"\\n\"]},{\"t\":\"append\",\"k\":3,\"v\":null}]}]",
     b"{\"tick\":\"94\",\"type\":2200,\"tid\":\"137\"}\n{\"type\":2300,\"tid\":\"137\",\"data\":{\"_key\":\"1\",\"rwAttr\":2}}\n{\"type\":2201,\"tid\":\"137\"}",
     b"[nil true -7 2.5 1.5M 22/7 :ns/k sym \"a\\n\" \\newline #{1 2} {:a (1 2)} #inst \"x\" ##NaN #_x ^:m y]",
+    b"w 0 0\nw 18446744073709551615 7\n=====\nw 0 1\n-----\nr 0 1\r\n\n--- r 1 0\n==-==\nw 1 1",
+    b"// first\n[x:=1 0:=2] [y==2 x:=0]!\n\n[x==? y==?] // end\n---\n---\n [ 07_\xc3\xa9:=18446744073709551615 ]\n",
+    b"{\"params\":{\"id\":12},\"info\":\"\",\"data\":[[{\"events\":[{\"Write\":{\"variable\":0,\"version\":0}},[\"r\",0,null]],\"committed\":true},\n{\"committed\":false,\"x\":[1],\"events\":[[\"w\",18446744073709551615,7]]}],[]],\"end\":12}",
 ];
-const WORDS: [&[u8]; 24] = [
+const WORDS: [&[u8]; 29] = [
     b"nil",
     b"null",
     b"[",
@@ -39,6 +42,11 @@ const WORDS: [&[u8]; 24] = [
     b"9223372036854775808",
     b"1e999",
     b"\xef\xbb\xbf",
+    b"==",
+    b":=",
+    b"?",
+    b"!",
+    b"---\n",
     b"\x00",
     b"\xff",
 ];

@@ -5,12 +5,16 @@
 
 pub mod aion;
 pub mod arango;
+pub mod awdit;
+pub mod dbcop_hist;
+pub mod dbcop_json;
 pub mod edn;
 pub mod jepsen;
 pub mod json;
 pub mod plume;
 pub mod table;
 
+mod placed;
 mod reader;
 
 pub use reader::Reader;

@@ -2,7 +2,9 @@
 
 use super::{INITIAL, Judge, ListOrder, NOBODY, NOTHING, Name};
 use crate::by_key::Writers;
+use crate::history::History;
 use crate::value::Value;
+use hashbrown::HashMap;
 
 /// One read of a list, and what it saw of others: everything before the own appends.
 struct ListRead<'l> {
@@ -16,8 +18,10 @@ impl Judge<'_> {
         // Reads of a key mostly extend each other: what was judged clean once is not judged again.
         let (mut clean, mut distinct): (&[Value], &[Value]) = (&[], &[]);
         let mut reads = Vec::new();
+        let mut several = Several::default();
         let mut canonical = ListRead { read: NOTHING, observed: &[] };
         for run in self.runs(operations) {
+            several.add(history, self.owners[run[0] as usize], run);
             let mut first: Option<(u32, &[Value])> = None;
             let mut differs = false;
             for (place, &read) in run.iter().enumerate() {
@@ -39,7 +43,7 @@ impl Judge<'_> {
                 }
             }
         }
-        self.order(key, &canonical, &reads);
+        self.order(key, &canonical, &reads, &several);
     }
 
     /// Whether a list shows an element more often than it was appended; `distinct` is one that does not.
@@ -65,29 +69,35 @@ impl Judge<'_> {
     }
 
     /// Holds every read against the canonical one, and traces the elements to their writers.
-    fn order(&mut self, key: u32, canonical: &ListRead<'_>, reads: &[(ListRead<'_>, bool)]) {
-        let writers: Vec<u32> = canonical.observed.iter().map(|&element| self.writer(element)).collect();
-        let mut order = ListOrder { key, read: canonical.read, unread: self.unread(canonical.observed), writers, ..ListOrder::default() };
-        for (ListRead { read, observed }, repeats) in reads {
+    fn order(&mut self, key: u32, canonical: &ListRead<'_>, reads: &[(ListRead<'_>, bool)], several: &Several) {
+        let unread = self.unread(canonical.observed);
+        let mut order = ListOrder { key, read: canonical.read, unread, ..ListOrder::default() };
+        order.writers = self.writers_of(canonical.observed);
+        for &(ListRead { read, observed }, repeats) in reads {
+            let reader = self.owners[read as usize];
             let common = common_prefix(canonical.observed, observed);
-            let last = if common == observed.len() {
-                order.prefixes.push((*read, common as u32));
-                common.checked_sub(1).map(|last| order.writers[last])
-            } else {
-                if !repeats {
-                    self.find(Name::IncompatibleOrder, *read, canonical.read, observed[common]);
-                }
-                let seen: Vec<u32> = observed.iter().map(|&element| self.writer(element)).collect();
-                let last = seen.last().copied();
-                order.others.push((*read, seen));
-                last
-            };
-            let source = last.unwrap_or(INITIAL);
-            if source != self.owners[*read as usize] {
-                self.sources.set(*read, source);
+            let others = (common < observed.len()).then(|| self.writers_of(observed));
+            let writers = others.as_deref().unwrap_or(&order.writers[..common]);
+            let torn = several.torn(self, reader, observed, writers);
+            if let Some((append, element)) = torn.filter(|_| !repeats) {
+                self.find(Name::IncompatibleOrder, read, append, element);
+            } else if others.is_some() && !repeats {
+                self.find(Name::IncompatibleOrder, read, canonical.read, observed[common]);
+            }
+            let source = writers.last().copied().unwrap_or(INITIAL);
+            if source != reader {
+                self.sources.set(read, source);
+            }
+            match others {
+                Some(writers) => order.others.push((read, writers)),
+                None => order.prefixes.push((read, common as u32)),
             }
         }
         self.share.lists.push(order);
+    }
+
+    fn writers_of(&self, elements: &[Value]) -> Vec<u32> {
+        elements.iter().map(|&element| self.writer(element)).collect()
     }
 
     /// The counted transaction that alone can have appended `element`.
@@ -142,18 +152,27 @@ impl Judge<'_> {
         for (index, &element) in list.iter().enumerate().skip(known) {
             let writers = Writers::of(self.history, self.writes.of(element), reader, read);
             let is_last = whole && index + 1 == list.len();
-            worst.element(element, &writers, is_last, self.own_earlier(element, read));
+            let cut_off = is_last && self.is_cut_off(list, &writers);
+            worst.element(element, &writers, is_last, cut_off, self.own_earlier(element, read));
         }
         if let Some(&element) = list.last().filter(|_| whole && known == list.len()) {
             // The list may end where another read of it went on: between two appends of one writer.
             let writers = Writers::of(self.history, self.writes.of(element), reader, read);
-            worst.element(element, &writers, true, false);
+            let cut_off = self.is_cut_off(list, &writers);
+            worst.element(element, &writers, true, cut_off, false);
         }
         self.repeated += u64::from(worst.repeated);
         for (name, other, element) in worst.found {
             self.find(name, read, other, element);
         }
         worst.clean
+    }
+
+    /// Whether the list ends between two appends of the same value by one transaction.
+    fn is_cut_off(&self, list: &[Value], writers: &Writers) -> bool {
+        let Some(write) = writers.only() else { return false };
+        let appends = self.writes.of(write.value).len();
+        appends > 1 && list.iter().filter(|&&element| element == write.value).count() < appends
     }
 
     /// Where `list` first shows something that the reader appends, before or after it reads.
@@ -170,6 +189,48 @@ impl Judge<'_> {
     fn own_earlier(&self, element: Value, read: u32) -> bool {
         let reader = self.owners[read as usize];
         self.writes.of(element).iter().any(|write| write.transaction == reader && write.operation < read)
+    }
+}
+
+/// Transactions with several appends to one list, each with its appends in program order.
+#[derive(Default)]
+struct Several(HashMap<u32, Vec<(u32, Value)>>);
+
+impl Several {
+    fn add(&mut self, history: &History, transaction: u32, run: &[u32]) {
+        let appends = run.iter().filter(|&&operation| history.operations.kinds[operation as usize].installs());
+        let appends: Vec<(u32, Value)> =
+            appends.map(|&append| (append, history.operations.values[append as usize])).collect();
+        if appends.len() > 1 {
+            self.0.insert(transaction, appends);
+        }
+    }
+
+    /// An append that a list should show before, or instead of, the element that it shows: whoever is in a
+    /// list is in it from his first append on, in order.
+    fn torn(
+        &self,
+        judge: &Judge<'_>,
+        reader: u32,
+        elements: &[Value],
+        writers: &[u32],
+    ) -> Option<(u32, Value)> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut shown: HashMap<u32, usize> = HashMap::new();
+        for (&element, &writer) in elements.iter().zip(writers).filter(|&(_, &writer)| writer != reader) {
+            let Some(appends) = self.0.get(&writer) else { continue };
+            let place = shown.entry(writer).or_default();
+            // An element that somebody else may have appended says nothing.
+            let mut sure = appends[*place..].iter().filter(|(_, value)| judge.writer(*value) == writer);
+            let &(append, expected) = sure.next()?;
+            if expected != element {
+                return Some((append, element));
+            }
+            *place = appends.iter().position(|&(operation, _)| operation == append)? + 1;
+        }
+        None
     }
 }
 
@@ -203,9 +264,10 @@ impl Worst {
         }
     }
 
-    fn element(&mut self, element: Value, writers: &Writers, is_last: bool, own: bool) {
+    fn element(&mut self, element: Value, writers: &Writers, is_last: bool, cut_off: bool, own: bool) {
+        let intermediate = writers.intermediate.or(writers.good.filter(|_| cut_off));
         // A list that goes on behind a non-final append shows the version that came after it.
-        let fine = writers.good.is_some() || own || (writers.intermediate.is_some() && !is_last);
+        let fine = (writers.good.is_some() && !cut_off) || own || (intermediate.is_some() && !is_last);
         let committed = writers.good.is_some() || writers.intermediate.is_some();
         let surely_committed = writers.count == 1 && committed && !own;
         let was_clean = self.clean;
@@ -213,7 +275,7 @@ impl Worst {
             self.repeated |= writers.count + usize::from(own) > 1;
         } else if let Some(later) = writers.later {
             self.note(Name::FutureRead, later.operation, element);
-        } else if let Some(write) = writers.intermediate {
+        } else if let Some(write) = intermediate {
             self.note(Name::IntermediateRead, write.operation, element);
         } else if let Some(write) = writers.aborted {
             self.note(Name::AbortedRead, write.operation, element);

@@ -113,16 +113,11 @@ impl<'d, 'h> Search<'d, 'h> {
             self.join(node);
         }
         self.conflicts(node);
-        if let Some(clock) = self.clocks.get_mut(self.dependencies.rows[node as usize] as usize) {
-            clock.increment();
-            if self.readers[node as usize] > 0 {
-                self.copies[node as usize] = Some(clock.clone());
-            }
-        }
     }
 
     fn join(&mut self, node: u32) {
         let row = self.dependencies.rows[node as usize] as usize;
+        self.clocks[row].increment();
         for writer in self.observed(node) {
             if let Some(copy) = &self.copies[writer as usize] {
                 self.effort.joins += 1;
@@ -132,6 +127,9 @@ impl<'d, 'h> Search<'d, 'h> {
             if self.readers[writer as usize] == 0 {
                 self.copies[writer as usize] = None;
             }
+        }
+        if self.readers[node as usize] > 0 {
+            self.copies[node as usize] = Some(self.clocks[row].clone());
         }
     }
 
@@ -157,8 +155,10 @@ impl<'d, 'h> Search<'d, 'h> {
 
     /// How many transactions of `row` happen before the node at hand.
     fn count(&self, node: u32, row: u32) -> u32 {
-        match self.clocks.get(self.dependencies.rows[node as usize] as usize) {
-            Some(clock) => clock.count(row),
+        let own = self.dependencies.rows[node as usize];
+        match self.clocks.get(own as usize) {
+            // The clock of a row counts the node itself.
+            Some(clock) => clock.count(row) - u32::from(row == own),
             None => self.reached[row as usize],
         }
     }

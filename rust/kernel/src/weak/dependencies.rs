@@ -36,7 +36,7 @@ pub struct Dependencies<'h> {
     pub reads_from: Edges,
     /// Order of appends to lists.
     pub successions: Edges,
-    /// Whether a node observed some key in several states.
+    /// Whether a node observed some key in several states, or a list that fits no other.
     pub varying: Vec<bool>,
 }
 
@@ -240,6 +240,13 @@ impl<'h> Dependencies<'h> {
 
     fn varies(&self, node: u32) -> bool {
         let reads = self.read_range(node);
+        let odd = |operation: u32, key: u32| {
+            !self.observations.seen(operation as usize).is_empty()
+                && self.observations.prefix(operation as usize, key).is_none()
+        };
+        if self.observations.has_lists() && self.reads(node).any(|read| odd(read.operation, read.key)) {
+            return true;
+        }
         let (keys, sources) = (&self.read_keys[reads.clone()], &self.read_sources[reads]);
         if keys.len() <= 16 {
             // Few enough to compare each with each.

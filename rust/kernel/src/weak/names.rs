@@ -132,7 +132,11 @@ impl Namer<'_, '_> {
         for &newer in observed.iter().filter(|&&newer| self.dependencies.writes_key(newer, key)) {
             let Some(class) = reader.class(key, older, newer) else { continue };
             let Some(components) = self.components.get(class as usize) else { continue };
-            if older != INITIAL && components.of[older as usize] != components.of[newer as usize] {
+            if older != INITIAL
+                && (components.of[older as usize] != components.of[newer as usize]
+                    || self.happens_before.holds(self.dependencies, newer, older))
+            {
+                // No cycle, or none that this conflict is to blame for.
                 continue;
             }
             let is_co = older == INITIAL || self.happens_before.holds(self.dependencies, older, newer);
@@ -150,8 +154,8 @@ impl Namer<'_, '_> {
         }
     }
 
-    /// Writers of one row: first those that `older` does not reach, then those that it reaches by the
-    /// commit order, then those that it happens before.
+    /// Writers of one row: first those that happen before `older` or that it does not reach, then those
+    /// that it reaches by the commit order, then those that it happens before.
     fn along(
         &self,
         reader: &Reader<'_, '_>,
@@ -183,7 +187,10 @@ impl Namer<'_, '_> {
             writers.partition_point(|&writer| !self.happens_before.holds(self.dependencies, older, writer));
         let reached = writers[..caused]
             .partition_point(|&writer| components[writer as usize] != components[older as usize]);
-        (reached, caused)
+        // A demand that happens-before meets is not to blame for a cycle.
+        let met =
+            writers.partition_point(|&writer| self.happens_before.holds(self.dependencies, writer, older));
+        (reached.max(met), caused.max(met))
     }
 }
 

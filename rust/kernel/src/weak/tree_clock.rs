@@ -41,7 +41,7 @@ impl TreeClock {
         self.entries[row as usize].count
     }
 
-    /// One more transaction of the own row.
+    /// One more transaction of the own row begins; what it learns is joined after this.
     pub fn increment(&mut self) {
         self.entries[self.root as usize].count += 1;
     }

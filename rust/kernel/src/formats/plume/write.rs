@@ -1,6 +1,7 @@
 //! A history as Plume text.
 
 use super::{ABORTED, aborted_name};
+use crate::formats::placed;
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value};
 
@@ -109,21 +110,10 @@ fn number(history: &History, value: Value) -> Option<i128> {
 }
 
 fn push_number(text: &mut Vec<u8>, number: i128) {
-    let Ok(mut rest) = u64::try_from(number) else {
-        text.extend_from_slice(number.to_string().as_bytes());
-        return;
-    };
-    let mut digits = [0u8; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+    match u64::try_from(number) {
+        Ok(number) => placed::push_number(text, number),
+        Err(_) => text.extend_from_slice(number.to_string().as_bytes()),
     }
-    text.extend_from_slice(&digits[start..]);
 }
 
 /// What the text cannot say of `history`, beyond the features that the format does not have.

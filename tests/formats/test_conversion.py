@@ -1,0 +1,92 @@
+"""From every format to every format: the same history, or everything that would be lost has a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isoscope import formats
+from isoscope.history import History, Interval, Operation, OperationKind, Status, Timestamp, Transaction
+from isoscope.recorder import build
+from tests.cli.running import run
+from tests.formats.forms import FORMS, Form
+from tests.formats.test_registry import told
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRITABLE = {name: form for name, form in FORMS.items() if formats.find(form.format).write is not None}
+each_source = pytest.mark.parametrize("source", FORMS.values(), ids=[f"from {name}" for name in FORMS])
+each_target = pytest.mark.parametrize("target", WRITABLE.values(), ids=[f"to {name}" for name in WRITABLE])
+
+
+def paths(source: Form, target: Form, folder: Path) -> tuple[Path, Path]:
+    """A file with the sample of `source`, and where its conversion goes."""
+    given = folder / "given"
+    given.write_bytes(source.sample)
+    return given, folder / f"made{target.suffix}"
+
+
+@each_source
+@each_target
+def test_a_sample_is_converted_or_refused_with_the_names_of_all_losses(
+    source: Form, target: Form, tmp_path: Path
+) -> None:
+    given, made = paths(source, target, tmp_path)
+    history = formats.load(given)
+    losses = target.losses(history)
+    done = run("convert", given, made, "--to", target.format)
+    if losses:
+        assert done.status == 2
+        assert [line for line in done.err.splitlines() if line.startswith("  - ")] == [
+            f"  - {loss}" for loss in losses
+        ]
+        assert not made.exists()
+    else:
+        assert (done.status, done.err) == (0, "")
+        assert told(formats.load(made)) == told(history)
+
+
+@each_source
+@each_target
+def test_lossy_says_what_it_drops_and_what_is_left_is_whole(
+    source: Form, target: Form, tmp_path: Path
+) -> None:
+    given, made = paths(source, target, tmp_path)
+    losses = target.losses(formats.load(given))
+    done = run("convert", given, made, "--to", target.format, "--lossy")
+    assert (done.status, done.out) == (0, "")
+    assert done.err.splitlines() == [f"dropped: {loss}" for loss in losses]
+    again = tmp_path / f"again{target.suffix}"
+    done = run("convert", made, again, "--format", target.format, "--to", target.format)
+    assert (done.status, done.err) == (0, "")
+    assert told(formats.load(again, format=target.format)) == told(formats.load(made, format=target.format))
+
+
+def one(key: object = 1, value: object = 2, **fields: object) -> History:
+    """One write, in a transaction with these fields."""
+    write = Operation(kind=OperationKind.WRITE, key=key, value=value)  # type: ignore[arg-type]
+    transaction = Transaction(number=0, id=1, session=0, session_id=1, operations=(write,), **fields)  # type: ignore[arg-type]
+    return build([transaction])
+
+
+BEYOND_INTEGERS = {
+    "integers beyond 64 bits": one(value=2**64),
+    "keys that are no integers": one(key="x y"),
+    "values that are no integers": one(value="x"),
+    "timestamps": one(start=Timestamp(1), commit=Timestamp(2)),
+    "client intervals of transactions": one(interval=Interval(1, 2)),
+    "indeterminate transactions": one(status=Status.INDETERMINATE),
+}
+
+
+@pytest.mark.parametrize("name", ["plume", "dbcop-hist", "dbcop-json", "awdit"])
+@pytest.mark.parametrize("feature", BEYOND_INTEGERS)
+def test_formats_of_integers_refuse_everything_else_by_name(name: str, feature: str) -> None:
+    named = {
+        ("dbcop-hist", "keys that are no integers"): (
+            "keys that are neither integers from 0 nor names of letters, digits and `_`"
+        )
+    }
+    assert named.get((name, feature), feature) in FORMS[name].losses(BEYOND_INTEGERS[feature])
