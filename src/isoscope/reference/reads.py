@@ -358,7 +358,7 @@ class _List(_Key):
         return {"incompatible-order"} if torn or foreign != self.canonical[: len(foreign)] else set()
 
     def is_torn(self, elements: list[object], writer: Transaction) -> bool:
-        """Whether a list shows the appends of a transaction in another order, or not from the first one on."""
+        """Whether a list shows a transaction's appends in another order, or not from the first one on."""
         if writer.number not in self.count:
             return False
         mine = [value for value in installed(writer, self.key) if self.writers_of(value) == [writer]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -159,6 +160,13 @@ def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anom
 def _example(text: str, folder: str, width: int) -> str:
     """One counterexample; the heading says where the input is, so places need only its name."""
     short = text.replace(f"({folder}{os.sep}", "(") if folder else text
-    glued = short.replace(" = ", f"{_GLUE}={_GLUE}").replace(" key ", f" key{_GLUE}")
+    glued = re.sub(r" = | key |\[[^][]*\]", _glue, short)
     lines = paragraph(glued, width=width, head="  - ", margin=4)
     return lines.replace(_GLUE, " ")
+
+
+def _glue(part: re.Match[str]) -> str:
+    """A key stays with its value, a list on its line; a line may end before the word `key`."""
+    if part[0] == " key ":
+        return f" key{_GLUE}"
+    return part[0].replace(" ", _GLUE)
