@@ -277,7 +277,7 @@ class _Key:
         written = installed(writer, self.key)
         return written[-1] == value and (shown is None or shown >= written.count(value))
 
-    def excuse(
+    def excuse(  # noqa: PLR0913 - what a read says of one value
         self,
         reader: Transaction,
         place: int,
