@@ -8,7 +8,8 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import measured
+from benchmarks import foreign, traces
+from benchmarks.measure import measured, size_of
 from isoscope import formats
 from isoscope.history import Initial
 from isoscope.workloads import SerialWorkload, generate
@@ -56,6 +57,15 @@ CASES = (
     ("timestamps.json", TIMESTAMPS, "timestamps.json"),
     ("timestamps.parquet", TIMESTAMPS, "timestamps.json"),
 )
+#: The same for files that no workload makes, with what writes them; text twins come from `formats.save`.
+WRITTEN = (
+    ("traces.leopard.jsonl", traces.leopard, "traces.leopard.jsonl"),
+    ("viper.log", traces.viper, "viper.log"),
+    ("dep1.json", traces.grail, "dep1.json"),
+    ("events.bincode", foreign.bincode, "events-bincode.txt"),
+    ("events.yaml", foreign.yaml, "events.yaml"),
+    ("cobra", foreign.cobra, "cobra.txt"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +80,11 @@ def rows() -> Iterator[Row]:
     """Every measurement, made now. Files take turns, so that a slow minute hits all alike."""
     DATA.mkdir(exist_ok=True)
     yield from _generated()
-    runs: dict[str, list[dict[str, float]]] = {name: [] for name, *_ in CASES}
+    yield from _written()
+    cases = [(name, yardstick) for name, _, yardstick in (*CASES, *WRITTEN)]
+    runs: dict[str, list[dict[str, float]]] = {name: [] for name, _ in cases}
     for _ in range(REPEATS):
-        for name, _, yardstick in CASES:
+        for name, yardstick in cases:
             runs[name].append(measured(DATA / name, DATA / yardstick, check=True))
     for name, found in runs.items():
         yield _row(name, found)
@@ -86,9 +98,22 @@ def _generated() -> Iterator[Row]:
         # Some formats have no ids and number transactions anew.
         formats.save(history, DATA / name, lossy=True)
         written = perf_counter() - started - made
-        size = (DATA / name).stat().st_size / 1e6
-        figures = {"generate": f"{made:.2f} s", "write": f"{written:.2f} s", "file": f"{size:.0f} MB"}
+        figures = {"generate": f"{made:.2f} s", "write": f"{written:.2f} s", "file": _size(name)}
         yield Row(f"generate {name}", figures)
+
+
+def _written() -> Iterator[Row]:
+    for name, write, yardstick in WRITTEN:
+        started = perf_counter()
+        write(DATA / name)
+        figures = {"write": f"{perf_counter() - started:.2f} s", "file": _size(name)}
+        if yardstick != name:
+            formats.save(formats.load(DATA / name), DATA / yardstick)
+        yield Row(f"write {name}", figures)
+
+
+def _size(name: str) -> str:
+    return f"{size_of(DATA / name) / 1e6:.0f} MB"
 
 
 def _row(name: str, runs: list[dict[str, float]]) -> Row:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-__all__ = ["load", "measured"]
+__all__ = ["load", "measured", "size_of"]
 
 
 def measured(history: Path, yardstick: Path, *, check: bool = False) -> dict[str, float]:
@@ -37,7 +37,7 @@ def load(history: str, yardstick: str, *, check: bool) -> dict[str, float]:
         "seconds": seconds,
         "operations": float(loaded.columns.operations),
         "transactions": float(len(loaded)),
-        "bytes": float(Path(history).stat().st_size),
+        "bytes": float(size_of(Path(history))),
         "memory": _peak() - before,
     }
     if check:
@@ -46,6 +46,12 @@ def load(history: str, yardstick: str, *, check: bool) -> dict[str, float]:
         result["check"] = perf_counter() - started
     result["yardstick"] = _iterate(yardstick)
     return result
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files of a folder."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 def _peak() -> float:

@@ -178,6 +178,9 @@ def _detailed(draw: DrawFn, operation: Operation) -> Operation:
         table=draw(st.none() | TEXTS),
         columns=tuple(draw(st.lists(TEXTS, max_size=2))),
         statement=draw(st.none() | st.sampled_from(["select", "select for update", ""])),
+        lock_mode=draw(st.none() | st.sampled_from(["NON_LOCK", "EXCLUSIVE_LOCK"])),
+        read_mode=draw(st.none() | st.sampled_from(["CONSISTENT_READ", "LOCKING_READ"])),
+        predicate=draw(st.none() | TEXTS),
         tombstone=draw(st.booleans()),
     )
 
@@ -406,6 +409,9 @@ def _everything() -> History:
         "table": "accounts",
         "columns": ("balance", "owner"),
         "statement": "select for update",
+        "lock_mode": "EXCLUSIVE_LOCK",
+        "read_mode": "LOCKING_READ",
+        "predicate": "x > 1",
     }
     scalars: tuple[Scalar, ...] = (None, True, 7, 2**70, 1.5, "text", Term(":term"))
     row = (("x", 1), (7, "text"))

@@ -24,6 +24,11 @@ def test_a_format_error_says_where_as_far_as_it_is_known(line: int, column: int,
     assert str(error) == f"{where}: expected a number, found `x`"
 
 
+def test_a_format_error_in_a_file_that_is_no_text_says_the_byte() -> None:
+    error = FormatError(path="h.bin", expected="a flag", found="the byte 0x02", byte=0)
+    assert str(error) == "h.bin: byte 0: expected a flag, found the byte 0x02"
+
+
 def test_a_format_error_shows_the_line_with_a_caret_and_a_hint() -> None:
     error = FormatError(
         path="h.txt", expected="`)`", found="end of line", line=3, column=9, hint="it is cut short",

@@ -179,6 +179,13 @@ def test_a_place_in_a_directory_names_the_file_that_holds_the_line(tmp_path: Pat
 def test_where_no_line_is_known_the_place_is_the_path() -> None:
     assert Source(path="h.txt").place(None) == "h.txt"
     assert Source(path="h.txt").place(0) == "h.txt"
+
+
+def test_a_place_in_an_input_that_is_no_text_is_a_byte_of_its_file() -> None:
+    source = Source(path="logs", files=((1, "T1.log"), (10, "T2.log"), (10, "T3.log")), is_text=False)
+    assert source.place(None) == "logs"
+    assert source.place(9) == "T1.log: byte 8"
+    assert source.place(10) == "T3.log: byte 0"
     assert build(TWO)["b"].line is None
 
 
@@ -287,7 +294,15 @@ def test_only_what_is_present_is_listed() -> None:
 WHOLE = transaction(
     1,
     replace(
-        write("x", 1), interval=Interval(1, 2), table="t", columns=("c",), statement="update", tombstone=True
+        write("x", 1),
+        interval=Interval(1, 2),
+        table="t",
+        columns=("c",),
+        statement="update",
+        tombstone=True,
+        lock_mode="l",
+        read_mode="r",
+        predicate="p",
     ),
     read("y", (1, 2)),
     Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2, rows=(("x", 1),))),
@@ -340,6 +355,9 @@ def changed(place: int, **fields: Any) -> Transaction:
         [changed(0, table=None)],
         [changed(0, columns=("c", "d"))],
         [changed(0, statement="insert")],
+        [changed(0, lock_mode=None)],
+        [changed(0, read_mode=None)],
+        [changed(0, predicate=None)],
         [changed(0, tombstone=False)],
         [changed(1, value=(2, 1))],
         [changed(1, value=(1,))],

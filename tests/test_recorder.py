@@ -66,6 +66,9 @@ def test_details_of_an_operation_come_back() -> None:
         "table": "accounts",
         "columns": ("id", "balance"),
         "statement": "update",
+        "lock_mode": "EXCLUSIVE_LOCK",
+        "read_mode": "LOCKING_READ",
+        "predicate": "x > 1",
         "tombstone": True,
     }
     [operation] = record(lambda t: t.write("x", 1, **details)).operations

@@ -23,10 +23,12 @@ __all__ = [
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
-# Kind, key, value, interval, table, columns, statement kind, tombstone, line.
+# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone,
+# line.
 _OperationRow: TypeAlias = tuple[
-    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, bool, int
-]
+    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
+    str | None, bool, int,
+]  # fmt: skip
 # Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
 _TransactionRow: TypeAlias = tuple[
     Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,
@@ -109,9 +111,12 @@ class Columns:
 
 @final
 class Reader:
-    """Parses a format that is text, fed block by block."""
+    """Parses a format, fed block by block."""
 
     def __new__(cls, format: str) -> Reader: ...
+    @property
+    def is_text(self) -> bool: ...
+    def start_of_file(self, name: str) -> None: ...
     def feed(self, block: Buffer) -> None: ...
     def end_of_file(self) -> int: ...
     def attach_log(self, log: Buffer) -> None: ...
@@ -189,14 +194,19 @@ _Reads: TypeAlias = tuple[
 _Step: TypeAlias = tuple[int, int, int, Any, list[int]]
 # Name; reader, older, newer; key; read; how older precedes newer; how newer came to the reader's sight.
 _Finding: TypeAlias = tuple[int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]]
-# Which levels are violated; counts by name; findings; how many demands on the commit order were kept; what
-# happens-before cost: joins, entries, traversals, visits.
-_Weak: TypeAlias = tuple[list[bool], list[int], list[_Finding], int, tuple[int, int, int, int]]
+# Which levels are violated; counts by name; whether there may be more; findings; how many demands on the
+# commit order were kept; what happens-before cost: joins, entries, traversals, visits.
+_Weak: TypeAlias = tuple[list[bool], list[int], bool, list[_Finding], int, tuple[int, int, int, int]]
 
 def judge_values(
-    columns: Columns, strongest: int | None, most: int, method: int = 0
+    columns: Columns,
+    strongest: int | None,
+    most: int,
+    method: int = 0,
+    limits: tuple[int, int] | None = None,
 ) -> tuple[_Reads, _Weak | None]:
     """Judges all reads, and the weak levels up to `strongest`: 0 read committed, 1 read atomic, 2 causal.
 
-    Happens-before is computed by `method`: 0 vector clocks, 1 tree clocks, 2 traversal.
+    Happens-before is computed by `method`: 0 lazily, 1 with vector clocks, 2 with tree clocks, 3 by
+    traversal. `limits` are those on the steps and on the bytes of clocks.
     """

@@ -1,7 +1,7 @@
 """Exceptions: each means that a question could not be asked. A violation is a result, not one of these.
 
 IsoscopeError
-├── FormatError      the input is not what its format says (path, line, column, expected, found, hint)
+├── FormatError      the input is not what its format says (path, line, column or byte, expected, found, hint)
 ├── UnknownFormatError  nothing recognises the input, or no format has that name
 ├── LossError        a history holds something that the target format cannot
 └── UsageError       an option or argument makes no sense
@@ -50,6 +50,7 @@ class FormatError(IsoscopeError):
     found: str
     line: int = 0
     column: int = 0
+    byte: int | None = None
     hint: str = ""
     excerpt: str = ""
     caret: int = 0
@@ -68,6 +69,8 @@ class FormatError(IsoscopeError):
 
     @property
     def where(self) -> str:
-        """`path:line:column`, as far as it is known."""
+        """`path:line:column`, as far as it is known; `path: byte N` in a file that is no text."""
+        if self.byte is not None:
+            return f"{self.path}: byte {self.byte}"
         places = [number for number in (self.line, self.column) if number]
         return ":".join([self.path, *map(str, places)])

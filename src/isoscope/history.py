@@ -124,6 +124,9 @@ class Operation:
     table: str | None = None
     columns: tuple[str, ...] = ()
     statement: str | None = None
+    lock_mode: str | None = None
+    read_mode: str | None = None
+    predicate: str | None = None
     tombstone: bool = False
     line: int | None = field(default=None, compare=False)
 
@@ -253,22 +256,28 @@ class Source:
     """Where a history came from.
 
     `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
-    was found beside it.
+    was found beside it. In an input that is no text, a line is a byte.
     """
 
     path: str = "<memory>"
     format: str = "recorded"
     files: tuple[tuple[int, str], ...] = ()
     log: str = ""
+    is_text: bool = True
 
     def place(self, line: int | None) -> str:
-        """`path:line` of a line of the whole input."""
+        """`path:line` of a line of the whole input; `path: byte N` if it is no text."""
         if not line:
             return self.path
+        path, number = self.locate(line)
+        return f"{path}:{number}" if self.is_text else f"{path}: byte {number - 1}"
+
+    def locate(self, line: int) -> tuple[str, int]:
+        """The file in which a line of the whole input stands, and its number there."""
         if not self.files:
-            return f"{self.path}:{line}"
+            return self.path, line
         first, path = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
-        return f"{path}:{line - first + 1}"
+        return path, line - first + 1
 
 
 class History:
@@ -388,7 +397,8 @@ class History:
 
 
 def _operation(row: OperationRow) -> Operation:
-    kind, key, value, interval, table, columns, statement, tombstone, line = row
+    (kind, key, value, interval, table, columns, statement, lock_mode, read_mode, predicate,
+     tombstone, line) = row  # fmt: skip
     if KINDS[kind] is OperationKind.RANGE_READ:
         low, high, rows, tombstones = value
         value = Range(low=low, high=high, rows=rows, tombstones=tombstones)
@@ -400,6 +410,9 @@ def _operation(row: OperationRow) -> Operation:
         table=table,
         columns=columns or (),
         statement=statement,
+        lock_mode=lock_mode,
+        read_mode=read_mode,
+        predicate=predicate,
         tombstone=tombstone,
         line=line or None,
     )

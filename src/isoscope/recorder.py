@@ -265,6 +265,9 @@ def _row(operation: Operation) -> tuple[Any, ...]:
         operation.table,
         list(operation.columns),
         operation.statement,
+        operation.lock_mode,
+        operation.read_mode,
+        operation.predicate,
         operation.tombstone,
         operation.line,
     )

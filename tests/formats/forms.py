@@ -6,10 +6,12 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hypothesis import strategies as st
+
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
-from tests.formats import placed_histories
+from tests.formats import binary, placed_histories, traces
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -42,9 +44,45 @@ w 0 5
 r 0 5
 r 1 0
 """
+TRACES = rb"""{"threadID":"0-0","transactionID":"0-0,0","operationID":"0-0,0,0","operationTraceType":"START"}
+{"threadID":"1","transactionID":7,"operationTraceType":"SELECT","startTimestamp":5,"finishTimestamp":"9",
+"predicateLock":"a > 1.5","readMode":"CONSISTENT_READ","readTupleList":[{"table":"t","primaryKey":"0",
+"valueMap":{"v":null,"w":"\u00e9"}},{"primaryKey":-2.5e3,"valueMap":{"value":true}}],"sql":{"x":[]}}
+{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"delete","operationID":"0-0,0,1",
+"writeTupleList":[{"table":"t","primaryKey":"0","valueMap":{}}],"traceLockMode":"EXCLUSIVE_LOCK","statement":null}
+{"threadID":"0-0","transactionID":"0-0,0","operationTraceType":"COMMIT","operationID":"0-0,0,2","finishTimestamp":5}
+"""
+SESSION = rb"""{"value":[["range","nil","nil",[{"id":1,"sk":1,"val":5}],[{"id":2,"val":8}]]],"isInitial":true}
+{"value":[["r",1,7,false],["w",1,5,true],["w",2,6,false],["i","k",1.5,null,true,true,true,"w"]],"preBeginTS":5}
+{"value":[["d",1,4,5,false,true],{"opType":"r","key":1,"value":7,"isDead":true},["append",3,1],["r",3,[1,2]]]}
+"""
+SESSION_EDN = rb"""{:type :ok, :isInitial true, :value [[:range nil nil [{:id 1, :sk 1, :val 5}]
+[{:id 2 :val 8}]]]}
+{:type :fail, :value [[:w 1 99 true]]} ; not counted
+{:type :ok :process 1 :value [[:r 1 7 false] [:w 1 5 true] (:i "k" 1.5 nil true true),
+[:append 3 1] [:r 3 [1 2]]]}
+"""
+GRAPH = rb"""[{"_key":"1","_id":"txn/1"},{"_key":"2","_id":"txn/2"},{"_key":"x","_id":"txn/x","n":[1.5,null]},
+{"_from":"txn/1","_to":"txn/2","from_evt":"w_evt/1,1","to_evt":"a_evt/2,1","type":"ww"},
+{"_from":"txn/1","_to":"txn/x","from_evt":"w_evt/1,1","to_evt":"r_evt/x,5","type":"wr"},
+{"_from":"txn/x","_to":"txn/2","from_evt":"r_evt/x,5","to_evt":"a_evt/2,1","type":"rw"},
+{"_from":"txn/x","_to":"txn/2","type":"so"}]
+"""
 LOG = b"""{"tick":"94","type":2200,"tid":"137","db":"rwRegister"}
 {"tick":"95","type":2300,"tid":"137","data":{"_key":"1","_id":"rwCol/1","_rev":"_f","rwAttr":2}}
 {"tick":"96","type":2201,"tid":"137","db":"rwRegister"}
+"""
+YAML = b"""---
+- - events:
+      - write: true
+        variable: 5
+        value: 1
+        success: true
+      - {write: false, variable: 18446744073709551615, value: 0, success: true}
+    success: true
+  - events: []   # nothing
+    success: false
+- []
 """
 
 
@@ -82,6 +120,21 @@ TEXT_FORMS = {
     "jepsen-json": Form(
         format="jepsen", suffix=".json", sample=EVENTS, histories=strategies.jepsen_histories(json=True)
     ),
+    "jepsen-json-lines": Form(
+        format="jepsen",
+        suffix=".jsonl",
+        sample=EVENTS.replace(b"[{", b"{").replace(b"},\n", b"}\n").replace(b"}]\n", b"}\n"),
+        histories=strategies.jepsen_histories(json=True),
+    ),
+    "leopard": Form(
+        format="leopard",
+        suffix=".json",
+        sample=b"[" + TRACES.replace(b"}\n{", b"},\n{").rstrip() + b"]\n",
+        histories=traces.leopard_histories(),
+    ),
+    "leopard-lines": Form(
+        format="leopard", suffix=".jsonl", sample=TRACES, histories=traces.leopard_histories()
+    ),
     "aion": Form(format="aion", suffix=".json", sample=AION, histories=strategies.aion_histories()),
     "dbcop-hist": Form(
         format="dbcop-hist",
@@ -109,3 +162,23 @@ FORMS = TEXT_FORMS | {
         histories=strategies.any_histories(),
     )
 }
+
+
+def _read_only(name: str, suffix: str, sample: bytes) -> Form:
+    return Form(format=name, suffix=suffix, sample=sample, histories=st.nothing())
+
+
+#: Forms that are only read: no history is written in them.
+READ_ONLY_TEXT = {
+    "dbcop-yaml": _read_only("dbcop-yaml", ".yaml", YAML),
+    "viper": _read_only("viper", ".log", SESSION),
+    "viper-edn": _read_only("viper", ".edn", SESSION_EDN),
+    "grail": _read_only("grail", ".json", GRAPH),
+}
+READ_ONLY = READ_ONLY_TEXT | {
+    "dbcop-bincode": _read_only("dbcop-bincode", ".bincode", binary.BINCODE),
+    "cobra": _read_only("cobra", ".log", binary.COBRA),
+    "cobra-times": _read_only("cobra", ".log", binary.COBRA_TIMES),
+}
+ALL_FORMS = FORMS | READ_ONLY
+ALL_TEXT_FORMS = TEXT_FORMS | READ_ONLY_TEXT

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 from typing import TYPE_CHECKING
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from isoscope import formats
 from isoscope.errors import IsoscopeError
 from isoscope.history import History
-from tests.formats.forms import EDN, FORMS, LOG, TEXT_FORMS, Form
+from tests.formats.forms import ALL_FORMS, ALL_TEXT_FORMS, EDN, LOG, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+each_form = pytest.mark.parametrize("form", ALL_FORMS.values(), ids=ALL_FORMS.keys())
+each_text_form = pytest.mark.parametrize("form", ALL_TEXT_FORMS.values(), ids=ALL_TEXT_FORMS.keys())
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +78,8 @@ STRANGE = {
     "deep EDN maps": b"{:a " * 100_000,
     "deep tags": b"#a " * 100_000,
     "deep discards": b"#_ " * 100_000,
+    "deep dashes": b"- " * 100_000,
+    "deep indentation": b"".join(b" " * depth + b"-\n" for depth in range(1000)),
     "a huge integer": b"9" * 100_000,
     "a huge exponent": b"1e" + b"9" * 1000,
     "a tiny exponent": b"1e-" + b"9" * 1000,
@@ -105,12 +109,24 @@ def test_other_line_ends_are_a_history_or_an_error(form: Form, ends: bytes) -> N
     outcome(form, form.sample.replace(b"\n", ends))
 
 
+@each_text_form
+def test_line_ends_of_windows_and_mixed_ones_mean_nothing(form: Form) -> None:
+    history = form.read(form.sample)
+    assert form.read(form.sample.replace(b"\n", b"\r\n")) == history
+    assert form.read(form.sample.replace(b"\n", b"\r\n", 1)) == history
+
+
+@each_text_form
+def test_a_byte_order_mark_means_nothing(form: Form) -> None:
+    assert form.read(b"\xef\xbb\xbf" + form.sample) == form.read(form.sample)
+
+
 @each_form
-@pytest.mark.parametrize("compression", [".gz", ".zst"])
-def test_compressed_files_cut_off_or_damaged_are_errors(form: Form, compression: str, tmp_path: Path) -> None:
-    path = tmp_path / f"history{form.suffix}{compression}"
-    formats.save(form.read(form.sample), path, format=form.format)
-    content = path.read_bytes()
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress], ids=[".gz", ".zst"])
+def test_compressed_files_cut_off_or_damaged_are_errors(
+    form: Form, compress: Callable[[bytes], bytes]
+) -> None:
+    content = compress(form.sample)
     assert isinstance(outcome(form, content), History)
     for size in range(4, len(content) - 1, 7):
         assert isinstance(outcome(form, content[:size]), IsoscopeError), size

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -387,3 +388,15 @@ def test_what_was_recorded_with_a_clock_keeps_its_order_of_events() -> None:
         transaction.interval for transaction in history
     ]
     assert [transaction.positions for transaction in again] == [(1, 2), (0, 3)]
+
+
+def test_a_name_that_ends_in_jsonl_is_written_as_lines(tmp_path: Path) -> None:
+    history = FORMS["jepsen-json"].read(FORMS["jepsen-json"].sample)
+    named, suffixed = tmp_path / "history.jsonl", tmp_path / "history.jepsen.jsonl.gz"
+    formats.save(history, named, format="jepsen")
+    formats.save(history, suffixed)
+    lines = named.read_text().splitlines()
+    assert [json.loads(line)["type"] for line in lines] == ["invoke", "ok"]
+    for path in (named, suffixed):
+        assert formats.load(path).source.format == "jepsen"
+        assert formats.load(path) == history

@@ -19,13 +19,14 @@ from isoscope.history import (
     Initial,
     Operation,
     OperationKind,
+    Range,
     Scalar,
     Status,
     Timestamp,
     Transaction,
 )
 from isoscope.recorder import build
-from tests.formats.forms import FORMS, TEXT_FORMS, Form
+from tests.formats.forms import ALL_FORMS, ALL_TEXT_FORMS, FORMS, READ_ONLY, TEXT_FORMS, Form
 from tests.strategies import EVERYTHING, any_histories, histories
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ CASES = sorted(
 )
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 each_text_form = pytest.mark.parametrize("form", TEXT_FORMS.values(), ids=TEXT_FORMS.keys())
+each_read_form = pytest.mark.parametrize("form", ALL_FORMS.values(), ids=ALL_FORMS.keys())
+each_read_text_form = pytest.mark.parametrize("form", ALL_TEXT_FORMS.values(), ids=ALL_TEXT_FORMS.keys())
 
 
 @pytest.fixture
@@ -114,12 +117,13 @@ def test_a_case_that_is_read_and_written_and_read_is_the_same(path: Path) -> Non
     assert form.write(form.read(once)) == once
 
 
-@each_text_form
+@pytest.mark.parametrize("name", [*TEXT_FORMS, *READ_ONLY])
 @given(sizes=st.lists(st.integers(1, 40), min_size=1))
-def test_the_borders_of_blocks_do_not_matter(form: Form, sizes: list[int]) -> None:
-    kernel = next(name for name, other in FORMS.items() if other is form).removesuffix("-lines")
-    reader = Reader(kernel)
-    rest = memoryview(b"\xef\xbb\xbf" + form.sample)
+def test_the_borders_of_blocks_do_not_matter(name: str, sizes: list[int]) -> None:
+    form = ALL_FORMS[name]
+    reader = Reader(name.removesuffix("-lines").removesuffix("-times"))
+    reader.start_of_file("")
+    rest = memoryview((b"\xef\xbb\xbf" if reader.is_text else b"") + form.sample)
     for size in _again_and_again(sizes):
         if not rest:
             break
@@ -163,6 +167,20 @@ def test_files_are_read_back_whatever_their_compression(
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("form", READ_ONLY.values(), ids=READ_ONLY.keys())
+def test_a_format_that_is_only_read_is_recognised_and_converted(form: Form, tmp_path: Path) -> None:
+    path = tmp_path / f"history{form.suffix}"
+    path.write_bytes(form.sample)
+    history = formats.load(path)
+    assert history.source.format == form.format
+    formats.save(history, tmp_path / "history.parquet")
+    assert formats.load(tmp_path / "history.parquet") == history
+    with pytest.raises(
+        UsageError, match=f"^{form.format} is only read\n\nhint: these can be written: plume,"
+    ):
+        formats.save(history, tmp_path / "again", format=form.format)
+
+
 @each_form
 @pytest.mark.parametrize("compression", ["", ".gz", ".zst"])
 def test_standard_input_is_read_like_a_file(
@@ -175,14 +193,14 @@ def test_standard_input_is_read_like_a_file(
     assert formats.load("-") == history
 
 
-@each_form
+@each_read_form
 def test_a_sample_is_recognised_by_its_content(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)
     assert formats.load(path).source.format == form.format
 
 
-@each_text_form
+@each_read_text_form
 def test_a_byte_order_mark_and_other_line_ends_change_nothing(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(b"\xef\xbb\xbf" + form.sample.replace(b"\n", b"\r\n", 1))
@@ -245,6 +263,24 @@ LOSSES = {
         ({"operations": (write(1, -(2**63)),)}, "values below 0"),
         ({"operations": (write(1, 1.5),)}, "values that are no integers"),
         ({"operations": (write(1, 2**64),)}, "integers beyond 64 bits"),
+    ],
+    "leopard": [
+        ({"id": 1.5}, "ids that are neither integers nor strings"),
+        ({"positions": (0, 1)}, "event order"),
+        ({"interval": (0, 1)}, "client intervals of transactions"),
+        (
+            {"operations": (Operation(kind=OperationKind.COMMIT),)},
+            "markers of commit and abort that have no time, come twice or contradict the status",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.RANGE_READ, value=Range(low=1), predicate="p"),)},
+            "range reads other than predicates that no row matched",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.WRITE, key="t/1/v", value=1, table="t"),)},
+            "tables and columns that keys do not name",
+        ),
+        ({"operations": (Operation(kind=OperationKind.DELETE, key=1, value=1),)}, "values of deletes"),
     ],
     "jepsen": [
         ({"session_id": None, "positions": (0, 1)}, "missing session ids of transactions that were invoked"),
@@ -394,7 +430,7 @@ def test_input_that_no_format_recognises_is_an_error(content: bytes, problem: st
     assert str(caught.value) == f"{path}: {problem}"
 
 
-@each_form
+@each_read_form
 def test_initial_values_can_be_replaced(form: Form, tmp_path: Path) -> None:
     path = tmp_path / "history"
     path.write_bytes(form.sample)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+import io
+from pathlib import Path
 
 import pytest
 import zstandard
 
 from isoscope import formats
 from isoscope.errors import FormatError, IsoscopeError, UsageError
-from isoscope.formats.source import Input, output
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from isoscope.formats.source import File, Input, output
 
 LINE = b"w(1,2,3,4)\n"
 
@@ -50,6 +48,28 @@ def test_the_files_of_a_directory_are_read_by_name(tmp_path: Path) -> None:
     history = formats.load(tmp_path)
     assert [transaction.id for transaction in history] == [0, 1]
     assert history.source.place(history[1].line) == f"{tmp_path / 'b.txt'}:1"
+
+
+def test_numbers_in_names_are_compared_by_their_size(tmp_path: Path) -> None:
+    names = ["T1.log", "T2.log", "T02.log", "T10.log", "T10a.log", "Ta.log", "t3.log"]
+    for name in reversed(names):
+        (tmp_path / name).write_bytes(LINE)
+    order = [Path(file.path).name for file in Input.of(tmp_path).files]
+    assert order == ["T1.log", "T02.log", "T2.log", "T10.log", "T10a.log", "Ta.log", "t3.log"]
+
+
+def test_the_stem_of_a_file_is_its_name_without_folders_and_suffixes() -> None:
+    names = ["logs/T1.log.gz", "T1.log", "run.2.log.zst", "plain", "-"]
+    assert [File(name).stem for name in names] == ["T1", "T1", "run.2", "plain", "-"]
+    assert File.streamed("<stdin>", io.BytesIO(b"")).stem == ""
+    assert File("T\udcff.log").stem == "T\\udcff"
+
+
+def test_an_error_in_the_first_file_of_a_directory_names_that_file(tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_bytes(b"{}\n")
+    assert message(tmp_path).startswith(f"{tmp_path / '1.txt'}:1:1: expected an operation such as")
+    (tmp_path / "2.txt").write_bytes(LINE)
+    assert message(tmp_path).startswith(f"{tmp_path / '1.txt'}:1:1: expected an operation such as")
 
 
 def test_an_error_in_a_directory_names_the_file_and_its_line(tmp_path: Path) -> None:

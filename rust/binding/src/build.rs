@@ -23,6 +23,9 @@ struct OperationRow<'py>(
     Option<String>,
     Vec<String>,
     Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
     bool,
     Option<u32>,
 );
@@ -139,7 +142,20 @@ fn times(times: Option<Times>) -> Interval {
 }
 
 fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -> PyResult<()> {
-    let OperationRow(kind, key, value, interval, table, columns, statement, tombstone, line) = row;
+    let OperationRow(
+        kind,
+        key,
+        value,
+        interval,
+        table,
+        columns,
+        statement,
+        lock,
+        read,
+        predicate,
+        tombstone,
+        line,
+    ) = row;
     let kind = *Kind::ALL.get(usize::from(kind)).ok_or_else(|| PyValueError::new_err("no such kind"))?;
     let line = line.unwrap_or(0);
     let operation = match kind {
@@ -162,9 +178,14 @@ fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -
         Label(text.map_or(Value::NIL, |text| kernel.values.intern(AtomKind::Text, &text)))
     };
     let (table, statement) = (label(table), label(statement));
+    let (lock_mode, read_mode, predicate) = (label(lock), label(read), label(predicate));
     let columns: Vec<Value> = columns.into_iter().map(|column| label(Some(column)).0).collect();
     let columns = if columns.is_empty() { Label::default() } else { Label(kernel.values.push_list(columns)) };
-    kernel.details(operation, Details { interval: times(interval), table, columns, statement, tombstone });
+    let interval = times(interval);
+    kernel.details(
+        operation,
+        Details { interval, table, columns, statement, lock_mode, read_mode, predicate, tombstone },
+    );
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{aion, awdit, dbcop_hist, dbcop_json, jepsen, plume, table};
+use isoscope_kernel::formats::{aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
@@ -78,6 +78,9 @@ impl Columns {
             self.scalar(py, columns.tables.get(operation).0)?,
             self.scalar(py, columns.columns.get(operation).0)?,
             self.scalar(py, columns.statements.get(operation).0)?,
+            self.scalar(py, columns.lock_modes.get(operation).0)?,
+            self.scalar(py, columns.read_modes.get(operation).0)?,
+            self.scalar(py, columns.predicates.get(operation).0)?,
             columns.tombstones.get(operation),
             columns.lines[operation],
         );
@@ -270,6 +273,9 @@ impl Columns {
             "dbcop-json" => dbcop_json::write(&self.0, &mut sink),
             "jepsen" => jepsen::write(&self.0, &mut sink),
             "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
+            "jepsen-json-lines" => jepsen::write_json_lines(&self.0, &mut sink),
+            "leopard" => leopard::write(&self.0, &mut sink),
+            "leopard-lines" => leopard::write_lines(&self.0, &mut sink),
             "plume" => plume::write(&self.0, &mut sink),
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };
@@ -288,7 +294,8 @@ impl Columns {
             "dbcop-hist" => dbcop_hist::unwritable,
             "dbcop-json" => dbcop_json::unwritable,
             "jepsen" => jepsen::unwritable,
-            "jepsen-json" => jepsen::unwritable_json,
+            "jepsen-json" | "jepsen-json-lines" => jepsen::unwritable_json,
+            "leopard" | "leopard-lines" => leopard::unwritable,
             "plume" => plume::unwritable,
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };

@@ -9,30 +9,33 @@ use isoscope_kernel::value::Value;
 use isoscope_kernel::weak::alternatives::{Effort, Method};
 use isoscope_kernel::weak::reader::Class;
 use isoscope_kernel::weak::witness::{Finding, Step};
-use isoscope_kernel::weak::{self, Question};
+use isoscope_kernel::weak::{self, Limits, Question};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Judges all reads, and the weak levels up to `strongest` (0 read committed, 1 read atomic, 2 causal).
 ///
 /// Of each name the first `most` findings are returned; all are counted. Happens-before is computed by
-/// `method`: 0 vector clocks, 1 tree clocks, 2 traversal.
+/// `method`: 0 lazily, 1 with vector clocks, 2 with tree clocks, 3 by traversal. `limits` are those on the
+/// steps and on the bytes of clocks.
 #[pyfunction]
-#[pyo3(signature = (columns, strongest, most, method = 0))]
+#[pyo3(signature = (columns, strongest, most, method = 0, limits = None))]
 pub fn judge_values<'py>(
     py: Python<'py>,
     columns: &Columns,
     strongest: Option<u8>,
     most: usize,
     method: u8,
+    limits: Option<(usize, usize)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let strongest = strongest.map(class).transpose()?;
     let method = happens_before(method)?;
+    let limits = limits.map_or_else(Limits::default, |(steps, bytes)| Limits { steps, bytes });
     let history = columns.history();
     let (judgement, weak) = interruptible(py, |cancel| {
         let (judgement, observations) = reads::judge(history, cancel);
         let weak = strongest.map(|strongest| {
-            weak::judge(history, &observations, Question { strongest, most, method }, cancel)
+            weak::judge(history, &observations, Question { strongest, most, method, limits }, cancel)
         });
         (judgement, weak)
     })?;
@@ -52,10 +55,11 @@ fn class(number: u8) -> PyResult<Class> {
 
 fn happens_before(number: u8) -> PyResult<Method> {
     match number {
-        0 => Ok(Method::VectorClocks),
-        1 => Ok(Method::TreeClocks),
-        2 => Ok(Method::Traversal),
-        _ => Err(PyValueError::new_err("the ways to compute happens-before have the numbers 0, 1 and 2")),
+        0 => Ok(Method::Lazy),
+        1 => Ok(Method::VectorClocks),
+        2 => Ok(Method::TreeClocks),
+        3 => Ok(Method::Traversal),
+        _ => Err(PyValueError::new_err("the ways to compute happens-before have the numbers 0 to 3")),
     }
 }
 
@@ -90,24 +94,23 @@ fn of_reads<'py>(
     Ok((counts, shown, aside).into_pyobject(py)?.into_any())
 }
 
-/// Which levels are violated, counts by name number, findings, how many demands were kept, and what
-/// happens-before cost: joins, entries, traversals, visits.
+/// Which levels are violated, counts by name number, whether there may be more, findings, how many demands
+/// were kept, and what happens-before cost: joins, entries, traversals, visits.
 fn of_weak<'py>(py: Python<'py>, columns: &Columns, found: weak::Judgement) -> PyResult<Bound<'py, PyAny>> {
     let findings = found.findings.iter().map(|finding| of_finding(py, columns, finding));
     let findings = findings.collect::<PyResult<Vec<_>>>()?;
     let Effort { joins, entries, traversals, visits } = found.effort;
     let effort = (joins, entries, traversals, visits);
-    Ok((found.violated, found.counts, findings, found.demands, effort).into_pyobject(py)?.into_any())
+    let row = (found.violated, found.counts, found.is_partial, findings, found.demands, effort);
+    Ok(row.into_pyobject(py)?.into_any())
 }
 
 /// (name, (reader, older or None, newer) or None, key, read, order, sight).
 fn of_finding<'py>(py: Python<'py>, columns: &Columns, finding: &Finding) -> PyResult<Bound<'py, PyAny>> {
-    let conflict = finding
-        .conflict
-        .map(|(reader, older, newer)| (reader, (older != INITIAL).then_some(older), newer));
-    let steps = |steps: &[Step]| {
-        steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>()
-    };
+    let conflict =
+        finding.conflict.map(|(reader, older, newer)| (reader, (older != INITIAL).then_some(older), newer));
+    let steps =
+        |steps: &[Step]| steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>();
     let row = (
         finding.name as u8,
         conflict,

@@ -5,10 +5,16 @@ use crate::{parse_error, scalar};
 use isoscope_kernel::error::ParseError;
 use isoscope_kernel::formats::aion::Aion;
 use isoscope_kernel::formats::awdit::Awdit;
+use isoscope_kernel::formats::cobra::Cobra;
+use isoscope_kernel::formats::dbcop_2019::bincode::Bincode;
+use isoscope_kernel::formats::dbcop_2019::yaml::Yaml;
 use isoscope_kernel::formats::dbcop_hist::DbcopHist;
 use isoscope_kernel::formats::dbcop_json::DbcopJson;
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::Leopard;
 use isoscope_kernel::formats::plume::Plume;
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader as Blocks, arango};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::{AtomKind, Values};
@@ -16,15 +22,22 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// One parser for each format that is text.
+/// One parser for each format.
 enum Format {
     Aion(Blocks<Aion>),
     Awdit(Blocks<Awdit>),
     DbcopHist(Blocks<DbcopHist>),
     DbcopJson(Blocks<DbcopJson>),
+    Cobra(Blocks<Cobra>),
+    DbcopBincode(Blocks<Bincode>),
+    DbcopYaml(Blocks<Yaml>),
+    Grail(Blocks<Grail>),
     Jepsen(Blocks<Jepsen>),
     JepsenJson(Blocks<JepsenJson>),
+    Leopard(Blocks<Leopard>),
     Plume(Blocks<Plume>),
+    Viper(Blocks<Viper>),
+    ViperEdn(Blocks<ViperEdn>),
 }
 
 /// Does the same with whichever parser it is.
@@ -35,9 +48,16 @@ macro_rules! each {
             Format::Awdit($reader) => $result,
             Format::DbcopHist($reader) => $result,
             Format::DbcopJson($reader) => $result,
+            Format::Cobra($reader) => $result,
+            Format::DbcopBincode($reader) => $result,
+            Format::DbcopYaml($reader) => $result,
+            Format::Grail($reader) => $result,
             Format::Jepsen($reader) => $result,
             Format::JepsenJson($reader) => $result,
+            Format::Leopard($reader) => $result,
             Format::Plume($reader) => $result,
+            Format::Viper($reader) => $result,
+            Format::ViperEdn($reader) => $result,
         }
     };
 }
@@ -49,11 +69,26 @@ impl Format {
             "awdit" => Self::Awdit(Blocks::new(Awdit::default())),
             "dbcop-hist" => Self::DbcopHist(Blocks::new(DbcopHist::default())),
             "dbcop-json" => Self::DbcopJson(Blocks::new(DbcopJson::default())),
+            "cobra" => Self::Cobra(Blocks::new(Cobra::default())),
+            "dbcop-bincode" => Self::DbcopBincode(Blocks::new(Bincode::default())),
+            "dbcop-yaml" => Self::DbcopYaml(Blocks::new(Yaml::default())),
+            "grail" => Self::Grail(Blocks::new(Grail::default())),
             "jepsen" => Self::Jepsen(Blocks::new(Jepsen::default())),
             "jepsen-json" => Self::JepsenJson(Blocks::new(JepsenJson::default())),
+            "leopard" => Self::Leopard(Blocks::new(Leopard::default())),
             "plume" => Self::Plume(Blocks::new(Plume::default())),
+            "viper" => Self::Viper(Blocks::new(Viper::default())),
+            "viper-edn" => Self::ViperEdn(Blocks::new(ViperEdn::default())),
             _ => return None,
         })
+    }
+
+    fn is_text(&self) -> bool {
+        each!(self, reader => reader.is_text())
+    }
+
+    fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
+        each!(self, reader => reader.start_of_file(name))
     }
 
     fn feed(&mut self, block: &[u8]) -> Result<(), ParseError> {
@@ -78,7 +113,7 @@ impl Format {
     }
 }
 
-/// Parses a format that is text, fed block by block.
+/// Parses a format, fed block by block.
 #[pyclass(module = "isoscope._native")]
 pub struct Reader(Option<Format>);
 
@@ -90,6 +125,17 @@ impl Reader {
             Some(reader) => Ok(Self(Some(reader))),
             None => Err(PyValueError::new_err(format!("no reader for `{format}`"))),
         }
+    }
+
+    /// Whether the format is lines of text; in any other, a line is a single byte.
+    #[getter]
+    fn is_text(&mut self) -> PyResult<bool> {
+        self.format().map(|format| format.is_text())
+    }
+
+    /// A file starts; its name without folders and suffixes is empty if it has none.
+    fn start_of_file(&mut self, name: &str) -> PyResult<()> {
+        self.format()?.start_of_file(name).map_err(parse_error)
     }
 
     /// Takes the next bytes of the input.

@@ -8,8 +8,13 @@ use isoscope_kernel::formats::aion::{self, Aion};
 use isoscope_kernel::formats::awdit::{self, Awdit};
 use isoscope_kernel::formats::dbcop_hist::{self, DbcopHist};
 use isoscope_kernel::formats::dbcop_json::{self, DbcopJson};
+use isoscope_kernel::formats::cobra::Cobra;
+use isoscope_kernel::formats::dbcop_2019::{bincode::Bincode, yaml::Yaml};
+use isoscope_kernel::formats::grail::Grail;
 use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
+use isoscope_kernel::formats::leopard::{self, Leopard};
 use isoscope_kernel::formats::plume::{self, Plume};
+use isoscope_kernel::formats::viper::{Viper, ViperEdn};
 use isoscope_kernel::formats::{Reader, Records, edn};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::Values;
@@ -18,7 +23,7 @@ use isoscope_kernel::value::Values;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every parser.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 16] = [
     ("plume", plume),
     ("jepsen", jepsen),
     ("jepsen_json", jepsen_json),
@@ -28,6 +33,13 @@ pub const TARGETS: [Target; 9] = [
     ("awdit", awdit),
     ("dbcop_hist", dbcop_hist),
     ("dbcop_json", dbcop_json),
+    ("dbcop_bincode", dbcop_bincode),
+    ("dbcop_yaml", dbcop_yaml),
+    ("cobra", cobra),
+    ("leopard", leopard),
+    ("viper", viper),
+    ("viper_edn", viper_edn),
+    ("grail", grail),
 ];
 
 type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
@@ -67,6 +79,41 @@ pub fn dbcop_json(input: &[u8]) {
     text_format::<DbcopJson>(input, dbcop_json::write);
 }
 
+/// dbcop's histories in bincode.
+pub fn dbcop_bincode(input: &[u8]) {
+    whole_or_blocks::<Bincode>(input);
+}
+
+/// dbcop's histories in YAML.
+pub fn dbcop_yaml(input: &[u8]) {
+    whole_or_blocks::<Yaml>(input);
+}
+
+/// Cobra's logs.
+pub fn cobra(input: &[u8]) {
+    whole_or_blocks::<Cobra>(input);
+}
+
+/// Traces of Leopard, an array or lines.
+pub fn leopard(input: &[u8]) {
+    text_format::<Leopard>(input, leopard::write);
+}
+
+/// Logs of Viper in JSON.
+pub fn viper(input: &[u8]) {
+    whole_or_blocks::<Viper>(input);
+}
+
+/// Logs of Viper in EDN.
+pub fn viper_edn(input: &[u8]) {
+    whole_or_blocks::<ViperEdn>(input);
+}
+
+/// Graphs of GRAIL.
+pub fn grail(input: &[u8]) {
+    whole_or_blocks::<Grail>(input);
+}
+
 /// The ArangoDB log.
 pub fn arango(input: &[u8]) {
     let _ = isoscope_kernel::formats::arango::parse(input);
@@ -88,19 +135,7 @@ pub fn edn_value(input: &[u8]) {
 }
 
 fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
-    let whole = read::<F>(input, input.len().max(1));
-    let blocks = read::<F>(input, 1 + input.len() / 3);
-    let history = match (whole, blocks) {
-        (Ok(whole), Ok(blocks)) => {
-            assert!(same(&whole, &blocks), "blocks matter");
-            whole
-        }
-        (Err(whole), Err(blocks)) => {
-            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
-            return;
-        }
-        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
-    };
+    let Some(history) = whole_or_blocks::<F>(input) else { return };
     let mut written = Vec::new();
     write(&history, &mut written).expect("a vector takes everything");
     let shown = String::from_utf8_lossy(&written);
@@ -109,8 +144,26 @@ fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
     assert!(same(&history, &again), "not read back as it was\n{shown}");
 }
 
+/// The history in `input`, if it is one: the same, or the same error, however it is fed.
+fn whole_or_blocks<F: Records + Default>(input: &[u8]) -> Option<History> {
+    let whole = read::<F>(input, input.len().max(1));
+    let blocks = read::<F>(input, 1 + input.len() / 3);
+    match (whole, blocks) {
+        (Ok(whole), Ok(blocks)) => {
+            assert!(same(&whole, &blocks), "blocks matter");
+            Some(whole)
+        }
+        (Err(whole), Err(blocks)) => {
+            assert_eq!(whole.line, blocks.line, "blocks matter: {whole:?}, {blocks:?}");
+            None
+        }
+        (whole, blocks) => panic!("blocks matter: {:?}, {:?}", whole.err(), blocks.err()),
+    }
+}
+
 fn read<F: Records + Default>(input: &[u8], block: usize) -> Result<History, ParseError> {
     let mut reader = Reader::new(F::default());
+    reader.start_of_file("")?;
     for part in input.chunks(block) {
         reader.feed(part)?;
     }

@@ -41,6 +41,9 @@ pub struct Details {
     pub table: Label,
     pub columns: Label,
     pub statement: Label,
+    pub lock_mode: Label,
+    pub read_mode: Label,
+    pub predicate: Label,
     pub tombstone: bool,
 }
 
@@ -132,6 +135,11 @@ impl Builder {
         self.transactions.sessions[transaction as usize]
     }
 
+    /// Sets how `transaction` ended, for a format that learns it late.
+    pub fn set_status(&mut self, transaction: u32, status: Status) {
+        self.transactions.statuses[transaction as usize] = status;
+    }
+
     /// The status of `transaction`.
     #[must_use]
     pub fn status_of(&self, transaction: u32) -> Status {
@@ -189,6 +197,12 @@ impl Builder {
         self.operations.lines.extend(line..line + transactions.len() as u32);
     }
 
+    /// The transaction of an operation.
+    #[must_use]
+    pub fn owner_of(&self, operation: usize) -> u32 {
+        self.owners[operation]
+    }
+
     /// The key of an operation.
     #[must_use]
     pub fn key_of(&self, operation: usize) -> u32 {
@@ -238,6 +252,9 @@ impl Builder {
         self.operations.tables.set(operation, details.table);
         self.operations.columns.set(operation, details.columns);
         self.operations.statements.set(operation, details.statement);
+        self.operations.lock_modes.set(operation, details.lock_mode);
+        self.operations.read_modes.set(operation, details.read_mode);
+        self.operations.predicates.set(operation, details.predicate);
         self.operations.tombstones.set(operation, details.tombstone);
     }
 
@@ -310,25 +327,43 @@ impl Builder {
         })
     }
 
-    /// Brings operations of one transaction together; one column at a time, to spare memory.
+    /// Brings operations of one transaction together.
     fn group_by_transaction(&mut self, offsets: &[u32]) {
-        if self.owners.is_sorted() {
-            self.owners = Vec::new();
-            return;
+        let owners = std::mem::take(&mut self.owners);
+        if !owners.is_sorted() {
+            self.lay_out(&order(offsets, &owners));
         }
-        let order = order(offsets, &self.owners);
-        self.owners = Vec::new();
+    }
+
+    /// Puts the operations in the order of their `places`, of equal ones in their order so far; what counts
+    /// is the order inside each transaction.
+    ///
+    /// # Panics
+    /// If there are not as many places as operations.
+    pub fn order_operations(&mut self, places: &[i64]) {
+        assert_eq!(places.len(), self.owners.len(), "one place for each operation");
+        let mut order: Vec<u32> = (0..self.owners.len() as u32).collect();
+        order.sort_by_key(|&operation| places[operation as usize]);
+        self.owners = reordered(&self.owners, &order);
+        self.lay_out(&order);
+    }
+
+    /// Puts the operations in a new order; one column at a time, to spare memory.
+    fn lay_out(&mut self, order: &[u32]) {
         let old = std::mem::take(&mut self.operations);
         self.operations = Operations {
-            kinds: reordered(&old.kinds, &order),
-            keys: reordered(&old.keys, &order),
-            values: reordered(&old.values, &order),
-            lines: reordered(&old.lines, &order),
-            intervals: old.intervals.reordered(&order),
-            tables: old.tables.reordered(&order),
-            columns: old.columns.reordered(&order),
-            statements: old.statements.reordered(&order),
-            tombstones: old.tombstones.reordered(&order),
+            kinds: reordered(&old.kinds, order),
+            keys: reordered(&old.keys, order),
+            values: reordered(&old.values, order),
+            lines: reordered(&old.lines, order),
+            intervals: old.intervals.reordered(order),
+            tables: old.tables.reordered(order),
+            columns: old.columns.reordered(order),
+            statements: old.statements.reordered(order),
+            lock_modes: old.lock_modes.reordered(order),
+            read_modes: old.read_modes.reordered(order),
+            predicates: old.predicates.reordered(order),
+            tombstones: old.tombstones.reordered(order),
         };
     }
 
@@ -430,67 +465,4 @@ fn version_orders(entries: &[(VersionSource, u32, Value)], keys: usize) -> Vec<V
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn number(value: i64) -> Value {
-        Value::small(value).unwrap()
-    }
-
-    #[test]
-    fn interleaved_transactions_are_grouped_in_program_order() {
-        let mut builder = Builder::new();
-        let session = builder.session(number(0));
-        let first = builder.transaction(number(10), session, Status::Committed, 1).unwrap();
-        let second = builder.transaction(number(11), session, Status::Committed, 2).unwrap();
-        let key = builder.key(number(1));
-        for (transaction, value) in [(first, 1), (second, 2), (first, 3)] {
-            builder.operation(transaction, Kind::Write, key, number(value), value as u32);
-        }
-        let history = builder.finish().unwrap();
-        assert_eq!(history.operation_offsets, [0, 2, 3]);
-        assert_eq!(history.operations.values, [1, 3, 2].map(number));
-        assert_eq!(history.operations.lines, [1, 3, 2]);
-    }
-
-    #[test]
-    fn explicit_sequence_numbers_order_a_session() {
-        let mut builder = Builder::new();
-        let session = builder.session(number(0));
-        for (id, place) in [(10, 2), (11, 1)] {
-            let transaction = builder.transaction(number(id), session, Status::Committed, 1).unwrap();
-            builder.sequence(transaction, place);
-        }
-        assert_eq!(builder.finish().unwrap().transactions_of(0), [1, 0]);
-    }
-
-    #[test]
-    fn a_repeated_or_missing_sequence_number_is_an_error() {
-        for places in [[Some(1), Some(1)], [Some(1), None]] {
-            let mut builder = Builder::new();
-            let session = builder.session(number(0));
-            for (id, place) in places.into_iter().enumerate() {
-                let id = number(id as i64);
-                let transaction = builder.transaction(id, session, Status::Committed, 1).unwrap();
-                if let Some(place) = place {
-                    builder.sequence(transaction, place);
-                }
-            }
-            assert!(builder.finish().is_err());
-        }
-    }
-
-    #[test]
-    fn a_nil_read_of_a_list_key_is_the_empty_list() {
-        let mut builder = Builder::new();
-        let session = builder.nameless_session();
-        let only = builder.transaction(number(0), session, Status::Committed, 1).unwrap();
-        let (list, register) = (builder.key(number(1)), builder.key(number(2)));
-        builder.operation(only, Kind::Append, list, number(5), 1);
-        builder.operation(only, Kind::Read, list, Value::NIL, 1);
-        builder.operation(only, Kind::Read, register, Value::NIL, 1);
-        let history = builder.finish().unwrap();
-        assert_eq!(history.values.as_list(history.operations.values[1]), Some(&[][..]));
-        assert_eq!(history.operations.values[2], Value::NIL);
-    }
-}
+mod tests;

@@ -65,6 +65,9 @@ impl Pair<'_> {
             && self.value(left.tables.get(at).0, right.tables.get(at).0)
             && self.value(left.columns.get(at).0, right.columns.get(at).0)
             && self.value(left.statements.get(at).0, right.statements.get(at).0)
+            && self.value(left.lock_modes.get(at).0, right.lock_modes.get(at).0)
+            && self.value(left.read_modes.get(at).0, right.read_modes.get(at).0)
+            && self.value(left.predicates.get(at).0, right.predicates.get(at).0)
             && left.tombstones.get(at) == right.tombstones.get(at)
     }
 

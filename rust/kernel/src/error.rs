@@ -6,7 +6,7 @@ const EXCERPT: usize = 120;
 /// Why a parser stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// Line of the whole input, from 1; 0 if the whole input is meant.
+    /// Line of the whole input, from 1; 0 if the whole input is meant. Without text a line is a byte.
     pub line: u64,
     /// Column in bytes, from 1; 0 if the whole line is meant.
     pub column: u64,
@@ -49,6 +49,12 @@ impl ParseError {
             hint: String::new(),
             excerpt: (String::new(), 0),
         }
+    }
+
+    /// An error at byte `at`, from 0, of an input that is no text.
+    #[must_use]
+    pub fn at_byte(at: u64, expected: &str, found: &str) -> Self {
+        Self::on_line(at + 1, expected, found)
     }
 
     /// The same error with advice.
@@ -98,16 +104,16 @@ fn printable(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => shown.push(' '),
-            c if c.is_control() || is_direction_mark(c) => shown.extend(c.escape_unicode()),
+            c if c.is_control() || is_invisible(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
     shown
 }
 
-/// Marks that make a terminal show text in another order than it is stored.
-fn is_direction_mark(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Marks that show nothing themselves, or make a terminal show text in another order than it is stored.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -139,5 +145,6 @@ mod tests {
     fn bytes_that_are_no_text_and_control_characters_are_spelt_out() {
         assert!(ParseError::at(b"\xff", 0, 1, "x").found.contains("0xff"));
         assert!(ParseError::at(b"\x1b[31m", 0, 1, "x").found.contains("u{1b}"));
+        assert_eq!(ParseError::at(b"\xef\xbb\xbf", 0, 1, "x").found, "`\\u{feff}`");
     }
 }

@@ -180,8 +180,11 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("integers beyond 64 bits", beyond_64_bits(history));
     add("keys that are no integers", history.keys.iter().any(|&key| !is_integer(history, key)));
     add("lists", any_list || has(Kind::Append));
+    add("lock modes", !operations.lock_modes.is_empty());
     add("markers of begin, commit and abort", [Kind::Begin, Kind::Commit, Kind::Abort].into_iter().any(has));
+    add("predicates", !operations.predicates.is_empty());
     add("range reads", has(Kind::RangeRead));
+    add("read modes", !operations.read_modes.is_empty());
     add("registers", has(Kind::Write));
     add("session ids that are no integers", history.session_ids.iter().any(|&id| is_odd(history, id)));
     add("statement kinds", !operations.statements.is_empty());

@@ -90,7 +90,14 @@ impl Graph<'_> {
     /// The strongly connected components, in topological order.
     #[must_use]
     pub fn components(&self) -> Components {
-        Search::new(self).run()
+        Search::new(self).run(0..self.nodes as u32)
+    }
+
+    /// The same, in an order that follows `first` as far as edges allow it; other numbers are skipped.
+    #[must_use]
+    pub fn components_from(&self, first: &[u32]) -> Components {
+        let known = first.iter().copied().filter(|&node| (node as usize) < self.nodes);
+        Search::new(self).run(known.chain(0..self.nodes as u32))
     }
 }
 
@@ -172,8 +179,8 @@ impl<'g, 'e> Search<'g, 'e> {
         }
     }
 
-    fn run(mut self) -> Components {
-        for root in 0..self.graph.nodes as u32 {
+    fn run(mut self, roots: impl Iterator<Item = u32>) -> Components {
+        for root in roots {
             if self.seen[root as usize] != UNSEEN {
                 continue;
             }

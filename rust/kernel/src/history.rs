@@ -269,6 +269,10 @@ pub struct Operations {
     pub tables: Optional<Label>,
     pub columns: Optional<Label>,
     pub statements: Optional<Label>,
+    /// The lock and the kind of read that the statement asked for, and its predicate, as texts.
+    pub lock_modes: Optional<Label>,
+    pub read_modes: Optional<Label>,
+    pub predicates: Optional<Label>,
     /// The read saw a deleted row, or the write left one.
     pub tombstones: Optional<bool>,
 }

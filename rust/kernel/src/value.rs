@@ -149,6 +149,15 @@ impl Values {
         Value::small(number).unwrap_or_else(|| self.intern(AtomKind::Integer, &number.to_string()))
     }
 
+    /// The value of any unsigned 64-bit integer.
+    #[inline]
+    pub fn unsigned(&mut self, number: u64) -> Value {
+        match i64::try_from(number) {
+            Ok(number) => self.integer(number),
+            Err(_) => self.intern(AtomKind::Integer, &number.to_string()),
+        }
+    }
+
     /// The value of an integer of any size, given in decimal with an optional sign.
     pub fn decimal(&mut self, digits: &str) -> Value {
         if let Ok(number) = digits.parse() {

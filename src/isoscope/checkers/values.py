@@ -71,7 +71,7 @@ def _found(history: History, strongest: int | None, most: int) -> _Found:
     anomalies = [reads.anomaly(history, *finding) for finding in of_reads[1]]
     decided = {Level.CUT_ISOLATION}
     if weak is not None:
-        violated, weak_counts, findings, *_ = weak
+        violated, weak_counts, _, findings, *_ = weak
         counts |= zip(conflicts.NAMES, weak_counts, strict=True)
         anomalies += [conflicts.anomaly(history, finding) for finding in findings]
         decided |= set(_WEAK[: len(violated)])

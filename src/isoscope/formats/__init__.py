@@ -10,7 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
-from isoscope.formats import aion, awdit, dbcop_hist, dbcop_json, jepsen, parquet, plume
+from isoscope.formats import (
+    aion,
+    awdit,
+    cobra,
+    dbcop_bincode,
+    dbcop_hist,
+    dbcop_json,
+    dbcop_yaml,
+    grail,
+    jepsen,
+    leopard,
+    parquet,
+    plume,
+    viper,
+)
 from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import COMPRESSIONS, File, Input, output
 
@@ -21,12 +35,18 @@ __all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "histories", "lo
 
 FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
+    viper.FORMAT,
     jepsen.FORMAT,
+    leopard.FORMAT,
+    grail.FORMAT,
     aion.FORMAT,
+    dbcop_yaml.FORMAT,  # before JSON, which may be YAML too
     dbcop_hist.FORMAT,
     dbcop_json.FORMAT,
     awdit.FORMAT,
     parquet.FORMAT,
+    dbcop_bincode.FORMAT,
+    cobra.FORMAT,
 )
 
 

@@ -42,8 +42,11 @@ FEATURES = (
     "integers beyond 64 bits",
     "keys that are no integers",
     "lists",
+    "lock modes",
     "markers of begin, commit and abort",
+    "predicates",
     "range reads",
+    "read modes",
     "registers",
     "session ids that are no integers",
     "statement kinds",
@@ -145,33 +148,36 @@ def read_text(name: str, source: Input, *, initial: Initial | None = None) -> Hi
 def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = None) -> History:
     """Feeds the input to `reader`, file by file and block by block; `name` is the format's."""
     files: list[tuple[int, str]] = []
-    line = 1
+    line, is_text = 1, reader.is_text
     try:
         for file in source.files:
             files.append((line, file.path))
+            reader.start_of_file(file.stem)
             for block in file.blocks():
                 reader.feed(block)
             line = reader.end_of_file()
         replaced = None if initial is None else (initial.value, list(initial.of_key.items()))
         columns = reader.finish(replaced)
     except ParseError as error:
-        raise format_error(error, _source(source, name, files)) from None
-    return History(columns, _source(source, name, files))
+        raise format_error(error, _source(source, name, files, is_text=is_text)) from None
+    return History(columns, _source(source, name, files, is_text=is_text))
 
 
-def _source(source: Input, name: str, files: list[tuple[int, str]]) -> Source:
-    several = tuple(files) if len(files) > 1 else ()
-    return Source(path=source.path, format=name, files=several)
+def _source(source: Input, name: str, files: list[tuple[int, str]], *, is_text: bool) -> Source:
+    # A directory of one file still names the file.
+    several = tuple(files) if len(source.files) > 1 or source.files[0].path != source.path else ()
+    return Source(path=source.path, format=name, files=several, is_text=is_text)
 
 
 def format_error(error: ParseError, source: Source) -> FormatError:
     """The kernel's error with the path of the file in which it happened."""
     line, column, expected, found, hint, excerpt, caret = error.args
-    path, _, number = source.place(line).rpartition(":") if line else (source.path, "", "0")
+    path, number = source.locate(line) if line else (source.path, 0)
     return FormatError(
         path=path,
-        line=int(number),
+        line=number if source.is_text else 0,
         column=column,
+        byte=number - 1 if line and not source.is_text else None,
         expected=expected,
         found=found,
         hint=hint,

@@ -63,6 +63,8 @@ def log_beside(file: File) -> File | None:
 
 
 def _writer(path: str) -> str:
+    if path.endswith(".jsonl"):
+        return "jepsen-json-lines"
     return "jepsen-json" if path.endswith(".json") else "jepsen"
 
 
@@ -72,8 +74,8 @@ def _write(history: History, sink: BinaryIO, *, path: str) -> None:
 
 FORMAT = Format(
     name="jepsen",
-    title="Jepsen and Elle histories (EDN or JSON)",
-    suffixes=(".edn",),
+    title="Jepsen and Elle histories (EDN, JSON or JSON lines)",
+    suffixes=(".edn", ".jepsen.json", ".jepsen.jsonl"),
     sniff=_sniff,
     read=_read,
     write=_write,
@@ -86,8 +88,11 @@ FORMAT = Format(
         "explicit sequence numbers",
         "initial values of single keys",
         "inserts",
+        "lock modes",
         "markers of begin, commit and abort",
+        "predicates",
         "range reads",
+        "read modes",
         "session ids that are no integers",
         "statement kinds",
         "tables",

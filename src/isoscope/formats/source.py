@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -45,6 +46,17 @@ class File:
             raise UsageError(f"{path} can be read only once")
         with _reporting(path):
             return cls(path, cast("BinaryIO", _unpacked(_buffered(stream))))
+
+    @property
+    def stem(self) -> str:
+        """The name without folders and suffixes; empty if the file has none."""
+        if self.raw is not None:
+            return ""
+        name = Path(self.path).name
+        for suffix in COMPRESSIONS:
+            name = name.removesuffix(suffix)
+        # Not every name is text; a session called by it must be.
+        return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
     def blocks(self) -> Iterator[memoryview]:
         """The content, decompressed, in blocks of a megabyte."""
@@ -92,7 +104,7 @@ class Input:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Input:
-        """The input at `path`: `-` is standard input, a directory is all of its files by name."""
+        """The input at `path`: `-` is standard input, a directory is all of its files, 2 before 10."""
         name = _name(path, "read")
         if name == "-":
             return cls("<stdin>", (File.streamed("<stdin>", sys.stdin.buffer),))
@@ -100,10 +112,19 @@ class Input:
             if not Path(name).is_dir():
                 return cls(name, (File(name),))
             visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
-            files = sorted(str(entry) for entry in visible if entry.is_file())
+            files = sorted((str(entry) for entry in visible if entry.is_file()), key=_natural)
         if not files:
             raise UsageError(f"{name}: the directory holds no files")
         return cls(name, tuple(map(File, files)))
+
+    def only(self, name: str) -> Input:
+        """The same input, for a format called `name` of which one file is one history."""
+        if len(self.files) == 1:
+            return self
+        raise UsageError(
+            f"{self.path}: one file is one {name} history, and this directory holds {len(self.files)}\n\n"
+            f"hint: name one of them, such as {self.files[0].path}"
+        )
 
     def head(self) -> bytes:
         """The start of the first file that is not empty."""
@@ -111,6 +132,12 @@ class Input:
             if head := file.head():
                 return head
         return b""
+
+
+def _natural(path: str) -> tuple[list[str | int], str]:
+    """Sorts numbers inside names by their size: the sessions of a run are often called T1 to T24."""
+    pieces = re.split(r"([0-9]+)", path)
+    return [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)], path
 
 
 def _unpacked(raw: BinaryIO) -> io.BufferedIOBase:

@@ -27,7 +27,7 @@ pub use record::Batch;
 pub use write::{unwritable, write, write_lines};
 
 use super::Records;
-use super::json::{self, Cursor, Fault};
+use super::json::{self, Cursor, Enclosure, Fault, Marks};
 use crate::builder::Builder;
 use crate::error::ParseError;
 use crate::history::History;
@@ -41,20 +41,6 @@ const EXAMPLE: &str = "a transaction such as `{\"tid\":1,\"sid\":1,\"ops\":[{\"t
 pub struct Aion {
     builder: Builder,
     enclosure: Enclosure,
-}
-
-/// Where in its file the last record stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Enclosure {
-    /// Nothing was seen yet.
-    #[default]
-    Start,
-    /// Objects without an array around them.
-    Lines,
-    /// Inside the array that was opened on this line.
-    Array(u64),
-    /// Behind the array that was closed on this line.
-    Closed(u64),
 }
 
 impl Records for Aion {
@@ -77,7 +63,7 @@ impl Records for Aion {
     }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        self.enclosure = self.enclosure.after(batch)?;
+        self.enclosure = self.enclosure.after(&batch.marks, EXAMPLE)?;
         let translation = self.builder.values.absorb(&batch.values);
         let mut from = 0;
         for transaction in batch.transactions.drain(..) {
@@ -91,65 +77,20 @@ impl Records for Aion {
         }
         batch.operations.clear();
         batch.values.clear();
-        (batch.first, batch.opened, batch.closed) = (None, None, None);
+        batch.marks = Marks::default();
         Ok(())
     }
 
     fn end_of_file(&mut self, line: u64) -> Result<(), ParseError> {
-        match std::mem::take(&mut self.enclosure) {
-            Enclosure::Array(opened) => {
-                let expected = format!("`]` for the `[` of line {opened}");
-                Err(ParseError::on_line(line, &expected, "the end of the input")
-                    .hint("the file is cut short: later transactions may be missing"))
-            }
-            _ => Ok(()),
-        }
+        self.enclosure.end_of_file(line)
     }
 
     fn finish(self) -> Result<History, ParseError> {
         self.builder.finish()
     }
 
-    /// The start of a record near the middle: an object that starts with the same name as the first.
     fn split(text: &[u8]) -> Option<usize> {
-        let name = first_name(text)?;
-        let half = text.len() / 2;
-        let found = half + memchr::memmem::find(&text[half..], name)?;
-        let before = text[..found].trim_ascii_end();
-        before.ends_with(b"{").then(|| before.len() - 1)
-    }
-}
-
-/// The name of the first field of the first record, with its quotes.
-fn first_name(text: &[u8]) -> Option<&[u8]> {
-    let start = memchr::memchr(b'"', &text[..text.len().min(1024)])?;
-    let length = memchr::memchr(b'"', &text[start + 1..])?;
-    Some(&text[start..start + length + 2])
-}
-
-impl Enclosure {
-    /// Where the file stands after `batch`.
-    fn after(self, batch: &Batch) -> Result<Self, ParseError> {
-        let Some(first) = batch.first else {
-            return Ok(self);
-        };
-        let now = match (self, batch.opened) {
-            (Self::Closed(line), _) => {
-                let expected = format!("nothing after the `]` of line {line}");
-                return Err(ParseError::on_line(first, &expected, "more"));
-            }
-            (Self::Start, Some(line)) => Self::Array(line),
-            (Self::Start, None) => Self::Lines,
-            (_, Some(line)) => {
-                return Err(ParseError::on_line(line, EXAMPLE, "`[`").hint("one file holds one array"));
-            }
-            (_, None) => self,
-        };
-        match (batch.closed, now) {
-            (None, _) => Ok(now),
-            (Some(line), Self::Array(_)) => Ok(Self::Closed(line)),
-            (Some(line), _) => Err(ParseError::on_line(line, "a `[` at the start of the file", "only `]`")),
-        }
+        json::split(text)
     }
 }
 

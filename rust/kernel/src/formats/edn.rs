@@ -103,6 +103,17 @@ pub(crate) fn closer_of(opener: u8) -> u8 {
     }
 }
 
+/// The text up to the first byte that is not UTF-8, and whether no following byte can mend that one.
+pub(crate) fn valid_prefix(text: &[u8], last: bool) -> (&str, bool) {
+    match std::str::from_utf8(text) {
+        Ok(valid) => (valid, false),
+        Err(error) => {
+            let valid = std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default();
+            (valid, last || error.error_len().is_some())
+        }
+    }
+}
+
 /// A place in EDN text that moves from form to form.
 pub(crate) struct Cursor<'text> {
     text: &'text str,

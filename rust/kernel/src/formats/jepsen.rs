@@ -16,7 +16,7 @@ mod write;
 
 pub use json_front::JepsenJson;
 pub use order::{unwritable, unwritable_json};
-pub use write::{write, write_json};
+pub use write::{write, write_json, write_json_lines};
 
 use super::Records;
 use crate::builder::Builder;

@@ -33,12 +33,14 @@
     reason = "called per byte or per field; as calls they pass their results through memory, which costs a quarter more time"
 )]
 
+mod enclosure;
 mod number;
 mod string;
 mod write;
 
+pub use enclosure::{Enclosure, Marks, Next, split};
 pub use number::Number;
-pub use write::{unwritable, write_string, write_value};
+pub use write::{is_id, unwritable, write_id, write_string, write_value};
 
 use crate::error::ParseError;
 use crate::value::{AtomKind, Value, Values};
@@ -331,6 +333,16 @@ impl<'text> Cursor<'text> {
         }
     }
 
+    /// Takes any value, however deep; its text as it stands.
+    ///
+    /// # Errors
+    /// If the value is malformed or nested more than [`DEEPEST`] deep.
+    pub fn raw_value(&mut self) -> Result<&'text [u8], Fault> {
+        let start = self.start();
+        self.skip_value()?;
+        Ok(&self.text[start..self.at])
+    }
+
     /// Leaves what ends here; whether another value follows inside what is still open.
     fn skip_to_value(&mut self, open: &mut Vec<(u8, Members)>) -> Result<bool, Fault> {
         while let Some((bracket, members)) = open.last_mut() {
@@ -357,6 +369,24 @@ pub fn scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> 
         return number::value(cursor, values);
     }
     other_scalar(cursor, values)
+}
+
+/// The id of a transaction or session: an integer or a string.
+///
+/// # Errors
+/// If something else stands here.
+pub fn id(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
+    const ID: &str = "an integer or a string as the id";
+    if cursor.peek_for(ID)? == b'"' {
+        return scalar(cursor, values);
+    }
+    let at = cursor.at;
+    match cursor.number() {
+        Ok(Number::Integer(number)) => Ok(values.integer(number)),
+        Ok(Number::Long(digits)) => Ok(values.decimal(digits)),
+        Err(cut_off @ Fault::CutOff(_)) => Err(cut_off),
+        _ => Err(Fault::at(at, ID)),
+    }
 }
 
 fn other_scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {

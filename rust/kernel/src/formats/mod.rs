@@ -6,13 +6,19 @@
 pub mod aion;
 pub mod arango;
 pub mod awdit;
+pub mod cobra;
+pub mod dbcop_2019;
 pub mod dbcop_hist;
 pub mod dbcop_json;
 pub mod edn;
+pub mod grail;
 pub mod jepsen;
 pub mod json;
+pub mod leopard;
 pub mod plume;
+pub mod stream;
 pub mod table;
+pub mod viper;
 
 mod placed;
 mod reader;
@@ -26,6 +32,9 @@ use crate::history::History;
 pub trait Records: Send {
     /// What one core got from one part of a block.
     type Batch: Default + Send;
+
+    /// Whether the input is lines of text. In any other format a line is a single byte.
+    const TEXT: bool = true;
 
     /// Parses whole records from the start of `text`, whose first byte is on `first_line`.
     ///
@@ -41,6 +50,15 @@ pub trait Records: Send {
     /// # Errors
     /// If the batch contradicts what came before.
     fn merge(&mut self, batch: &mut Self::Batch) -> Result<(), ParseError>;
+
+    /// Called before the first byte of every file, with its name without folders and suffixes; empty if it
+    /// has none.
+    ///
+    /// # Errors
+    /// If the file has no business here.
+    fn start_of_file(&mut self, _name: &str) -> Result<(), ParseError> {
+        Ok(())
+    }
 
     /// Called at the end of every file of the input, with the number of its last line.
     ///

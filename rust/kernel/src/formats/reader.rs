@@ -25,7 +25,7 @@ pub struct Reader<F: Records> {
     at_start: bool,
 }
 
-/// A line, and how many of its bytes stand before.
+/// A line, and how many of its bytes stand before. Without text each byte is a line.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     line: u64,
@@ -33,7 +33,10 @@ struct Place {
 }
 
 impl Place {
-    fn after(self, text: &[u8]) -> Self {
+    fn after<F: Records>(self, text: &[u8]) -> Self {
+        if !F::TEXT {
+            return Self { line: self.line + text.len() as u64, column: 0 };
+        }
         let column = match memchr::memrchr(b'\n', text) {
             Some(newline) => (text.len() - newline - 1) as u64,
             None => self.column + text.len() as u64,
@@ -59,8 +62,21 @@ impl<F: Records> Reader<F> {
             spare: Vec::new(),
             place: Place { line: 1, column: 0 },
             wait_for: 0,
-            at_start: true,
+            at_start: F::TEXT,
         }
+    }
+
+    /// Whether the format is lines of text; see [`Records::TEXT`].
+    pub fn is_text(&self) -> bool {
+        F::TEXT
+    }
+
+    /// A file of this name starts; see [`Records::start_of_file`].
+    ///
+    /// # Errors
+    /// If the file has no business here.
+    pub fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
+        self.format.start_of_file(name)
     }
 
     /// Takes the next bytes of the input.
@@ -82,7 +98,7 @@ impl<F: Records> Reader<F> {
                 .hint("is this a history? If it is, is a line end or a closing bracket missing?"));
         }
         // A record that does not end here is parsed again only when twice as much of it has come.
-        self.wait_for = if taken == 0 { left * 2 } else { 0 };
+        self.wait_for = if taken == 0 { (left * 2).min(LONGEST_RECORD + 1) } else { 0 };
         self.drop_parsed(taken);
         Ok(())
     }
@@ -101,7 +117,7 @@ impl<F: Records> Reader<F> {
         self.place.line += u64::from(self.place.column > 0);
         self.place.column = 0;
         self.format.end_of_file((self.place.line - 1).max(1))?;
-        (self.wait_for, self.at_start) = (0, true);
+        (self.wait_for, self.at_start) = (0, F::TEXT);
         Ok(self.place.line)
     }
 
@@ -130,12 +146,16 @@ impl<F: Records> Reader<F> {
             merge(format, &mut now.batches)?;
             return Err(fault);
         }
+        if now.taken == 0 {
+            // What was interned for a record that is cut off will be interned again.
+            now.batches.clear();
+        }
         *spare = std::mem::replace(parsed, now.batches);
         Ok(now.taken)
     }
 
     fn drop_parsed(&mut self, taken: usize) {
-        self.place = self.place.after(&self.pending[..taken]);
+        self.place = self.place.after::<F>(&self.pending[..taken]);
         self.pending.drain(..taken);
     }
 
@@ -166,14 +186,14 @@ fn parse_block<F: Records>(text: &[u8], place: Place, last: bool, empty: [F::Bat
     };
     let (mut first, mut second) = rayon::join(
         || parse_part::<F>(&text[..middle], place, false, first),
-        || parse_part::<F>(&text[middle..], place.after(&text[..middle]), last, second),
+        || parse_part::<F>(&text[middle..], place.after::<F>(&text[..middle]), last, second),
     );
     if first.fault.is_some() {
         return first;
     }
     if first.taken != middle {
         // The middle was inside a record: what the second core made of it means nothing.
-        let place = place.after(&text[..first.taken]);
+        let place = place.after::<F>(&text[..first.taken]);
         second = parse_part::<F>(&text[first.taken..], place, last, F::Batch::default());
     }
     first.batches.append(&mut second.batches);

@@ -77,10 +77,13 @@ pub enum Texts {
     HighEdn,
     RowsEdn,
     TombstonesEdn,
+    LockMode,
+    ReadMode,
+    Predicate,
 }
 
 /// Names of the columns of texts, in the order of [`Texts`].
-pub const TEXTS: [&str; 13] = [
+pub const TEXTS: [&str; 16] = [
     "transaction_edn",
     "session_edn",
     "status",
@@ -94,6 +97,9 @@ pub const TEXTS: [&str; 13] = [
     "high_edn",
     "rows_edn",
     "tombstones_edn",
+    "lock_mode",
+    "read_mode",
+    "predicate",
 ];
 
 const KINDS: [&str; 9] =
@@ -150,7 +156,14 @@ impl Table {
     /// Whether rows can tell more of an operation than its kind, key and value.
     fn has_details(&self) -> bool {
         let integers = [Integers::OperationInvoke, Integers::OperationComplete];
-        let texts = [Texts::Table, Texts::ColumnsEdn, Texts::Statement];
+        let texts = [
+            Texts::Table,
+            Texts::ColumnsEdn,
+            Texts::Statement,
+            Texts::LockMode,
+            Texts::ReadMode,
+            Texts::Predicate,
+        ];
         integers.iter().any(|&column| self.integers[column as usize].is_some())
             || texts.iter().any(|&column| self.texts[column as usize].is_some())
             || self.tombstone.is_some()

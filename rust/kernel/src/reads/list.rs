@@ -69,7 +69,13 @@ impl Judge<'_> {
     }
 
     /// Holds every read against the canonical one, and traces the elements to their writers.
-    fn order(&mut self, key: u32, canonical: &ListRead<'_>, reads: &[(ListRead<'_>, bool)], several: &Several) {
+    fn order(
+        &mut self,
+        key: u32,
+        canonical: &ListRead<'_>,
+        reads: &[(ListRead<'_>, bool)],
+        several: &Several,
+    ) {
         let unread = self.unread(canonical.observed);
         let mut order = ListOrder { key, read: canonical.read, unread, ..ListOrder::default() };
         order.writers = self.writers_of(canonical.observed);
@@ -198,7 +204,8 @@ struct Several(HashMap<u32, Vec<(u32, Value)>>);
 
 impl Several {
     fn add(&mut self, history: &History, transaction: u32, run: &[u32]) {
-        let appends = run.iter().filter(|&&operation| history.operations.kinds[operation as usize].installs());
+        let appends =
+            run.iter().filter(|&&operation| history.operations.kinds[operation as usize].installs());
         let appends: Vec<(u32, Value)> =
             appends.map(|&append| (append, history.operations.values[append as usize])).collect();
         if appends.len() > 1 {
@@ -241,7 +248,6 @@ fn common_prefix(left: &[Value], right: &[Value]) -> usize {
     }
     left.iter().zip(right).take_while(|(a, b)| a == b).count()
 }
-
 
 /// What a list read shows, each name at most once.
 struct Worst {

@@ -13,8 +13,11 @@ use crate::observations::INITIAL;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Method {
-    /// Clocks of one cache line a transaction: see [`super::clocks`].
+    /// Only where a guessed commit order leaves doubt: see [`super::lazy`]. If that does not decide,
+    /// vector clocks.
     #[default]
+    Lazy,
+    /// Clocks of one cache line a transaction: see [`super::clocks`].
     VectorClocks,
     /// Clocks that remember who told them what.
     TreeClocks,

@@ -7,6 +7,9 @@
 use super::dependencies::Dependencies;
 use crate::cancel::Cancel;
 use crate::graph::Components;
+use crate::observations::NOBODY;
+use rayon::prelude::*;
+use std::sync::Arc;
 
 /// A place in a row, from 1; 0 is before the first.
 pub trait Place: Copy + Default + PartialOrd + Send + Sync {
@@ -100,13 +103,27 @@ pub struct Clocks<P, const W: usize> {
     pub first: u32,
     /// One line a node.
     pub lines: Vec<Line<P, W>>,
+    /// The number of each row, if only some of them are counted; otherwise empty.
+    numbers: Arc<Vec<u32>>,
 }
 
 impl<P: Place, const W: usize> Clocks<P, W> {
     /// Computes the clocks along `order`, the components of session order and write-read.
     #[must_use]
     pub fn new(dependencies: &Dependencies<'_>, order: &Components, first: u32, cancel: &Cancel) -> Self {
-        let mut clocks = Self { first, lines: vec![Line::zero(); dependencies.node_count()] };
+        Self::of_some(dependencies, order, first, &Arc::default(), cancel)
+    }
+
+    /// The same where rows have other `numbers`.
+    fn of_some(
+        dependencies: &Dependencies<'_>,
+        order: &Components,
+        first: u32,
+        numbers: &Arc<Vec<u32>>,
+        cancel: &Cancel,
+    ) -> Self {
+        let lines = vec![Line::zero(); dependencies.node_count()];
+        let mut clocks = Self { first, lines, numbers: Arc::clone(numbers) };
         for (count, group) in order.groups().enumerate() {
             if count & 0xffff == 0 && cancel.is_asked() {
                 break;
@@ -141,7 +158,8 @@ impl<P: Place, const W: usize> Clocks<P, W> {
     #[inline]
     pub fn count(&self, dependencies: &Dependencies<'_>, node: u32, line: &mut Line<P, W>) {
         let Some(&row) = dependencies.rows.get(node as usize) else { return };
-        let lane = row.wrapping_sub(self.first) as usize;
+        let number = self.numbers.get(row as usize).copied().unwrap_or(row);
+        let lane = number.wrapping_sub(self.first) as usize;
         if lane < W {
             let place = P::new(node - dependencies.row_starts[row as usize] + 1);
             if place > line.0[lane] {
@@ -151,28 +169,55 @@ impl<P: Place, const W: usize> Clocks<P, W> {
     }
 }
 
-/// All clocks at once, for questions about any two transactions.
-pub struct HappensBefore(Vec<Clocks<i32, WIDTH>>);
-
 /// How many places of 32 bits make a line.
 const WIDTH: usize = 16;
 
+/// Clocks that count some rows, all at once: for questions about any two transactions.
+pub struct HappensBefore {
+    /// The rows, in the order of their numbers.
+    pub rows: Vec<u32>,
+    numbers: Arc<Vec<u32>>,
+    clocks: Vec<Clocks<i32, WIDTH>>,
+}
+
 impl HappensBefore {
-    /// Computes them.
+    /// Computes them for `rows`.
     #[must_use]
-    pub fn new(dependencies: &Dependencies<'_>, order: &Components, cancel: &Cancel) -> Self {
-        use rayon::prelude::*;
-        let firsts: Vec<u32> = first_rows(dependencies, WIDTH).collect();
-        Self(firsts.into_par_iter().map(|first| Clocks::new(dependencies, order, first, cancel)).collect())
+    pub fn new(dependencies: &Dependencies<'_>, order: &Components, rows: Vec<u32>, cancel: &Cancel) -> Self {
+        let mut numbers = vec![NOBODY; dependencies.row_starts.len() - 1];
+        for (number, &row) in rows.iter().enumerate() {
+            numbers[row as usize] = number as u32;
+        }
+        let numbers = Arc::new(numbers);
+        let firsts: Vec<u32> = (0..rows.len() as u32).step_by(WIDTH).collect();
+        let clocks = firsts
+            .into_par_iter()
+            .map(|first| Clocks::of_some(dependencies, order, first, &numbers, cancel))
+            .collect();
+        Self { rows, numbers, clocks }
     }
 
-    /// How many transactions of `row` happen before `node`.
+    /// How many rows can be counted in so many bytes.
+    #[must_use]
+    pub fn rows_in(dependencies: &Dependencies<'_>, bytes: usize) -> usize {
+        let line = size_of::<Line<i32, WIDTH>>();
+        (bytes / (line * dependencies.node_count().max(1))).max(1) * WIDTH
+    }
+
+    /// Whether `row` is counted.
+    #[must_use]
+    pub fn counts(&self, row: u32) -> bool {
+        self.numbers[row as usize] != NOBODY
+    }
+
+    /// How many transactions of `row`, which is counted, happen before `node`.
     #[must_use]
     pub fn count(&self, node: u32, row: u32) -> u32 {
-        self.0[row as usize / WIDTH].lines[node as usize].0[row as usize % WIDTH] as u32
+        let number = self.numbers[row as usize] as usize;
+        self.clocks[number / WIDTH].lines[node as usize].0[number % WIDTH] as u32
     }
 
-    /// Whether `before` happens before `after`.
+    /// Whether `before`, whose row is counted, happens before `after`.
     #[must_use]
     pub fn holds(&self, dependencies: &Dependencies<'_>, before: u32, after: u32) -> bool {
         let row = dependencies.rows[before as usize];

@@ -161,6 +161,43 @@ impl<'h> Dependencies<'h> {
         &self.write_keys[bounds[0] as usize..bounds[1] as usize]
     }
 
+    /// Where the writes of `node` stand among all writes.
+    #[must_use]
+    pub fn write_range(&self, node: u32) -> std::ops::Range<usize> {
+        self.write_offsets[node as usize] as usize..self.write_offsets[node as usize + 1] as usize
+    }
+
+    /// The key of a write.
+    #[must_use]
+    pub fn written_key(&self, write: usize) -> u32 {
+        self.write_keys[write]
+    }
+
+    /// The write of `key` by `node`, if there is one.
+    #[must_use]
+    pub fn write_entry(&self, node: u32, key: u32) -> Option<usize> {
+        let place = self.writes(node).binary_search(&key).ok()?;
+        Some(self.write_offsets[node as usize] as usize + place)
+    }
+
+    /// How many reads there are.
+    #[must_use]
+    pub fn read_count(&self) -> usize {
+        self.read_keys.len()
+    }
+
+    /// How many writes there are.
+    #[must_use]
+    pub fn write_count(&self) -> usize {
+        self.write_keys.len()
+    }
+
+    /// Where the writers of each key start among all writers.
+    #[must_use]
+    pub fn writer_starts(&self) -> &[u32] {
+        &self.writer_offsets
+    }
+
     /// Whether `node` writes `key`.
     #[must_use]
     pub fn writes_key(&self, node: u32, key: u32) -> bool {
@@ -346,7 +383,8 @@ impl Rows {
             rows: Vec::new(),
             starts: Vec::new(),
         };
-        for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty()) {
+        for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty())
+        {
             let row = rows.starts.len() as u32;
             rows.starts.push(rows.transactions.len() as u32);
             let mut session = first as u32;

@@ -9,6 +9,7 @@ pub mod causal;
 pub mod clocks;
 pub mod dependencies;
 pub mod direct;
+pub mod lazy;
 pub mod names;
 pub mod reader;
 pub mod tree_clock;
@@ -17,27 +18,31 @@ pub mod witness;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::History;
-use crate::observations::Observations;
+use crate::observations::{INITIAL, Observations};
 use alternatives::{Effort, Method};
 use causal::Demands;
 use clocks::HappensBefore;
 use dependencies::Dependencies;
-use names::{NAMES, Name, Namer};
+use lazy::Guess;
+use names::{Conflict, NAMES, Name, Namer};
 use reader::Class;
 use witness::{Finding, Witnesses};
 
 /// What was found of the levels up to the strongest one asked for.
 #[derive(Debug)]
 pub struct Judgement {
-    /// Whether read committed, read atomic, causal are violated by their axioms.
+    /// Whether read committed, read atomic, causal are violated by their axioms; a level that is missing
+    /// could not be decided, because there are too many sessions.
     pub violated: Vec<bool>,
     /// How often each name was found.
     pub counts: [u64; NAMES],
+    /// Whether there may be more, because not all sessions could be looked at together.
+    pub is_partial: bool,
     /// The first of each name, with their proofs.
     pub findings: Vec<Finding>,
     /// How many demands on the commit order were kept for the strongest level.
     pub demands: usize,
-    /// What happens-before cost, if it was not computed with vector clocks.
+    /// What happens-before cost, if it was computed with tree clocks or by traversal.
     pub effort: Effort,
 }
 
@@ -50,33 +55,105 @@ pub struct Question {
     pub most: usize,
     /// How to compute happens-before.
     pub method: Method,
+    /// How much may be done and held.
+    pub limits: Limits,
+}
+
+/// Bounds for histories with very many sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps of the clocks: about (reads * sessions).
+    pub steps: usize,
+    /// Bytes of clocks that are held at once to name what was found.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 1 << 35, bytes: 1 << 30 }
+    }
 }
 
 /// Judges the levels up to the strongest one asked for.
 #[must_use]
-pub fn judge(history: &History, observations: &Observations, question: Question, cancel: &Cancel) -> Judgement {
-    let Question { strongest, most, method } = question;
+pub fn judge(
+    history: &History,
+    observations: &Observations,
+    question: Question,
+    cancel: &Cancel,
+) -> Judgement {
     let dependencies = Dependencies::new(history, observations);
     let order = dependencies.graph(&[]).components();
-    let (demands, effort) = match strongest {
-        // What happens before itself has no place in a tree, and traversals would not end.
-        Class::Causal if method != Method::VectorClocks && !order.is_cyclic() => {
-            alternatives::demands(&dependencies, &order, method, cancel)
+    let mut effort = Effort::default();
+    let mut violated = vec![false; question.strongest as usize + 1];
+    let mut is_partial = false;
+    let mut strongest = question.strongest;
+    let demands = match causal(&dependencies, &order, question, &mut effort, cancel) {
+        Answer::Demands(demands) => demands,
+        Answer::Some(demands) => {
+            is_partial = true;
+            demands
         }
-        Class::Causal => (causal::demands(&dependencies, &order, cancel), Effort::default()),
-        class => (direct_demands(&dependencies, class, cancel), Effort::default()),
+        Answer::Holds => Demands::default(),
+        Answer::Nothing => {
+            if strongest == Class::Causal {
+                strongest = Class::ReadAtomic;
+                violated.pop();
+            }
+            direct_demands(&dependencies, strongest, cancel)
+        }
     };
     let kept = demands.edges.len();
     let components = commit_order(&dependencies, &demands.edges).components();
     if !components.is_cyclic() && !demands.contradicts_initial {
-        let violated = vec![false; strongest as usize + 1];
-        return Judgement { violated, counts: [0; NAMES], findings: Vec::new(), demands: kept, effort };
+        let (counts, findings) = ([0; NAMES], Vec::new());
+        return Judgement { violated, counts, is_partial: false, findings, demands: kept, effort };
     }
     let mut levels = Vec::from(direct::demands(&dependencies, cancel));
     levels.truncate(strongest as usize);
     levels.push(demands);
-    let broken = Broken { dependencies: &dependencies, order: &order, levels, cancel }.judge(most);
-    Judgement { demands: kept, effort, ..broken }
+    let broken = Broken { dependencies: &dependencies, order: &order, levels, cancel };
+    let broken = broken.judge(question.most, question.limits.bytes);
+    Judgement { demands: kept, effort, is_partial: is_partial || broken.is_partial, ..broken }
+}
+
+/// What is known of the causal level.
+enum Answer {
+    /// All its demands.
+    Demands(Demands),
+    /// Some of its demands, which cannot be met.
+    Some(Demands),
+    /// It holds, and so do the weaker levels.
+    Holds,
+    /// It was not asked for, or there are too many sessions.
+    Nothing,
+}
+
+fn causal(
+    dependencies: &Dependencies<'_>,
+    order: &Components,
+    question: Question,
+    effort: &mut Effort,
+    cancel: &Cancel,
+) -> Answer {
+    if question.strongest != Class::Causal {
+        return Answer::Nothing;
+    }
+    // What happens before itself has no place in an order or a tree, and traversals would not end.
+    let method = if order.is_cyclic() { Method::VectorClocks } else { question.method };
+    if matches!(method, Method::TreeClocks | Method::Traversal) {
+        let (demands, cost) = alternatives::demands(dependencies, order, method, cancel);
+        *effort = cost;
+        return Answer::Demands(demands);
+    }
+    let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
+    let guess = if method == Method::Lazy { lazy::guess(dependencies, cancel) } else { Guess::Open };
+    match guess {
+        Guess::Holds => Answer::Holds,
+        _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
+        Guess::Violated(demands) => Answer::Some(demands),
+        Guess::Open => Answer::Nothing,
+    }
 }
 
 fn direct_demands(dependencies: &Dependencies<'_>, class: Class, cancel: &Cancel) -> Demands {
@@ -84,7 +161,7 @@ fn direct_demands(dependencies: &Dependencies<'_>, class: Class, cancel: &Cancel
     if class == Class::ReadCommitted { committed } else { atomic }
 }
 
-fn commit_order<'e>(dependencies: &'e Dependencies<'_>, demands: &'e Edges) -> Graph<'e> {
+pub(crate) fn commit_order<'e>(dependencies: &'e Dependencies<'_>, demands: &'e Edges) -> Graph<'e> {
     dependencies.graph(&[&dependencies.successions, demands])
 }
 
@@ -99,22 +176,36 @@ struct Broken<'d, 'h> {
 }
 
 impl Broken<'_, '_> {
-    fn judge(&self, most: usize) -> Judgement {
+    fn judge(&self, most: usize, bytes: usize) -> Judgement {
         let components: Vec<Components> = self
             .levels
             .iter()
             .map(|demands| commit_order(self.dependencies, &demands.edges).components())
             .collect();
         let violated = components.iter().zip(&self.levels);
-        let violated = violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
-        let happens_before = HappensBefore::new(self.dependencies, self.order, self.cancel);
-        let namer =
-            Namer { dependencies: self.dependencies, happens_before: &happens_before, components: &components };
-        let (of_conflicts, conflicts) = namer.conflicts(most, self.cancel);
+        let violated =
+            violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
+        let mut rows = self.rows(components.last());
+        let room = HappensBefore::rows_in(self.dependencies, bytes);
+        let is_partial = rows.len() > room;
+        rows.truncate(room);
+        let happens_before = HappensBefore::new(self.dependencies, self.order, rows, self.cancel);
+        let namer = Namer {
+            dependencies: self.dependencies,
+            happens_before: &happens_before,
+            components: &components,
+        };
+        let (of_conflicts, mut conflicts) = namer.conflicts(most, self.cancel);
         let demands = self.levels.iter().map(|level| &level.edges).collect();
         let witnesses = Witnesses::new(self.dependencies, &happens_before, demands);
         let mut counts = [0; NAMES];
         counts[..of_conflicts.len()].copy_from_slice(&of_conflicts);
+        if is_partial && of_conflicts.iter().all(|&count| count == 0) {
+            if let Some(conflict) = self.any_conflict(&witnesses, &components) {
+                counts[conflict.name as usize] += 1;
+                conflicts.push(conflict);
+            }
+        }
         let mut findings: Vec<Finding> = conflicts.iter().map(|found| witnesses.of_conflict(found)).collect();
         for (name, group) in self.cycles() {
             counts[name as usize] += 1;
@@ -122,7 +213,40 @@ impl Broken<'_, '_> {
                 findings.push(witnesses.of_cycle(name, &group));
             }
         }
-        Judgement { violated, counts, findings, demands: 0, effort: Effort::default() }
+        Judgement { violated, counts, is_partial, findings, demands: 0, effort: Effort::default() }
+    }
+
+    /// One conflict of the weakest level that is broken, to show at least that.
+    fn any_conflict(&self, witnesses: &Witnesses<'_, '_>, components: &[Components]) -> Option<Conflict> {
+        let classes = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];
+        let mut broken = components.iter().zip(classes).filter(|(found, _)| found.is_cyclic());
+        broken.find_map(|(found, class)| {
+            let shortest = found.cycles().min_by_key(|group| group.len())?;
+            witnesses.any_conflict(shortest, class)
+        })
+    }
+
+    /// Rows that conflicts may be about: those on cycles, short cycles first, and those that write a key
+    /// whose initial value was read.
+    fn rows(&self, components: Option<&Components>) -> Vec<u32> {
+        let Dependencies { rows, .. } = self.dependencies;
+        let mut cycles: Vec<&[u32]> = components.into_iter().flat_map(Components::cycles).collect();
+        cycles.sort_by_key(|group| group.len());
+        let on_cycles = cycles.into_iter().flatten().filter_map(|&node| rows.get(node as usize).copied());
+        let mut found: Vec<u32> = on_cycles.collect();
+        if self.levels.iter().any(|level| level.contradicts_initial) {
+            let nodes = 0..self.dependencies.len() as u32;
+            let reads = nodes.flat_map(|node| self.dependencies.reads(node));
+            let mut keys: Vec<u32> =
+                reads.filter(|read| read.source == INITIAL).map(|read| read.key).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            let writers = keys.into_iter().flat_map(|key| self.dependencies.writers(key));
+            found.extend(writers.map(|&writer| rows[writer as usize]));
+        }
+        let mut known = vec![false; self.dependencies.row_starts.len()];
+        found.retain(|&row| !std::mem::replace(&mut known[row as usize], true));
+        found
     }
 
     /// Components with several transactions that no demand is needed for, in the order of the history.

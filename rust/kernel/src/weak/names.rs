@@ -81,7 +81,10 @@ impl Namer<'_, '_> {
             if cancel.is_asked() {
                 break;
             }
-            let suspect = |source: u32| source == INITIAL || (source < INITIAL && on_cycle[source as usize]);
+            let suspect = |source: u32| {
+                source == INITIAL
+                    || (source < INITIAL && on_cycle[source as usize] && self.is_counted(source))
+            };
             if !self.dependencies.reads(node).any(|read| suspect(read.source)) {
                 continue;
             }
@@ -94,6 +97,11 @@ impl Namer<'_, '_> {
             }
         }
         (counts, shown)
+    }
+
+    /// Whether happens-before is known from `node` on; on cycles it is, unless there are too many of them.
+    fn is_counted(&self, node: u32) -> bool {
+        self.happens_before.counts(self.dependencies.rows[node as usize])
     }
 
     /// One conflict of each name for each key that `node` read.
@@ -134,6 +142,7 @@ impl Namer<'_, '_> {
             let Some(components) = self.components.get(class as usize) else { continue };
             if older != INITIAL
                 && (components.of[older as usize] != components.of[newer as usize]
+                    || !self.is_counted(newer)
                     || self.happens_before.holds(self.dependencies, newer, older))
             {
                 // No cycle, or none that this conflict is to blame for.
@@ -145,10 +154,9 @@ impl Namer<'_, '_> {
     }
 
     fn causal(&self, reader: &Reader<'_, '_>, key: u32, older: u32, slots: &mut [Option<u32>; CONFLICTS]) {
-        let starts = &self.dependencies.row_starts;
-        for row in 0..starts.len() - 1 {
-            let start = starts[row];
-            let end = start + self.happens_before.count(reader.node, row as u32);
+        for &row in &self.happens_before.rows {
+            let start = self.dependencies.row_starts[row as usize];
+            let end = start + self.happens_before.count(reader.node, row);
             let writers = self.dependencies.writers_among(key, start..end);
             self.along(reader, Class::Causal, key, older, writers, slots);
         }
@@ -166,7 +174,10 @@ impl Namer<'_, '_> {
         slots: &mut [Option<u32>; CONFLICTS],
     ) {
         let slot = class as usize * 2;
-        if writers.is_empty() || (slots[slot].is_some() && slots[slot + 1].is_some()) {
+        let Some(&first) = writers.first() else { return };
+        if !(self.is_counted(first) || older == INITIAL)
+            || (slots[slot].is_some() && slots[slot + 1].is_some())
+        {
             return;
         }
         let (reached, caused) = self.bounds(class, older, writers);

@@ -150,7 +150,8 @@ mod tests {
                 trees[row].increment();
                 vectors[row][row] += 1;
                 for _ in 0..random.below(3) {
-                    let Some((tree, vector)) = kept.get(random.below(kept.len().max(1) as u64) as usize) else {
+                    let Some((tree, vector)) = kept.get(random.below(kept.len().max(1) as u64) as usize)
+                    else {
                         break;
                     };
                     trees[row].join(tree);

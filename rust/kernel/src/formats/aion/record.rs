@@ -1,7 +1,7 @@
 //! One transaction at a time, from JSON into plain columns.
 
 use super::EXAMPLE;
-use crate::formats::json::{self, Cursor, Fault};
+use crate::formats::json::{self, Cursor, Fault, Marks, Next};
 use crate::history::{Kind, Sequence, Status, Timestamp};
 use crate::value::{Value, Values};
 
@@ -30,10 +30,7 @@ pub(super) struct Operation {
 /// Transactions of a part of a block.
 #[derive(Default)]
 pub struct Batch {
-    /// Line of the first thing that is not whitespace.
-    pub(super) first: Option<u64>,
-    pub(super) opened: Option<u64>,
-    pub(super) closed: Option<u64>,
+    pub(super) marks: Marks,
     pub(super) transactions: Vec<Transaction>,
     pub(super) operations: Vec<Operation>,
     /// Elements of the list that is being read: a cut-off list must leave nothing in `values`.
@@ -44,28 +41,11 @@ pub struct Batch {
 impl Batch {
     /// Takes the next record, comma or bracket; `false` if there is none.
     pub(super) fn next(&mut self, cursor: &mut Cursor) -> Result<bool, Fault> {
-        let Some(byte) = cursor.peek() else {
-            return Ok(false);
-        };
-        let is_first = self.first.is_none();
-        self.first.get_or_insert(cursor.line());
-        match byte {
-            _ if self.closed.is_some() => {
-                return Err(Fault::at(cursor.at(), "nothing after the closing `]`"));
-            }
-            b'{' => self.transaction(cursor)?,
-            b',' => cursor.expect(b',', "`,`")?,
-            b']' => {
-                self.closed = Some(cursor.line());
-                cursor.expect(b']', "`]`")?;
-            }
-            b'[' if is_first => {
-                self.opened = Some(cursor.line());
-                cursor.begin_array()?;
-            }
-            _ => return Err(Fault::at(cursor.at(), EXAMPLE)),
+        let next = self.marks.next(cursor, EXAMPLE)?;
+        if next == Next::Record {
+            self.transaction(cursor)?;
         }
-        Ok(true)
+        Ok(next != Next::End)
     }
 
     fn transaction(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
@@ -99,28 +79,14 @@ impl Batch {
                 draft.has_operations = true;
                 self.operations(cursor)
             }
-            b"tid" => set(&mut draft.id, Some(self.name(cursor, at)?), at),
+            b"tid" => set(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
             b"sid" | b"sno" if cursor.null()? => Ok(()),
-            b"sid" => set(&mut draft.session, Some(self.name(cursor, at)?), at),
+            b"sid" => set(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
             b"sts" => set(&mut draft.start, timestamp(cursor)?, at),
             b"cts" => set(&mut draft.commit, timestamp(cursor)?, at),
             b"sno" => set(&mut draft.sequence, Some(sequence(cursor, at)?), at),
             b"status" => set(&mut draft.status, Some(status(cursor, at)?), at),
             _ => cursor.skip_value(),
-        }
-    }
-
-    /// The id of a transaction or session, which stands at `at`.
-    fn name(&mut self, cursor: &mut Cursor, at: usize) -> Result<Value, Fault> {
-        const NAME: &str = "an integer or a string as the id";
-        if cursor.peek_for(NAME)? == b'"' {
-            return json::scalar(cursor, &mut self.values);
-        }
-        match cursor.number() {
-            Ok(json::Number::Integer(number)) => Ok(self.values.integer(number)),
-            Ok(json::Number::Long(digits)) => Ok(self.values.decimal(digits)),
-            Err(cut_off @ Fault::CutOff(_)) => Err(cut_off),
-            _ => Err(Fault::at(at, NAME)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::formats::json;
 use crate::history::{History, Kind, Status, Timestamp};
-use crate::value::{AtomKind, Value};
+use crate::value::Value;
 use std::io::{self, Write};
 
 /// Lines are collected up to this size before they are handed on.
@@ -12,10 +12,7 @@ const CHUNK: usize = 1 << 16;
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = json::unwritable(&history.values);
-    let is_odd = |&id: &Value| {
-        let kind = id.atom_index().map(|index| history.values.atom(index).0);
-        kind.is_some_and(|kind| ![AtomKind::Nil, AtomKind::Integer, AtomKind::Text].contains(&kind))
-    };
+    let is_odd = |&id: &Value| !json::is_id(&history.values, id);
     if history.transactions.ids.iter().any(is_odd) || history.session_ids.iter().any(is_odd) {
         lost.push("ids that are neither integers nor strings");
     }
@@ -62,11 +59,11 @@ fn write_all(
 fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
     let columns = &history.transactions;
     out.extend(b"{\"tid\":");
-    write_id(history, columns.ids[transaction], out);
+    json::write_id(&history.values, columns.ids[transaction], out);
     let session = history.session_ids[columns.sessions[transaction] as usize];
     if session != Value::NIL {
         out.extend(b",\"sid\":");
-        write_id(history, session, out);
+        json::write_id(&history.values, session, out);
     }
     if let Some(place) = columns.sequences.get(transaction).number() {
         out.extend(format!(",\"sno\":{place}").as_bytes());
@@ -81,15 +78,6 @@ fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
     out.extend(b",\"ops\":");
     write_operations(history, transaction, out);
     out.push(b'}');
-}
-
-/// Ids are integers or strings, so any other scalar is written as a string.
-fn write_id(history: &History, id: Value, out: &mut Vec<u8>) {
-    match id.atom_index().map(|index| history.values.atom(index)) {
-        Some((AtomKind::Nil, _)) => json::write_string("nil", out),
-        Some((AtomKind::Boolean | AtomKind::Float, text)) => json::write_string(text, out),
-        _ => json::write_value(&history.values, id, out),
-    }
 }
 
 fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {

@@ -3,7 +3,7 @@
 use super::field::{Field, Seen};
 use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
 use crate::error::ParseError;
-use crate::formats::edn::{Cursor, Fault, closer_of};
+use crate::formats::edn::{Cursor, Fault, closer_of, valid_prefix};
 use crate::history::Kind;
 use crate::value::{AtomKind, Value};
 
@@ -40,17 +40,6 @@ pub(super) fn parse(
         };
         batch.rewind(mark);
         return Err(fault.into_error(text, first_line));
-    }
-}
-
-/// The text up to the first byte that is not UTF-8, and whether no following byte can mend that one.
-fn valid_prefix(text: &[u8], last: bool) -> (&str, bool) {
-    match std::str::from_utf8(text) {
-        Ok(valid) => (valid, false),
-        Err(error) => {
-            let valid = std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default();
-            (valid, last || error.error_len().is_some())
-        }
     }
 }
 

@@ -14,8 +14,20 @@ use std::io::{self, Write};
 /// # Errors
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    write_each(history, Notation::Edn, out)
+}
+
+/// Writes `history` as JSON lines, one event per line. Keywords and other terms become strings.
+///
+/// # Errors
+/// If `out` fails.
+pub fn write_json_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    write_each(history, Notation::Json, out)
+}
+
+fn write_each(history: &History, notation: Notation, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let script = Script::new(history, Notation::Edn);
+    let script = Script::new(history, notation);
     for (number, step) in script.steps.iter().enumerate() {
         line.clear();
         script.event(number, step, &mut line);

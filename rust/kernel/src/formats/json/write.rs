@@ -59,6 +59,22 @@ pub fn write_value(values: &Values, value: Value, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
+/// Whether `id` is an integer or a string, as the ids of most formats are; nil is none.
+#[must_use]
+pub fn is_id(values: &Values, id: Value) -> bool {
+    let kind = id.atom_index().map(|index| values.atom(index).0);
+    kind.is_none_or(|kind| [AtomKind::Nil, AtomKind::Integer, AtomKind::Text].contains(&kind))
+}
+
+/// Writes an id; a scalar that is neither an integer nor a string is written as a string.
+pub fn write_id(values: &Values, id: Value, out: &mut Vec<u8>) {
+    match id.atom_index().map(|index| values.atom(index)) {
+        Some((AtomKind::Nil, _)) => write_string("nil", out),
+        Some((AtomKind::Boolean | AtomKind::Float, text)) => write_string(text, out),
+        _ => write_value(values, id, out),
+    }
+}
+
 fn write_scalar(values: &Values, value: Value, out: &mut Vec<u8>) {
     if let Some(number) = value.as_small() {
         return out.extend(number.to_string().as_bytes());

@@ -363,6 +363,9 @@ impl TableReader {
                 table: label(Texts::Table),
                 columns: label(Texts::ColumnsEdn),
                 statement: label(Texts::Statement),
+                lock_mode: label(Texts::LockMode),
+                read_mode: label(Texts::ReadMode),
+                predicate: label(Texts::Predicate),
                 tombstone: table.tombstone.as_ref().is_some_and(|column| column[row] != 0),
             },
         );

@@ -241,9 +241,14 @@ impl<'h> Rows<'h> {
             cells.resize(rows, 0);
             cells.push(1);
         }
-        for (column, Label(label)) in
-            [(Texts::Table, columns.tables.get(number)), (Texts::Statement, columns.statements.get(number))]
-        {
+        for (column, labels) in [
+            (Texts::Table, &columns.tables),
+            (Texts::Statement, &columns.statements),
+            (Texts::LockMode, &columns.lock_modes),
+            (Texts::ReadMode, &columns.read_modes),
+            (Texts::Predicate, &columns.predicates),
+        ] {
+            let Label(label) = labels.get(number);
             if let Some(atom) = label.atom_index().filter(|_| label != Value::NIL) {
                 self.text(column, label, |values, _| values.atom(atom).1.to_owned());
             }

@@ -1,0 +1,112 @@
+//! Cobra's client logs: one file a session, records back to back, numbers of 64 bits, big endian.
+//!
+//! ```text
+//! S transaction [time]              starts       W write key value                 writes
+//! C transaction [time]              commits      R writer write key value          reads
+//! A transaction [time]              aborts
+//! ```
+//!
+//! All logs of a history have times or none has, and nothing says which: both layouts are tried at once,
+//! and the wrong one is given up at its first mistake, which is seldom later than its third record.
+//!
+//! Writes have ids, and a read names the write that it saw: so the value of an operation is that id, the
+//! key is the hash of the key. The hash of the value says nothing more and is not used.
+
+mod log;
+
+use super::Records;
+use super::stream::Streamed;
+use crate::error::ParseError;
+use crate::history::History;
+use log::Log;
+
+/// Both readings of the logs; one that failed is an error that may never be told.
+pub struct Cobra {
+    plain: Layout,
+    timed: Layout,
+}
+
+type Layout = Box<Result<Streamed<Log>, Failure>>;
+
+/// Why a layout was given up, and after how many records.
+#[derive(Debug, Clone)]
+struct Failure {
+    error: ParseError,
+    records: u64,
+}
+
+impl Default for Cobra {
+    fn default() -> Self {
+        let layout = |times| Box::new(Ok(Streamed::new(Log::new(times))));
+        Self { plain: layout(false), timed: layout(true) }
+    }
+}
+
+impl Records for Cobra {
+    type Batch = Vec<u8>;
+    const TEXT: bool = false;
+
+    fn parse(bytes: &[u8], at: u64, last: bool, batch: &mut Vec<u8>) -> Result<usize, ParseError> {
+        Streamed::<Log>::parse(bytes, at, last, batch)
+    }
+
+    fn merge(&mut self, batch: &mut Vec<u8>) -> Result<(), ParseError> {
+        self.both(|layout| layout.feed(batch))?;
+        batch.clear();
+        Ok(())
+    }
+
+    fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
+        self.both(|layout| layout.start_of_file(name))
+    }
+
+    fn end_of_file(&mut self, line: u64) -> Result<(), ParseError> {
+        self.both(|layout| layout.end_of_file(line))
+    }
+
+    fn finish(self) -> Result<History, ParseError> {
+        match (*self.plain, *self.timed) {
+            (Ok(plain), Ok(_)) => {
+                let mut history = plain.finish()?;
+                if !history.transactions.ids.is_empty() {
+                    history.notes.push(("logs that fit with and without times, read without".to_owned(), 1));
+                }
+                Ok(history)
+            }
+            (Ok(layout), Err(_)) | (Err(_), Ok(layout)) => layout.finish(),
+            (Err(plain), Err(timed)) => Err(likelier(&plain, &timed)),
+        }
+    }
+
+    fn split(_bytes: &[u8]) -> Option<usize> {
+        None
+    }
+}
+
+impl Cobra {
+    fn both(
+        &mut self,
+        mut step: impl FnMut(&mut Streamed<Log>) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        for layout in [&mut self.plain, &mut self.timed] {
+            if let Ok(log) = layout.as_mut()
+                && let Err(error) = step(log)
+            {
+                **layout = Err(Failure { error, records: log.stream().records() });
+            }
+        }
+        match (self.plain.as_ref(), self.timed.as_ref()) {
+            (Err(plain), Err(timed)) => Err(likelier(plain, timed)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error of the layout that made more of the input: the other one never was it.
+fn likelier(plain: &Failure, timed: &Failure) -> ParseError {
+    let likelier = if timed.records > plain.records { timed } else { plain };
+    likelier.error.clone()
+}
+
+#[cfg(test)]
+mod tests;
