@@ -36,6 +36,7 @@ NAMES = reads.NAMES | conflicts.NAMES
 _WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 #: Anomalies that a read with several possible writers can hide: the others do not ask who wrote a value.
 _BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
+_NOT_ALL = "the history is too large to look for all anomalies"
 _LONGEST_KEY = 40
 
 
@@ -60,6 +61,8 @@ def find(history: History, names: Sequence[str], *, most: int = 10) -> Iterator[
             )
         else:
             reason = _unjudged(found.aside, by_writer=name in _BY_WRITER)
+            if found.incomplete and name in conflicts.NAMES:
+                reason = "; ".join([*([reason] if reason else []), _NOT_ALL])
             presence = Presence.UNKNOWN if reason else Presence.ABSENT
             yield Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
@@ -69,13 +72,14 @@ def _found(history: History, strongest: int | None, most: int) -> _Found:
     of_reads, weak = judge_values(history.columns, strongest, most)
     counts = dict(zip(reads.NAMES, of_reads[0], strict=True))
     anomalies = [reads.anomaly(history, *finding) for finding in of_reads[1]]
-    decided = {Level.CUT_ISOLATION}
+    decided, incomplete = {Level.CUT_ISOLATION}, False
     if weak is not None:
-        violated, weak_counts, _, findings, *_ = weak
+        violated, weak_counts, may_be_more, findings, *_ = weak
         counts |= zip(conflicts.NAMES, weak_counts, strict=True)
         anomalies += [conflicts.anomaly(history, finding) for finding in findings]
-        decided |= set(_WEAK[: len(violated)])
-    return _Found(counts, anomalies, of_reads[2], decided)
+        decided |= {level for level, broken in zip(_WEAK, violated, strict=False) if not broken}
+        incomplete = may_be_more
+    return _Found(counts, anomalies, of_reads[2], decided, incomplete=incomplete)
 
 
 def _strongest(levels: Sequence[Level]) -> int | None:
@@ -100,11 +104,14 @@ class _Found:
         anomalies: list[Anomaly],
         aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int],
         decided: set[Level],
+        *,
+        incomplete: bool,
     ) -> None:
         self.counts = {name: count for name, count in counts.items() if count}
         self.anomalies = anomalies
         self.aside = aside
         self.decided = decided
+        self.incomplete = incomplete
 
     def of(self, level: Level) -> dict[str, int]:
         return {name: count for name, count in self.counts.items() if NAMES[name] is level}
