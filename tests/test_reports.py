@@ -47,6 +47,62 @@ def test_a_long_list_of_levels_is_counted_and_the_best_known_are_named() -> None
     ) in text
 
 
+FRACTURED = record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("read", "y", 1)])
+
+
+@pytest.mark.parametrize(
+    ("history", "levels", "short"),
+    [
+        (FRACTURED, None, "  in short  read-committed holds, read-atomic is violated\n"),
+        (FRACTURED, ["causal", "read-atomic"], "  in short  read-atomic is violated\n"),
+        (ABORTED, None, "  in short  read-committed is violated\n"),
+        (record([("write", "x", 1)]), None, "  in short  causal holds\n"),
+        (FRACTURED, ["read-atomic"], ""),
+        (FRACTURED, ["read-atomic", "cut-isolation", "pl-2"], ""),
+        (FRACTURED, ["prefix", "strong-session-serializable"], "  in short  prefix is violated\n"),
+    ],
+)
+def test_the_report_leads_with_the_strongest_that_holds_and_the_weakest_that_is_violated(
+    history: isoscope.History, levels: list[str] | None, short: str
+) -> None:
+    rows = render_text(check(history, levels)).split("\n\n")[1].splitlines(keepends=True)
+    assert "".join(row for row in rows if row.startswith("  in short")) == short
+    assert not short or rows[0] == short
+
+
+def test_anomalies_come_in_the_order_of_their_levels() -> None:
+    """Single reads first, then from read committed to causal, whatever level is asked for first."""
+    history = record(
+        [("write", "x", 1), ("write", "y", 1)],
+        [("read", "x", 0), ("read", "y", 1)],
+        [("read", "z", 9)],
+    )
+    text = render_text(check(history, ["serializable", "causal", "pl-2"]))
+    assert re.findall(r"^(\S+): 1 found$", text, re.MULTILINE) == ["thin-air-read", "fractured-read-co"]
+
+
+def test_places_in_the_text_need_only_the_name_of_the_input(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "h.txt"
+    path.parent.mkdir()
+    path.write_text("r(1,7,1,1)\n")
+    text = render_text(check(isoscope.load(path), ["pl-2"]))
+    assert text.startswith(f"{path} (plume)")
+    assert "T1 read key 1 = 7 (h.txt:1), but nobody" in text
+    assert f"({path}:1)" in render_json(check(isoscope.load(path), ["pl-2"]))
+
+
+@pytest.mark.parametrize("width", range(40, 100, 7))
+def test_a_line_never_ends_between_a_key_and_its_value_or_inside_a_list(width: int) -> None:
+    history = record(
+        [("append", 1, 1), ("append", 2, 1)],
+        [("append", 1, 2), ("append", 2, 2)],
+        [("read", 1, (1, 2)), ("read", 2, (2, 1))],
+    )
+    for line in render_text(check(history, ["causal"]), width=width).splitlines():
+        assert not re.search(r"( =|\bkey|\[\d)$", line)
+        assert not re.match(r" *(= |\d+\])", line)
+
+
 def test_a_clean_report_has_no_counterexamples() -> None:
     text = render_text(check(record([("write", "x", 1)]), ["cut-isolation"]))
     assert text.endswith("\n\n  holds     cut-isolation\n")

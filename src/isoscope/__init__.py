@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from isoscope._native import __version__
 
 if TYPE_CHECKING:
-    from isoscope.checkers import Report, check
+    from isoscope.checkers import Report, Search, check, search
     from isoscope.errors import (
         FormatError,
         IsoscopeError,
@@ -45,6 +45,7 @@ _HOMES = {
     "Outcome": "verdict",
     "Recorder": "recorder",
     "Report": "checkers",
+    "Search": "checkers",
     "Step": "verdict",
     "Term": "history",
     "Timestamp": "history",
@@ -55,6 +56,7 @@ _HOMES = {
     "check": "checkers",
     "load": "formats",
     "save": "formats",
+    "search": "checkers",
 }
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "Outcome",
     "Recorder",
     "Report",
+    "Search",
     "Step",
     "Term",
     "Timestamp",
@@ -81,6 +84,7 @@ __all__ = [
     "check",
     "load",
     "save",
+    "search",
 ]
 
 

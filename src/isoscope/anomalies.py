@@ -174,14 +174,18 @@ _WEAK = (
         "before itself.",
         aliases=("TAP-g", "CyclicCO"),
         # A commit order must contain session order and reads-from: no read-committed order exists.
-        # A circle of reads alone already breaks pl-2 and is a circular-information-flow; this one
-        # needs a session, so pl-2 may hold, but pl-2 with session order cannot.
+        # A circle of reads alone breaks pl-2 as well; one that needs a session may leave it whole,
+        # but not pl-2 with session order.
         breaks=(Level.READ_COMMITTED, Level.STRONG_SESSION_PL_2),
         counted=_COMPONENTS,
         source="Bouajjani et al. 2017; Liu et al. 2024",
         example=_plume(
             "r(2,1,1,1) w(1,1,1,2) r(1,1,2,3) w(2,1,2,3)",
             "Transaction 3 reads from 2, which follows 1 in its session, and 1 reads from 3.",
+        ),
+        allowed=_plume(
+            "r(2,0,1,1) w(1,1,1,2) r(1,1,2,3) w(2,1,2,3)",
+            "Transaction 1 reads key 2 before 3 writes it.",
         ),
     ),
     CatalogueEntry(
@@ -197,6 +201,10 @@ _WEAK = (
             "w(1,1,1,1) w(2,1,1,1) r(2,1,2,2) r(1,0,2,2)",
             "Transaction 2 sees transaction 1 in key 2, and then the initial value of key 1.",
         ),
+        allowed=_plume(
+            "w(1,1,1,1) w(2,1,1,1) r(2,1,2,2) r(1,1,2,2)",
+            "Transaction 2 sees transaction 1 in key 2, and then in key 1.",
+        ),
     ),
     CatalogueEntry(
         name="non-monotonic-read-cm",
@@ -210,6 +218,10 @@ _WEAK = (
         example=_plume(
             "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(2,2,2,2) r(2,2,3,3) r(1,1,3,3) r(2,2,3,3)",
             "Transaction 3 sees 2, then a key from 1, then a key from 2 again: each must be older.",
+        ),
+        allowed=_plume(
+            "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(2,2,2,2) r(2,2,3,3) r(1,2,3,3) r(2,2,3,3)",
+            "Transaction 3 sees 2 in both keys.",
         ),
     ),
     CatalogueEntry(
@@ -236,6 +248,10 @@ _WEAK = (
             "w(1,1,1,1) w(2,1,1,1) r(1,0,2,2) r(2,1,2,2)",
             "Transaction 2 misses transaction 1 in key 1 and then sees it in key 2.",
         ),
+        allowed=_plume(
+            "w(1,1,1,1) w(2,1,1,1) r(1,0,2,2) r(2,0,2,2)",
+            "Transaction 2 misses transaction 1 in both keys.",
+        ),
     ),
     CatalogueEntry(
         name="fractured-read-cm",
@@ -250,6 +266,10 @@ _WEAK = (
             "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(3,2,2,2) r(1,1,3,3) r(3,2,3,3) r(1,2,4,4) r(2,1,4,4)",
             "Readers 3 and 4 each see both writers of key 1, and disagree on which came last.",
         ),
+        allowed=_plume(
+            "w(1,1,1,1) w(2,1,1,1) w(1,2,2,2) w(3,2,2,2) r(1,1,3,3) r(3,2,3,3) r(1,2,4,4) r(2,0,4,4)",
+            "Reader 4 has not seen 1, so only reader 3 knows which came last.",
+        ),
     ),
     CatalogueEntry(
         name="causal-conflict",
@@ -262,6 +282,10 @@ _WEAK = (
         example=_plume(
             "w(1,1,1,1) r(1,1,2,2) w(2,1,2,2) r(2,1,3,3) r(1,0,3,3)",
             "Transaction 3 sees transaction 2, which had read from 1, but does not see 1.",
+        ),
+        allowed=_plume(
+            "w(1,1,1,1) r(1,1,2,2) w(2,1,2,2) r(2,1,3,3) r(1,1,3,3)",
+            "Transaction 3 sees transaction 2, and 1 as well.",
         ),
     ),
     CatalogueEntry(
@@ -276,6 +300,10 @@ _WEAK = (
         example=_plume(
             "w(1,1,1,1) w(1,2,2,2) r(1,1,3,3) r(1,2,3,4) r(1,2,4,5) r(1,1,4,6)",
             "Session 3 sees 1 and then 2; session 4 sees 2 and then 1.",
+        ),
+        allowed=_plume(
+            "w(1,1,1,1) w(1,2,2,2) r(1,1,3,3) r(1,2,3,4) r(1,2,4,5) r(1,2,4,6)",
+            "Session 3 sees 1 and then 2; session 4 sees 2 and stays with it.",
         ),
     ),
 )
@@ -296,6 +324,12 @@ _CYCLES = (
             "ok 2 [:r :x [1 2]] [:r :y [2 1]]",
             note="The first transaction comes first in x and last in y.",
         ),
+        allowed=_jepsen(
+            "ok 0 [:append :x 1] [:append :y 1]",
+            "ok 1 [:append :x 2] [:append :y 2]",
+            "ok 2 [:r :x [1 2]] [:r :y [1 2]]",
+            note="The first transaction comes first in x and in y.",
+        ),
     ),
     CatalogueEntry(
         name="circular-information-flow",
@@ -307,8 +341,15 @@ _CYCLES = (
         source="Adya 1999 (G1c)",
         example=_jepsen(
             "ok 0 [:append :x 1] [:r :y [1]]",
-            "ok 1 [:append :y 1] [:r :x [1]]",
-            note="Each of the two transactions reads what the other wrote.",
+            "ok 1 [:append :x 2] [:append :y 1]",
+            "ok 2 [:r :x [1 2]]",
+            note="The first transaction reads y from the second, which appended to x after it.",
+        ),
+        allowed=_jepsen(
+            "ok 0 [:append :x 1] [:r :y [1]]",
+            "ok 1 [:append :x 2] [:append :y 1]",
+            "ok 2 [:r :x [2 1]]",
+            note="The first transaction reads y from the second, which appended to x before it.",
         ),
     ),
     CatalogueEntry(
@@ -411,6 +452,13 @@ _VERSIONS = (
             "ok 3 [:r :x [2]]",
             note="x cannot have begun with 1 and with 2.",
         ),
+        allowed=_jepsen(
+            "ok 0 [:append :x 1]",
+            "ok 1 [:append :x 2]",
+            "ok 2 [:r :x [1]]",
+            "ok 3 [:r :x [1 2]]",
+            note="x was [1] and then [1 2].",
+        ),
     ),
     CatalogueEntry(
         name="duplicate-elements",
@@ -421,6 +469,7 @@ _VERSIONS = (
         counted=_READS,
         source="Kingsbury and Alvaro 2020",
         example=_jepsen("ok 0 [:append :x 1]", "ok 1 [:r :x [1 1]]", note="1 was appended once."),
+        allowed=_jepsen("ok 0 [:append :x 1]", "ok 1 [:r :x [1]]", note="1 is shown once."),
     ),
     CatalogueEntry(
         name="cyclic-versions",

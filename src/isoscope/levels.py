@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 __all__ = [
     "DEFINITIONS",
+    "LADDER",
     "Definition",
     "Family",
     "Level",
@@ -420,6 +421,16 @@ _SESSIONLESS = (
 
 DEFINITIONS: Mapping[Level, Definition] = MappingProxyType(
     {definition.level: definition for definition in (*_CLOCK, *_REAL_TIME, *_SESSION, *_SESSIONLESS)}
+)
+
+#: The best known levels with session order, each of which implies those before it: what a report leads with.
+LADDER = (
+    Level.READ_COMMITTED,
+    Level.READ_ATOMIC,
+    Level.CAUSAL,
+    Level.PREFIX,
+    Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
+    Level.STRONG_SESSION_SERIALIZABLE,
 )
 
 _NAMES = {

@@ -7,14 +7,31 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn
 
 from isoscope import levels
-from isoscope.anomalies import CATALOGUE
+from isoscope.anomalies import CATALOGUE, find
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isoscope.levels import Level
 
-__all__ = ["Anomaly", "Method", "Outcome", "Report", "Step", "Verdict", "Witness"]
+__all__ = [
+    "Anomaly",
+    "Method",
+    "Outcome",
+    "Presence",
+    "Report",
+    "Search",
+    "Sighting",
+    "Step",
+    "Verdict",
+    "Witness",
+    "canonical_name",
+]
+
+
+def canonical_name(name: str) -> str:
+    """The catalogue's name of the anomaly that is called `name` there or in a paper; case does not matter."""
+    return find(name).name
 
 
 class Outcome(StrEnum):
@@ -22,6 +39,14 @@ class Outcome(StrEnum):
 
     HOLDS = "holds"
     VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+class Presence(StrEnum):
+    """Three answers to whether a history shows an anomaly."""
+
+    FOUND = "found"
+    ABSENT = "absent"
     UNKNOWN = "unknown"
 
 
@@ -50,7 +75,9 @@ class Witness:
 class Step:
     """`before` comes before `after`; relation, key and witnesses say how the history shows it.
 
-    `session` is the id of the session that both ran in, where that is the relation.
+    `session` is the id of the session that both ran in, where that is the relation. A step `cm` (somebody
+    read the key from `after` although `before`, which wrote it too, was in sight) has as witnesses the read,
+    the write that it showed and the write that it missed, and in `sight` how `before` came to the reader.
     """
 
     before: str
@@ -59,6 +86,7 @@ class Step:
     key: object = None
     session: object = None
     witnesses: tuple[Witness, ...] = ()
+    sight: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +151,35 @@ class Report:
     def weakest_violated(self) -> tuple[Level, ...]:
         """The levels that are violated and that imply no other violated level."""
         return levels.weakest(self.levels(Outcome.VIOLATED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """The answer for one anomaly: whether the history shows it, how often, and the first of them."""
+
+    name: str
+    presence: Presence
+    method: Method
+    reason: str = ""
+    count: int = 0
+    anomalies: tuple[Anomaly, ...] = ()
+
+    def __post_init__(self) -> None:
+        is_found = self.presence is Presence.FOUND
+        if bool(self.count) != is_found or bool(self.anomalies) != is_found:
+            raise ValueError(f"{self.presence} with {self.count}, {len(self.anomalies)} of them shown")
+        if bool(self.reason) != (self.presence is Presence.UNKNOWN):
+            raise ValueError(f"{self.presence} with the reason {self.reason!r}")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a sighting has three answers: compare `.presence`, not truth")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Which of the anomalies that were looked for one history shows; it says nothing about levels."""
+
+    history: Mapping[str, object]
+    sightings: tuple[Sighting, ...]
+    assumptions: tuple[str, ...] = ()
+    seconds: Mapping[str, float] | None = None

@@ -50,10 +50,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["clean.txt", "--level", "serializable"], 3),
         (["aborted.txt", "--level", "pl-1"], 3),
         (["aborted.txt", "--level", "pl-1", "--level", "pl-2"], 1),
-        (["changing.txt", "--level", "read-committed"], 3),
+        (["changing.txt", "--level", "read-committed"], 0),
+        (["changing.txt", "--level", "read-atomic"], 1),
         (["clean.txt", "--level", "ci", "--level", "ser"], 3),
         (["clean.txt", "aborted.txt", "--level", "pl-2"], 1),
-        (["clean.txt", "changing.txt", "--level", "pl-2"], 3),
+        (["clean.txt", "changing.txt", "--level", "pl-2"], 0),
+        (["clean.txt", "changing.txt", "--level", "strong-session-pl-2"], 3),
         (["aborted.txt", "--level", "pl-2", "--method", "solver"], 3),
         # 2 if any input or option is bad, whatever the rest says.
         (["nowhere.txt"], 2),
@@ -262,5 +264,5 @@ def test_the_option_replaces_all_initial_values(folder: Path) -> None:
     with recorder.transaction(session=1) as t:
         t.read("a", 100)
     isoscope.save(recorder.history(), "own.parquet")
-    assert run("check", "own.parquet", "--level", "pl-2").status == 3
+    assert run("check", "own.parquet", "--level", "pl-2").status == 0
     assert run("check", "own.parquet", "--level", "pl-2", "--initial", "0").status == 1

@@ -16,10 +16,12 @@ import pytest
 
 import isoscope
 from isoscope.anomalies import find
+from isoscope.checkers.values import NAMES
 from isoscope.history import Initial
 from isoscope.levels import Level, implied
 from isoscope.verdict import Outcome
 from tests.reference.test_reads import assert_agreement
+from tests.reference.test_weak_kernel import assert_agreement as assert_agreement_on_weak_levels
 
 ROOT = Path(__file__).parents[2]
 ORACLE = Path(os.environ.get("ISOSCOPE_ORACLE") or ROOT.parent / "shared" / "oracle")
@@ -52,29 +54,54 @@ def load(path: str) -> isoscope.History:
 PATHS = sorted({row["path"] for row in rows()})
 
 
+#: Levels that this version decides: every row of theirs must be right, not only not wrong.
+DECIDED = {Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL, Level.CUT_ISOLATION}
+WEAK = [path for path in PATHS if path.startswith("weak/")]
+
+
 @pytest.mark.parametrize("path", PATHS)
-def test_a_history_of_the_oracle_is_read_without_error_and_never_contradicted(path: str) -> None:
+def test_a_history_of_the_oracle_gets_the_verdict_that_is_known_or_none(path: str) -> None:
     mine = [row for row in rows() if row["path"] == path]
     assert {load(path).source.format} == {FORMATS[row["format"]] for row in mine}
     report = isoscope.check(load(path), [row["level"] for row in mine])
     for row, verdict in zip(mine, report.verdicts, strict=True):
-        if verdict.outcome is not Outcome.UNKNOWN:
+        if verdict.level in DECIDED or verdict.outcome is not Outcome.UNKNOWN:
             assert str(verdict.outcome) == row["expected"], row
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if path.startswith("weak/")])
+def test_the_levels_that_take_an_order_have_rows_with_both_answers() -> None:
+    answers = {(row["level"], row["expected"]) for row in rows()}
+    ordered = DECIDED - {Level.CUT_ISOLATION}
+    assert answers >= {(str(level), expected) for level in ordered for expected in ("holds", "violated")}
+
+
+@pytest.mark.parametrize("path", [path for path in WEAK if load(path).counts["operations"] < 300])
 def test_the_specification_agrees_on_the_small_histories_of_the_oracle(path: str) -> None:
     assert_agreement(load(path))
+    assert_agreement_on_weak_levels(load(path))
 
 
-@pytest.mark.parametrize("letter", "abcdefj")
+#: What the file of a pattern shows beside it.
+BESIDE = {"i": {"fractured-read-cm"}}
+
+
+@pytest.mark.parametrize("letter", "abcdefghijklmn")
 def test_a_pattern_of_plume_is_found_by_name_and_breaks_its_levels(letter: str) -> None:
     [path] = [path for path in PATHS if path.startswith(f"weak/tap/tap-{letter}_")]
     entry = find(f"TAP-{letter}")
     report = isoscope.check(load(path), list(Level))
-    assert {name for verdict in report.verdicts for name in verdict.anomaly_counts} == {entry.name}
+    found = {name for verdict in report.verdicts for name in verdict.anomaly_counts}
+    assert found == {entry.name} | BESIDE.get(letter, set())
     broken = {verdict.level for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
-    assert broken == {level for level in Level if implied(level) & set(entry.breaks)}
+    assert broken == {level for level in Level if NAMES[entry.name] in implied(level)}
+
+
+@pytest.mark.parametrize("letter", "abcdefghijklmn")
+def test_a_pattern_of_plume_can_be_looked_for_alone(letter: str) -> None:
+    for path in (path for path in PATHS if path.startswith("weak/tap/")):
+        [sighting] = isoscope.search(load(path), [f"tap-{letter}"]).sightings
+        is_there = path.startswith(f"weak/tap/tap-{letter}_") or (letter == "l" and "/tap-i_" in path)
+        assert sighting.presence == ("found" if is_there else "absent")
 
 
 # Elle.

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from isoscope._native import table_columns
-from isoscope.checkers.reads import NAMES
+from isoscope.checkers.values import NAMES
 from isoscope.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]

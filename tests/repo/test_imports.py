@@ -43,7 +43,7 @@ APART = {
     "formats": {"format", "source"},
     "levels": set(),
     "databases": {"database"},
-    "checkers": set(),
+    "checkers": {"reads", "conflicts"},  # the two halves of what values show
 }
 
 

@@ -1,7 +1,8 @@
 """Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
 
 A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
-anomalies that it reports) and `check(history, levels, most)`, and one line in `CHECKERS`.
+anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most)` and
+`find(history, names, most)`, and one line in `CHECKERS`.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ from isoscope import levels as lattice
 from isoscope.checkers import values
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Outcome, Report, Verdict
+from isoscope.verdict import Method, Outcome, Report, Search, Sighting, Verdict, canonical_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
     from isoscope.history import History
+    from isoscope.verdict import Anomaly
 
-__all__ = ["CHECKERS", "Report", "check", "default_levels"]
+__all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
 CHECKERS: tuple[ModuleType, ...] = (values,)
+#: Adya's levels ask for the version order that was recorded; read committed is content with any.
+_UNREAD = frozenset({Level.PL_1, Level.PL_2})
+_NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
 
 
 def check(
@@ -41,13 +46,72 @@ def check(
     only = None if method is None else Method(method)
     started = perf_counter()
     own = _own_verdicts(history, asked, only, max_anomalies)
-    verdicts = tuple(_settle(level, own, only) for level in asked)
+    unread = _UNREAD if history.version_orders else frozenset()
+    verdicts = tuple(_settle(level, own, only, unread) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
         assumptions=_assumptions(history),
         seconds={"check": perf_counter() - started},
     )
+
+
+def search(
+    history: History,
+    anomalies: Iterable[str],
+    *,
+    levels: Iterable[Level | str] | None = None,
+    method: Method | str | None = None,
+    max_anomalies: int = 10,
+) -> Search:
+    """Look for these anomalies only; with `levels`, each of them must count against one of those.
+
+    Raises `ValueError` for a name that is unknown, that no method reports, or that does not count.
+    """
+    chosen = select(anomalies, levels=levels, method=method)
+    started = perf_counter()
+    found: dict[str, Sighting] = {}
+    for checker in CHECKERS:
+        if names := [name for name in chosen if chosen[name] is checker]:
+            found |= {
+                sighting.name: sighting for sighting in checker.find(history, names, most=max_anomalies)
+            }
+    return Search(
+        history=summary(history),
+        sightings=tuple(found[name] for name in chosen),
+        assumptions=_assumptions(history),
+        seconds={"check": perf_counter() - started},
+    )
+
+
+def select(
+    anomalies: Iterable[str],
+    *,
+    levels: Iterable[Level | str] | None = None,
+    method: Method | str | None = None,
+) -> dict[str, ModuleType]:
+    """The canonical names of these anomalies, each with the checker that reports it.
+
+    Raises as `search` does.
+    """
+    only = None if method is None else Method(method)
+    asked = None if levels is None else [lattice.parse(str(level)) for level in levels]
+    return {name: _reporting(name, only, asked) for name in map(canonical_name, anomalies)}
+
+
+def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None) -> ModuleType:
+    """The checker that reports the anomaly."""
+    chosen = [checker for checker in CHECKERS if name in checker.NAMES and method in (None, checker.METHOD)]
+    if not chosen:
+        who = (
+            "no method of this version reports" if method is None else f"the method {method} does not report"
+        )
+        raise ValueError(f"{who} `{name}`")
+    breaks = chosen[0].NAMES[name]
+    if levels is not None and not any(breaks in lattice.implied(level) for level in levels):
+        asked = " or ".join(f"`{level}`" for level in levels)
+        raise ValueError(f"`{name}` does not count against {asked}: it breaks `{breaks}`")
+    return chosen[0]
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
@@ -84,20 +148,36 @@ def _own_verdicts(
     return own
 
 
-def _settle(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> Verdict:
-    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it."""
+def _settle(
+    level: Level, own: Mapping[Level, Verdict], method: Method | None, unread: frozenset[Level]
+) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
+
+    Unless it is one of `unread`.
+    """
     broken = [own[weak] for weak in Level if weak in own and _breaks(own[weak], level)]
     if broken:
         return _violated(level, broken)
     proofs = [own[strong] for strong in Level if strong in own and _proves(own[strong], level)]
-    if proofs:
+    if proofs and level not in unread:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
-    if level in own:
-        return own[level]
-    undecided = "not decided by any method of this version"
+    return Verdict(
+        level=level,
+        outcome=Outcome.UNKNOWN,
+        method=method or Method.VALUES,
+        reason=_NOT_LOOKED_AT if level in unread else _reason(level, own, method),
+    )
+
+
+def _reason(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> str:
+    """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
+    proving = [own[strong].reason for strong in Level if strong in own and level in lattice.implied(strong)]
+    kept = [reason for reason in proving if reason]
+    if kept:
+        return kept[-1]
     if method is not None:
-        undecided = f"not decided by the method {method} in this version"
-    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=undecided)
+        return f"not decided by the method {method} in this version"
+    return "not decided by any method of this version"
 
 
 def _breaks(verdict: Verdict, level: Level) -> bool:
@@ -109,17 +189,20 @@ def _proves(verdict: Verdict, level: Level) -> bool:
 
 
 def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
+    """The anomalies of all of `broken`, in the order of the checkers' names."""
     counts: dict[str, int] = {}
-    anomalies = []
+    anomalies: dict[str, list[Anomaly]] = {}
     for verdict in broken:
-        anomalies += [anomaly for anomaly in verdict.anomalies if anomaly.name not in counts]
         counts |= verdict.anomaly_counts
+        for name in verdict.anomaly_counts:
+            anomalies[name] = [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
+    names = [name for checker in CHECKERS for name in checker.NAMES if name in counts]
     return Verdict(
         level=level,
         outcome=Outcome.VIOLATED,
         method=broken[0].method,
-        anomaly_counts=counts,
-        anomalies=tuple(anomalies),
+        anomaly_counts={name: counts[name] for name in names},
+        anomalies=tuple(anomaly for name in names for anomaly in anomalies[name]),
     )
 
 

@@ -15,7 +15,9 @@ from isoscope.verdict import Anomaly, Step, Witness
 if TYPE_CHECKING:
     from isoscope.history import Scalar
 
-__all__ = ["NAMES", "anomaly", "witness"]
+__all__ = ["NAMES", "anomaly", "installs", "same", "token", "witness", "witness_of"]
+
+_INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
 
 #: The anomalies and the weakest level that each breaks, by the numbers that the native core gives them.
 NAMES = {
@@ -40,10 +42,11 @@ def witness(history: History, operation: int) -> Witness:
     """The operation with this number."""
     number, place = history.columns.locate(operation)
     transaction = history.transaction(number)
-    return _witness(history, transaction, transaction.operations[place])
+    return witness_of(history, transaction, transaction.operations[place])
 
 
-def _witness(history: History, transaction: Transaction, operation: Operation) -> Witness:
+def witness_of(history: History, transaction: Transaction, operation: Operation) -> Witness:
+    """An operation of a transaction."""
     return Witness(
         transaction=transaction.label,
         kind=str(operation.kind),
@@ -51,6 +54,21 @@ def _witness(history: History, transaction: Transaction, operation: Operation) -
         value=operation.value,
         place=history.source.place(operation.line) if operation.line else "",
     )
+
+
+def token(value: object) -> tuple[type, str]:
+    """What makes a key or value itself: 1, 1.0 and True are three, though Python calls them equal."""
+    return type(value), str(value)
+
+
+def same(value: object, shown: object) -> bool:
+    """Whether a read of `shown` shows `value`: it is that value, or a list that holds it."""
+    return any(token(value) == token(one) for one in (shown if isinstance(shown, tuple) else (shown,)))
+
+
+def installs(transaction: Transaction, key: object) -> list[Operation]:
+    """The operations of a transaction that install versions of a key, in program order."""
+    return [o for o in transaction.operations if o.kind in _INSTALLS and token(o.key) == token(key)]
 
 
 class _Finding:
@@ -72,9 +90,9 @@ class _Finding:
         return transaction, transaction.operations[place]
 
     def anomaly(self) -> Anomaly:
-        witnesses = [_witness(self.history, self.reader, self.read)]
+        witnesses = [witness_of(self.history, self.reader, self.read)]
         if self.writer is not None and self.other is not None:
-            witnesses.append(_witness(self.history, self.writer, self.other))
+            witnesses.append(witness_of(self.history, self.writer, self.other))
         if replacement := self._replacement():
             witnesses.append(replacement)
         names = dict.fromkeys(witness.transaction for witness in witnesses)
@@ -91,13 +109,7 @@ class _Finding:
         """The last write of the key by the transaction whose intermediate write was read."""
         if self.name != "intermediate-read" or self.writer is None:
             return None
-        installs = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
-        # 1, 1.0 and True are three keys, though Python calls them equal.
-        key = (type(self.read.key), str(self.read.key))
-        writes = [
-            o for o in self.writer.operations if o.kind in installs and (type(o.key), str(o.key)) == key
-        ]
-        return _witness(self.history, self.writer, writes[-1])
+        return witness_of(self.history, self.writer, installs(self.writer, self.read.key)[-1])
 
     def _steps(self, witnesses: tuple[Witness, ...]) -> tuple[Step, ...]:
         if self.name not in ("aborted-read", "intermediate-read") or self.writer is None:
@@ -113,4 +125,5 @@ class _Finding:
 
     def _initial(self) -> object:
         initial = self.history.initial
-        return initial.of_key.get(self.read.key, initial.value)
+        own = (value for key, value in initial.of_key.items() if token(key) == token(self.read.key))
+        return next(own, initial.value)

@@ -13,14 +13,14 @@ from isoscope import levels as lattice
 from isoscope._native import judge_values
 from isoscope.checkers import conflicts, reads
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Method, Outcome, Verdict
+from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.history import History, Scalar
 
-__all__ = ["LEVELS", "METHOD", "NAMES", "check"]
+__all__ = ["LEVELS", "METHOD", "NAMES", "check", "find"]
 
 METHOD = Method.VALUES
 #: Levels whose condition is looked at; those of the last line are decided.
@@ -34,21 +34,52 @@ LEVELS = (
 )
 NAMES = reads.NAMES | conflicts.NAMES
 _WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
+#: Anomalies that a read with several possible writers can hide: the others do not ask who wrote a value.
+_BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
+_NOT_ALL = "the history is too large to look for all anomalies"
 _LONGEST_KEY = 40
 
 
 def check(history: History, *, levels: Sequence[Level], most: int = 10) -> Iterator[Verdict]:
     """What values say of the levels that `levels` depend on."""
-    found_reads, found_weak = judge_values(history.columns, _strongest(levels), most)
-    counts = dict(zip(reads.NAMES, found_reads[0], strict=True))
-    anomalies = [reads.anomaly(history, *finding) for finding in found_reads[1]]
-    decided = {Level.CUT_ISOLATION}
-    if found_weak is not None:
-        violated, weak_counts, _, findings, *_ = found_weak
+    yield from _verdicts(_found(history, _strongest(levels), most))
+
+
+def find(history: History, names: Sequence[str], *, most: int = 10) -> Iterator[Sighting]:
+    """Whether the history shows the anomalies of these names."""
+    needed = [_WEAK.index(NAMES[name]) for name in names if NAMES[name] in _WEAK]
+    found = _found(history, max(needed, default=None), most)
+    for name in names:
+        if name in found.counts:
+            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)
+            yield Sighting(
+                name=name,
+                presence=Presence.FOUND,
+                method=METHOD,
+                count=found.counts[name],
+                anomalies=shown,
+            )
+        else:
+            reason = _unjudged(found.aside, by_writer=name in _BY_WRITER)
+            if found.incomplete and name in conflicts.NAMES:
+                reason = "; ".join([*([reason] if reason else []), _NOT_ALL])
+            presence = Presence.UNKNOWN if reason else Presence.ABSENT
+            yield Sighting(name=name, presence=presence, method=METHOD, reason=reason)
+
+
+def _found(history: History, strongest: int | None, most: int) -> _Found:
+    """Asks the native core about reads and about the weak levels up to `strongest`."""
+    of_reads, weak = judge_values(history.columns, strongest, most)
+    counts = dict(zip(reads.NAMES, of_reads[0], strict=True))
+    anomalies = [reads.anomaly(history, *finding) for finding in of_reads[1]]
+    decided, incomplete = {Level.CUT_ISOLATION}, False
+    if weak is not None:
+        violated, weak_counts, may_be_more, findings, *_ = weak
         counts |= zip(conflicts.NAMES, weak_counts, strict=True)
         anomalies += [conflicts.anomaly(history, finding) for finding in findings]
-        decided |= set(_WEAK[: len(violated)])
-    yield from _verdicts(_Found(counts, anomalies, found_reads[2]), decided)
+        decided |= {level for level, broken in zip(_WEAK, violated, strict=False) if not broken}
+        incomplete = may_be_more
+    return _Found(counts, anomalies, of_reads[2], decided, incomplete=incomplete)
 
 
 def _strongest(levels: Sequence[Level]) -> int | None:
@@ -72,10 +103,15 @@ class _Found:
         counts: dict[str, int],
         anomalies: list[Anomaly],
         aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int],
+        decided: set[Level],
+        *,
+        incomplete: bool,
     ) -> None:
         self.counts = {name: count for name, count in counts.items() if count}
         self.anomalies = anomalies
         self.aside = aside
+        self.decided = decided
+        self.incomplete = incomplete
 
     def of(self, level: Level) -> dict[str, int]:
         return {name: count for name, count in self.counts.items() if NAMES[name] is level}
@@ -84,7 +120,7 @@ class _Found:
         return any(NAMES[name] in lattice.implied(level) for name in self.counts)
 
 
-def _verdicts(found: _Found, decided: set[Level]) -> Iterator[Verdict]:
+def _verdicts(found: _Found) -> Iterator[Verdict]:
     for level in LEVELS:
         if counts := found.of(level):
             shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name in counts)
@@ -95,18 +131,18 @@ def _verdicts(found: _Found, decided: set[Level]) -> Iterator[Verdict]:
                 anomaly_counts=counts,
                 anomalies=shown,
             )
-        elif level in decided and not found.breaks(level):
-            reason = _unjudged(level, found.aside)
+        elif level in found.decided and not found.breaks(level):
+            reason = _unjudged(found.aside, by_writer=level is not Level.CUT_ISOLATION)
             outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS
             yield Verdict(level=level, outcome=outcome, method=METHOD, reason=reason)
 
 
-def _unjudged(level: Level, aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int]) -> str:
-    """Why a level without an anomaly is still not known to hold."""
+def _unjudged(aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int], *, by_writer: bool) -> str:
+    """Why nothing was found and something may still be wrong; `by_writer`: whether it matters who wrote."""
     repeated_reads, repeated_keys, deleted_keys, mixed_keys, range_reads = aside
     reasons = []
     # Whoever wrote them, two equal values do not differ: cut isolation needs no unique writers.
-    if repeated_reads and level is not Level.CUT_ISOLATION:
+    if repeated_reads and by_writer:
         reads = "1 read" if repeated_reads == 1 else f"{repeated_reads} reads"
         reasons.append(f"{reads} saw values that several transactions wrote ({_keys(repeated_keys)})")
     if deleted_keys:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import __version__, formats, levels
-from isoscope.checkers import check
+from isoscope import __version__, checkers, formats, levels
 from isoscope.cli import BAD_INPUT
 from isoscope.cli.options import format_option, initial_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
-from isoscope.reports import dumps, render_json, render_text
-from isoscope.verdict import Method, Outcome, Report
+from isoscope.reports import Summary, dumps, render_json, render_text
+from isoscope.verdict import Method, Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from isoscope.history import Initial
 
@@ -33,21 +32,27 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 @click.command("check")
 @click.argument("histories", nargs=-1, required=True, metavar="HISTORY...")
 @click.option("--level", "names", multiple=True, metavar="LEVEL", help="Level to check; may be repeated.")
+@click.option("--anomaly", "anomalies", multiple=True, metavar="NAME",
+              help="Look only for this anomaly (aborted-read, tap-k, ...); may be repeated.")  # fmt: skip
 @click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
 @format_option("the histories")
 @initial_option()
 @click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history.")
+@click.option("--summary", "summarise", is_flag=True,
+              help="Count over all histories; each file of a directory is then one.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
 def command(
     histories: tuple[str, ...],
     *,
     names: tuple[str, ...],
+    anomalies: tuple[str, ...],
     method: str | None,
     format_: str | None,
     initial: Initial | None,
     max_anomalies: int,
+    summarise: bool,
     as_json: bool,
     timings: bool,
 ) -> int:
@@ -56,40 +61,125 @@ def command(
     HISTORY is a file, a directory of session files, or `-` for standard input; `.gz` and `.zst` are
     unpacked and the format is recognised. Without --level, every level that the evidence speaks of.
 
+    With --summary, every file of a directory and of its subdirectories is a history of its own. The
+    levels and anomalies of all histories are counted, and nothing else is printed.
+
     \b
     Exits 0 if all named levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input.
     Without --level: 1 if pl-2, read-committed or cut-isolation is violated, else 0.
+    With --anomaly: 1 if one was found, 3 if one may be there, else 0.
 
     \b
     Examples:
         isoscope check history.txt
         isoscope check run.edn.gz --level read-atomic --json
+        isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
+        isoscope check recorded/ --summary
     """
     asked = _levels(names)
-    reports: list[Report] = []
-    for path in histories:
-        started = perf_counter()
+    question = _Question(asked, anomalies, method, 1 if summarise else max_anomalies)
+    question.refuse_nonsense()
+    read = _Reading(question, format_, initial)
+    paths = list(_each(histories) if summarise else histories)
+    if summarise:
+        if timings:
+            raise UsageError("--summary counts and has no --timings")
+        return _summarise(read, paths, as_json=as_json)
+    statuses = []
+    for path in paths:
         try:
-            history = formats.load(path, format=format_, initial=initial)
+            report = read.report(path)
         except IsoscopeError as error:
             _report_error(path, error, as_json=as_json)
+            statuses.append(BAD_INPUT)
             continue
-        loaded = perf_counter() - started
-        report = check(history, asked or None, method=method, max_anomalies=max_anomalies)
-        report = replace(report, seconds={"load": loaded, **(report.seconds or {})})
         _print(report, as_json=as_json, timings=timings)
-        reports.append(report)
-    return BAD_INPUT if len(reports) < len(histories) else exit_status(reports, asked)
+        statuses.append(_status(report, asked))
+    return _worst(statuses)
 
 
-def exit_status(reports: Iterable[Report], asked: tuple[Level, ...]) -> int:
-    """1 if a named level is violated, else 3 if one is unknown, else 0."""
-    named = asked or MINIMUM
-    verdicts = [v for report in reports for v in report.verdicts if v.level in named]
-    outcomes = {verdict.outcome for verdict in verdicts}
+def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
+    """1 if a named level is violated or an anomaly was found, else 3 if one is unknown, else 0."""
+    return _worst(_status(report, asked) for report in reports)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked of every history."""
+
+    levels: tuple[Level, ...]
+    anomalies: tuple[str, ...]
+    method: str | None
+    max_anomalies: int
+
+    def refuse_nonsense(self) -> None:
+        try:
+            checkers.select(self.anomalies, levels=self.levels or None, method=self.method)
+        except ValueError as error:
+            hint = "`isoscope explain` lists the anomalies, `isoscope explain NAME` says what one breaks"
+            raise UsageError(f"{error}\n\nhint: {hint}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a history is read and asked."""
+
+    question: _Question
+    format: str | None
+    initial: Initial | None
+
+    def report(self, path: str) -> Report | Search:
+        asked, started = self.question, perf_counter()
+        history = formats.load(path, format=self.format, initial=self.initial)
+        loaded = perf_counter() - started
+        report: Report | Search
+        if asked.anomalies:
+            report = checkers.search(
+                history, asked.anomalies, method=asked.method, max_anomalies=asked.max_anomalies
+            )
+        else:
+            report = checkers.check(
+                history, asked.levels or None, method=asked.method, max_anomalies=asked.max_anomalies
+            )
+        return replace(report, seconds={"load": loaded, **(report.seconds or {})})
+
+
+def _each(histories: tuple[str, ...]) -> Iterator[str]:
+    for path in histories:
+        yield from formats.histories(path)
+
+
+def _summarise(read: _Reading, paths: list[str], *, as_json: bool) -> int:
+    summary, statuses = Summary(), []
+    for path in paths:
+        try:
+            report = read.report(path)
+        except IsoscopeError as error:
+            click.echo(f"error: {str(error).splitlines()[0]}", err=True)
+            summary.add_unreadable(path, str(error))
+            statuses.append(BAD_INPUT)
+            continue
+        summary.add(report)
+        statuses.append(_status(report, read.question.levels))
+    click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
+    return _worst(statuses)
+
+
+def _status(report: Report | Search, asked: tuple[Level, ...]) -> int:
+    if isinstance(report, Search):
+        answers = {sighting.presence for sighting in report.sightings}
+        if Presence.FOUND in answers:
+            return VIOLATED
+        return UNDECIDED if Presence.UNKNOWN in answers else 0
+    outcomes = {verdict.outcome for verdict in report.verdicts if verdict.level in (asked or MINIMUM)}
     if Outcome.VIOLATED in outcomes:
         return VIOLATED
     return UNDECIDED if asked and Outcome.UNKNOWN in outcomes else 0
+
+
+def _worst(statuses: Iterable[int]) -> int:
+    found = set(statuses)
+    return next((status for status in (BAD_INPUT, VIOLATED, UNDECIDED) if status in found), 0)
 
 
 def _levels(names: tuple[str, ...]) -> tuple[Level, ...]:
@@ -106,7 +196,7 @@ def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:
         click.echo(dumps(document))
 
 
-def _print(report: Report, *, as_json: bool, timings: bool) -> None:
+def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return

@@ -7,19 +7,22 @@ import shutil
 import sys
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
-from isoscope.checkers.reads import NAMES
+from isoscope.checkers.values import NAMES
 from isoscope.errors import UsageError
 from isoscope.explain import message
 from isoscope.history import Initial
 from isoscope.reports import paragraph, render_json, render_text
-from isoscope.verdict import Outcome, Report
 from isoscope.workloads import SerialWorkload, generate
+
+if TYPE_CHECKING:
+    from isoscope.verdict import Report
 
 __all__ = ["command"]
 
@@ -84,7 +87,8 @@ def _violated(folder: Path, name: str) -> Report:
     path.write_text(example.text, encoding="utf-8")
     report = check(formats.load(path))
     broken = ", ".join(report.weakest_violated)
-    [anomaly] = next(v.anomalies for v in report.verdicts if v.outcome is Outcome.VIOLATED)
+    found = [a for verdict in report.verdicts for a in verdict.anomalies if a.name == name]
     click.echo(f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}")
-    click.echo(paragraph(message(anomaly), margin=2) + "\n")
+    said = message(found[0]).replace(f"({folder}{os.sep}", "(")
+    click.echo(paragraph(said, margin=2) + "\n")
     return report

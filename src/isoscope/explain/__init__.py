@@ -1,5 +1,7 @@
-"""Say it in words: one sentence for an anomaly, one for a step."""
+"""Say it in words: one or two sentences for an anomaly, one for a step."""
 
-from isoscope.explain.words import because, message, shown
+from isoscope.explain.phrases import shown
+from isoscope.explain.steps import because
+from isoscope.explain.words import message
 
 __all__ = ["because", "message", "shown"]

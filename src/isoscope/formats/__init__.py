@@ -6,6 +6,7 @@ A further format is one file that makes a `Format`, and one line in `FORMATS`.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isoscope.errors import LossError, UnknownFormatError, UsageError
@@ -25,12 +26,12 @@ from isoscope.formats import (
     viper,
 )
 from isoscope.formats.format import FEATURES, Format
-from isoscope.formats.source import COMPRESSIONS, Input, output
+from isoscope.formats.source import COMPRESSIONS, File, Input, output
 
 if TYPE_CHECKING:
     from isoscope.history import History, Initial
 
-__all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "load", "save"]
+__all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "histories", "load", "save"]
 
 FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
@@ -63,6 +64,27 @@ def load(
     source = Input.of(path)
     chosen = find(format) if format else _sniffed(source)
     return chosen.read(source, initial=initial)
+
+
+def histories(path: str | os.PathLike[str]) -> list[str]:
+    """The paths of many histories: each file of a directory, at any depth and by name, or `path` itself.
+
+    Write-ahead logs beside histories are none.
+    """
+    name = os.fspath(path)
+    if not Path(name).is_dir():
+        return [name]
+    below = (os.path.join(folder, file) for folder, _, files in os.walk(name) for file in files)  # noqa: PTH118
+    visible = [file for file in below if not any(part.startswith(".") for part in _parts(file, name))]
+    logs = {log.path for file in visible if (log := jepsen.log_beside(File(file)))}
+    found = sorted(file for file in visible if file not in logs)
+    if not found:
+        raise UsageError(f"{name}: the directory holds no files")
+    return found
+
+
+def _parts(file: str, folder: str) -> tuple[str, ...]:
+    return Path(file).relative_to(folder).parts
 
 
 def save(

@@ -277,7 +277,7 @@ class _Key:
         written = installed(writer, self.key)
         return written[-1] == value and (shown is None or shown >= written.count(value))
 
-    def excuse(
+    def excuse(  # noqa: PLR0913 - what a read says of one value
         self,
         reader: Transaction,
         place: int,
@@ -358,7 +358,7 @@ class _List(_Key):
         return {"incompatible-order"} if torn or foreign != self.canonical[: len(foreign)] else set()
 
     def is_torn(self, elements: list[object], writer: Transaction) -> bool:
-        """Whether a list shows the appends of a transaction in another order, or not from the first one on."""
+        """Whether a list shows a transaction's appends in another order, or not from the first one on."""
         if writer.number not in self.count:
             return False
         mine = [value for value in installed(writer, self.key) if self.writers_of(value) == [writer]]

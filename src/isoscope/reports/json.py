@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
 from isoscope.explain import because, message, shown
+from isoscope.verdict import Report
 
 if TYPE_CHECKING:
-    from isoscope.verdict import Anomaly, Report, Step, Verdict, Witness
+    from isoscope.verdict import Anomaly, Search, Sighting, Step, Verdict, Witness
 
 __all__ = ["document", "dumps", "render_json"]
 
 
-def render_json(report: Report, *, timings: bool = False) -> str:
+def render_json(report: Report | Search, *, timings: bool = False) -> str:
     """The document on one line."""
     return dumps(document(report, timings=timings))
 
@@ -24,19 +25,40 @@ def dumps(data: object) -> str:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def document(report: Report, *, timings: bool = False) -> dict[str, Any]:
+def document(report: Report | Search, *, timings: bool = False) -> dict[str, Any]:
     """The document as data; `seconds` only with `timings`."""
     found = {
         "isoscope": __version__,
         "history": dict(report.history),
         "assumptions": list(report.assumptions),
-        "verdicts": [_verdict(verdict) for verdict in report.verdicts],
-        "strongest_holding": [str(level) for level in report.strongest_holding],
-        "weakest_violated": [str(level) for level in report.weakest_violated],
+        **(_answers(report) if isinstance(report, Report) else _sightings(report)),
     }
     if timings and report.seconds is not None:
         found["seconds"] = {stage: round(seconds, 6) for stage, seconds in report.seconds.items()}
     return found
+
+
+def _answers(report: Report) -> dict[str, Any]:
+    return {
+        "verdicts": [_verdict(verdict) for verdict in report.verdicts],
+        "strongest_holding": [str(level) for level in report.strongest_holding],
+        "weakest_violated": [str(level) for level in report.weakest_violated],
+    }
+
+
+def _sightings(search: Search) -> dict[str, Any]:
+    return {"sightings": [_sighting(sighting) for sighting in search.sightings]}
+
+
+def _sighting(sighting: Sighting) -> dict[str, Any]:
+    return {
+        "name": sighting.name,
+        "presence": str(sighting.presence),
+        "method": str(sighting.method),
+        "reason": sighting.reason,
+        "count": sighting.count,
+        "anomalies": [_anomaly(anomaly) for anomaly in sighting.anomalies],
+    }
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

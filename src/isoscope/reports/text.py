@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message
-from isoscope.levels import Level
-from isoscope.verdict import Outcome
+from isoscope.levels import LADDER, Level
+from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from isoscope.verdict import Anomaly, Report, Verdict
+    from isoscope.verdict import Anomaly, Search
 
 __all__ = ["paragraph", "render_text"]
 
@@ -27,19 +29,22 @@ WELL_KNOWN = (
     Level.SNAPSHOT_ISOLATION,
     Level.SERIALIZABLE,
 )
+#: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
+_GLUE = "\N{NO-BREAK SPACE}"
 
 
-def render_text(report: Report, *, width: int = 100) -> str:
+def render_text(report: Report | Search, *, width: int = 100) -> str:
     """The report; lines are no longer than `width` where words allow it."""
+    rows = _outcomes(report, width) if isinstance(report, Report) else _sightings(report, width)
     blocks = [
         _heading(report),
-        "\n".join(_outcomes(report, width)),
+        "\n".join(rows),
         *_anomalies(report, width),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _heading(report: Report) -> str:
+def _heading(report: Report | Search) -> str:
     history = report.history
     sizes = ", ".join(_count(history, name) for name in ("sessions", "transactions", "operations", "keys"))
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
@@ -54,18 +59,47 @@ def _count(history: Mapping[str, object], name: str) -> str:
 
 
 def _outcomes(report: Report, width: int) -> Iterator[str]:
-    """One line an outcome; a level that others follow from stands for them."""
+    """The answer in short, then one line an outcome; a level that others follow from stands for them."""
     holds, violated = report.levels(Outcome.HOLDS), report.levels(Outcome.VIOLATED)
+    if short := _in_short(report):
+        yield _row("in short", short, width)
     if violated:
         yield _row("violated", _with_rest(report.weakest_violated, violated, "stronger"), width)
     if holds:
         yield _row("holds", _with_rest(report.strongest_holding, holds, "weaker"), width)
+    unknown = ((verdict.reason, verdict.level) for verdict in report.verdicts if verdict.reason)
+    yield from _unknown(unknown, "levels", width)
+
+
+def _in_short(report: Report) -> str:
+    """The strongest level with session order that holds and the weakest that is broken, of several."""
+    if len({verdict.level for verdict in report.verdicts} & set(LADDER)) < 2:
+        return ""
+    holds = [level for level in LADDER if level in report.levels(Outcome.HOLDS)]
+    violated = [level for level in LADDER if level in report.levels(Outcome.VIOLATED)]
+    said = [f"{level} holds" for level in holds[-1:]] + [f"{level} is violated" for level in violated[:1]]
+    return ", ".join(said)
+
+
+def _sightings(search: Search, width: int) -> Iterator[str]:
+    """Which of the anomalies that were looked for are there."""
+    found = [f"{s.name} ({s.count:,})" for s in search.sightings if s.presence is Presence.FOUND]
+    absent = [s.name for s in search.sightings if s.presence is Presence.ABSENT]
+    if found:
+        yield _row("found", ", ".join(found), width)
+    if absent:
+        yield _row("absent", ", ".join(absent), width)
+    unknown = ((sighting.reason, sighting.name) for sighting in search.sightings if sighting.reason)
+    yield from _unknown(unknown, "anomalies", width)
+
+
+def _unknown(reasons: Iterable[tuple[str, str]], what: str, width: int) -> Iterator[str]:
+    """One line a reason."""
     unknown: dict[str, list[str]] = {}
-    for verdict in report.verdicts:
-        if verdict.outcome is Outcome.UNKNOWN:
-            unknown.setdefault(verdict.reason, []).append(str(verdict.level))
-    for reason, levels in unknown.items():
-        listed = ", ".join(levels) if len(levels) <= _FEW else f"{len(levels)} levels"
+    for reason, name in reasons:
+        unknown.setdefault(reason, []).append(name)
+    for reason, names in unknown.items():
+        listed = ", ".join(names) if len(names) <= _FEW else f"{len(names)} {what}"
         yield _row("unknown", f"{listed}: {reason}", width)
 
 
@@ -100,23 +134,39 @@ def _row(head: str, text: str, width: int) -> str:
     return paragraph(text, width=width, head=f"  {head}", margin=_MARGIN)
 
 
-def _anomalies(report: Report, width: int) -> Iterator[str]:
+def _anomalies(report: Report | Search, width: int) -> Iterator[str]:
     """Each name once, with its count and the first of its counterexamples."""
-    counts: dict[str, int] = {}
-    examples: dict[str, tuple[Anomaly, ...]] = {}
-    for verdict in report.verdicts:
-        counts |= verdict.anomaly_counts
-        for name in verdict.anomaly_counts:
-            examples[name] = _named(verdict, name)
-    for name, count in counts.items():
-        shown = [
-            paragraph(message(anomaly), width=width, head="  - ", margin=4) for anomaly in examples[name]
-        ]
+    folder = os.path.dirname(str(report.history["path"]))  # noqa: PTH120 - the name as it was given
+    for name, count, examples in _examples(report):
+        shown = [_example(message(anomaly), folder, width) for anomaly in examples]
         more = count - len(shown)
         if more > 0:
             shown.append(f"  ... and {more:,} more")
         yield "\n".join([f"{name}: {count:,} found", *shown])
 
 
-def _named(verdict: Verdict, name: str) -> tuple[Anomaly, ...]:
-    return tuple(anomaly for anomaly in verdict.anomalies if anomaly.name == name)
+def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anomaly]]]:
+    if not isinstance(report, Report):
+        yield from ((s.name, s.count, s.anomalies) for s in report.sightings if s.anomalies)
+        return
+    seen: set[str] = set()
+    for verdict in sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts)):
+        for name, count in verdict.anomaly_counts.items():
+            if name not in seen:
+                yield name, count, [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
+        seen |= verdict.anomaly_counts.keys()
+
+
+def _example(text: str, folder: str, width: int) -> str:
+    """One counterexample; the heading says where the input is, so places need only its name."""
+    short = text.replace(f"({folder}{os.sep}", "(") if folder else text
+    glued = re.sub(r" = | key |\[[^][]*\]", _glue, short)
+    lines = paragraph(glued, width=width, head="  - ", margin=4)
+    return lines.replace(_GLUE, " ")
+
+
+def _glue(part: re.Match[str]) -> str:
+    """A key stays with its value, a list on its line; a line may end before the word `key`."""
+    if part[0] == " key ":
+        return f" key{_GLUE}"
+    return part[0].replace(" ", _GLUE)

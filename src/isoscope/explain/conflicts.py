@@ -1,0 +1,103 @@
+"""Sentences about anomalies between transactions: a read missed what was in sight, or all go in a circle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from isoscope.explain.phrases import at, key_in_words, listed, read, same, session, shown
+from isoscope.explain.steps import Missed, because, chain, missed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from isoscope.verdict import Anomaly, Step
+
+__all__ = ["SENTENCES"]
+
+_TIMES = {2: "twice", 3: "three times", 4: "four times"}
+
+
+def _by_causal_order(anomaly: Anomaly) -> str:
+    """The reader's value is older: what it missed came later by sessions and reads alone."""
+    facts = cast("Mapping[str, Any]", anomaly.facts)
+    what = _missed(anomaly, overwrote=True)
+    if anomaly.name == "fractured-read-co" and facts["sight"][0].relation == "wr":
+        what += f": it saw only part of what {facts['newer']} wrote"
+    if facts["older"] is None:
+        return f"{what}."
+    return f"{what}. {_comes_after(facts['newer'], facts['older'], facts['order'])}."
+
+
+def _comes_after(newer: str, older: str, order: Sequence[Step]) -> str:
+    if len(order) == 1:
+        return f"{newer} comes after {older} because {because(order[0])}"
+    return f"{newer} comes after {older}: {chain(order)}"
+
+
+def _by_commit_order(anomaly: Anomaly) -> str:
+    """By this read one came first, by the reads of others the other."""
+    facts = cast("Mapping[str, Any]", anomaly.facts)
+    newer, older, order = facts["newer"], facts["older"], facts["order"]
+    demand = f"{_missed(anomaly, overwrote=False)}. So {newer} must have committed before {older}."
+    if len(order) == 1:
+        return f"{demand} But {older} must have committed before {newer}, because {because(order[0])}."
+    return f"{demand} But {older} must have committed before {newer}: {chain(order)}."
+
+
+def _missed(anomaly: Anomaly, *, overwrote: bool) -> str:
+    facts = cast("Mapping[str, Any]", anomaly.facts)
+    served = facts["served"][0].witnesses[1] if facts["served"] else None
+    when = "already" if anomaly.name.startswith("non-monotonic") else "then"
+    found = Missed(anomaly.witnesses[0], served, facts["write"], facts["sight"])
+    return missed(found, when=when, overwrote=overwrote)
+
+
+def _circle(anomaly: Anomaly) -> str:
+    """Each comes before the next, and the last before the first."""
+    steps = anomaly.steps
+    if len(steps) == 2 and {step.relation for step in steps} == {"session", "wr"}:
+        return _from_the_future(*sorted(steps, key=lambda step: step.relation))
+    who = listed(list(dict.fromkeys(step.before for step in steps)))
+    how = "each come before the other" if len(steps) == 2 else "come before each other in a circle"
+    return f"{who} {how}: {chain(steps)}."
+
+
+def _from_the_future(together: Step, served: Step) -> str:
+    return (
+        f"{because(served)}, although {served.before} ran only after {served.after} "
+        f"in {session(together.session)}."
+    )
+
+
+def _incompatible(anomaly: Anomaly) -> str:
+    one, other = anomaly.witnesses
+    return (
+        f"{read(one)}, but {read(other)}: neither list is a beginning of the other, so one of them shows "
+        f"a state that {key_in_words(one.key)} never had."
+    )
+
+
+def _duplicate(anomaly: Anomaly) -> str:
+    seen, append = anomaly.witnesses
+    element = anomaly.facts["value"]
+    values = cast("tuple[object, ...]", seen.value)
+    often = sum(same(value, element) for value in values)
+    return (
+        f"{read(seen)}, which shows {shown(element)} {_TIMES.get(often, f'{often} times')}, more often than "
+        f"it was appended, by {append.transaction}{at(append)}."
+    )
+
+
+SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
+    "non-monotonic-read-co": _by_causal_order,
+    "non-monotonic-read-cm": _by_commit_order,
+    "fractured-read-co": _by_causal_order,
+    "fractured-read-cm": _by_commit_order,
+    "causal-conflict": _by_causal_order,
+    "commit-order-conflict": _by_commit_order,
+    "cyclic-causal-order": _circle,
+    "write-cycle": _circle,
+    "circular-information-flow": _circle,
+    "incompatible-order": _incompatible,
+    "duplicate-elements": _duplicate,
+}

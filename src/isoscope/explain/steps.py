@@ -1,0 +1,121 @@
+"""Why one transaction comes before another: a reason for each step of a proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from isoscope.explain.phrases import assignment, at, key_in_words, read, same, session, shown
+from isoscope.history import OperationKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isoscope.verdict import Step, Witness
+
+__all__ = ["Missed", "because", "chain", "missed"]
+
+
+def because(step: Step) -> str:
+    """Why the step's first transaction comes before its second."""
+    if step.relation == "session":
+        return f"both ran in {session(step.session)}"
+    if step.relation == "wr" and step.witnesses:
+        return _write_read(*step.witnesses)
+    if step.relation == "ww" and step.witnesses:
+        return _version_order(*step.witnesses)
+    if step.relation == "cm" and step.witnesses:
+        stale, served, write = step.witnesses
+        return missed(Missed(stale, served, write, step.sight), nested=True)
+    return f"the history shows it by `{step.relation}`"
+
+
+def chain(steps: Sequence[Step]) -> str:
+    """Every link with its reason."""
+    return "; ".join(f"{step.before} before {step.after}, because {because(step)}" for step in steps)
+
+
+def _write_read(seen: Witness, write: Witness) -> str:
+    if write.kind == OperationKind.APPEND:
+        return f"{read(seen)}, to which {write.transaction} appended {shown(write.value)}{at(write)}"
+    return f"{read(seen)}, which {write.transaction} wrote{at(write)}"
+
+
+def _version_order(seen: Witness, first: Witness, second: Witness) -> str:
+    earlier, later = _possession(first), _possession(second)
+    if not _holds(seen.value, second.value):
+        return f"{read(seen)}, which shows {earlier} and not yet {later}"
+    return f"{read(seen)}, where {earlier} stands before {later}"
+
+
+def _possession(write: Witness) -> str:
+    return f"{write.transaction}'s {shown(write.value)}{at(write)}"
+
+
+def _holds(values: object, element: object) -> bool:
+    return isinstance(values, tuple) and any(same(value, element) for value in values)
+
+
+class Missed(NamedTuple):
+    """A read that shows the write `served`, None for the initial value, instead of `write`.
+
+    `sight` is how the writer of the latter came to the reader.
+    """
+
+    stale: Witness
+    served: Witness | None
+    write: Witness
+    sight: Sequence[Step]
+
+
+def missed(found: Missed, *, when: str = "also", overwrote: bool = False, nested: bool = False) -> str:
+    """Somebody read a key from one transaction although another that wrote it too was in sight.
+
+    `when`: whether the reader saw the other `already`, only `then`, or at some time `also`. `overwrote`: it
+    is known to have come later. `nested`: the clause is part of a chain itself.
+    """
+    stale, served, write, sight = found
+    start, writer = f"{read(stale)}{_origin(stale, served)}", write.transaction
+    known = _known(write, overwrote=overwrote and served is not None, too=not overwrote)
+    if len(sight) == 1 and sight[0].relation == "wr":
+        return f"{start} {_by_read(sight[0], write, when=when, known=known)}"
+    if len(sight) == 1:
+        return f"{start} although {writer}, which {known}, ran before it in {session(sight[0].session)}"
+    how = f" ({chain(sight)})" if nested else f": {chain(sight)}"
+    return f"{start} although {writer}, which {known}, happened before it{how}"
+
+
+def _by_read(step: Step, write: Witness, *, when: str, known: str) -> str:
+    """That the reader read something else from the writer of `write`, or that very write."""
+    seen, shows = step.witnesses
+    source = f"{assignment(seen)}{at(seen)} {_shows(shows)}"
+    clause = f"and then {source}" if when == "then" else f"although it had {when} read {source}"
+    is_it = same(seen.key, write.key) and same(shows.value, write.value)
+    return clause if is_it else f"{clause}, which {known}"
+
+
+def _origin(stale: Witness, served: Witness | None) -> str:
+    """From whom a read is: words that go behind it."""
+    if served is not None and served.kind != OperationKind.APPEND:
+        return f" from {served.transaction}"
+    values = stale.value if isinstance(stale.value, tuple) else ()
+    if served is None:
+        return ", with nothing but its own appends," if values else ", the initial value,"
+    if same(values[-1], served.value):
+        return f", up to {shown(served.value)} of {served.transaction},"
+    return f", where only its own appends follow {shown(served.value)} of {served.transaction},"
+
+
+def _shows(write: Witness) -> str:
+    if write.kind == OperationKind.APPEND:
+        return f"with {shown(write.value)} of {write.transaction}"
+    return f"from {write.transaction}"
+
+
+def _known(write: Witness, *, overwrote: bool, too: bool) -> str:
+    """What is known of the write that was not read."""
+    key, value = key_in_words(write.key), shown(write.value)
+    if write.kind == OperationKind.APPEND:
+        return f"appended {value} to {key}{at(write)}"
+    if overwrote:
+        return f"overwrote {key} with {value}{at(write)}"
+    return f"wrote {assignment(write)}{at(write)}{' too' if too else ''}"
