@@ -148,7 +148,8 @@ impl Observations {
     pub fn prefix(&self, operation: usize, key: u32) -> Option<(u32, u32)> {
         let seen = self.seen.get(operation)?;
         let canonical = self.canonical.get(key as usize).filter(|_| key != NO_KEY)?;
-        (seen.start == canonical.start && seen.length > 0).then_some((seen.start, seen.length))
+        let is_prefix = seen.start == canonical.start && (1..=canonical.length).contains(&seen.length);
+        is_prefix.then_some((seen.start, seen.length))
     }
 
     /// The read that shows the canonical list of `key`.

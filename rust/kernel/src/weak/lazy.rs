@@ -34,7 +34,7 @@ pub fn guess(dependencies: &Dependencies<'_>, cancel: &Cancel) -> Guess {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     let first = likely_order(dependencies);
     let rows = dependencies.row_starts.len();
-    let mut visits = dependencies.len() + dependencies.read_count() * rows / VISITS;
+    let mut visits = dependencies.node_count() + dependencies.read_count() * rows / VISITS;
     for _ in 0..GUESSES {
         let demands = Edges::new(dependencies.len(), pairs.clone());
         let order = super::commit_order(dependencies, &demands).components_from(&first);
@@ -119,12 +119,16 @@ impl<'d, 'h> Check<'d, 'h> {
     /// Checks every transaction in the order of the guess; whether it came to an end.
     fn run(&mut self, cancel: &Cancel) -> bool {
         for (count, &node) in self.order.order.iter().enumerate() {
-            if self.visits_left == 0 || (count.is_multiple_of(PATIENCE) && cancel.is_asked()) {
+            if count.is_multiple_of(PATIENCE) && cancel.is_asked() {
                 return false;
             }
             if (node as usize) < self.dependencies.len() {
                 self.node(node);
                 self.install(node);
+            }
+            if self.visits_left == 0 {
+                // The last search did not come to its end: what it did not find means nothing.
+                return false;
             }
         }
         true

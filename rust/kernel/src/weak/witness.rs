@@ -51,8 +51,10 @@ pub struct Finding {
     pub sight: Vec<Step>,
 }
 
-/// A step of the search costs as many transactions as it brings in.
-const COSTS: [usize; 4] = [1, 1, 1, 3];
+/// A step of the search costs as many transactions as it brings in, and a little less if they are in the
+/// proof already.
+const COSTS: [usize; 4] = [4, 4, 4, 12];
+const KNOWN: usize = 1;
 /// From how many transactions of a component the shortest cycle is looked for.
 const TRIES: usize = 64;
 
@@ -100,14 +102,17 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     pub fn of_conflict(&self, conflict: &Conflict) -> Finding {
         let &Conflict { name, class, reader, key, older, newer } = conflict;
         let view = Reader::new(self.dependencies, reader);
-        let order = match name {
-            _ if older == INITIAL => Vec::new(),
-            Name::NonMonotonicReadCo | Name::FracturedReadCo | Name::CausalConflict => {
-                self.path(older, newer, Order::HappensBefore)
-            }
-            _ => self.path(older, newer, Order::Commit(class)),
+        let along = match name {
+            Name::NonMonotonicReadCo | Name::FracturedReadCo | Name::CausalConflict => Order::HappensBefore,
+            _ => Order::Commit(class),
         };
-        let (read, sight) = self.sight(&view, class, key, older, newer);
+        let order = |known: &[Step]| match older {
+            INITIAL => Vec::new(),
+            _ => self.path(older, newer, along, &self.nodes_of(known)),
+        };
+        // Each of the two chains takes the way over transactions that the other one needs anyhow.
+        let (read, sight) = self.sight(&view, class, (key, older, newer), &self.nodes_of(&order(&[])));
+        let order = order(&sight);
         let transaction = |node: u32| {
             if node < INITIAL { self.dependencies.transactions[node as usize] } else { node }
         };
@@ -120,9 +125,8 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         &self,
         view: &Reader<'_, '_>,
         class: Class,
-        key: u32,
-        older: u32,
-        newer: u32,
+        (key, older, newer): (u32, u32, u32),
+        known: &[u32],
     ) -> (Read, Vec<Step>) {
         if let Some((first, last)) =
             view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
@@ -136,7 +140,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         if let Some(first) = view.first_observation(newer) {
             return (read, vec![self.write_read(newer, view.node, first)]);
         }
-        (read, self.path(newer, view.node, Order::HappensBefore))
+        (read, self.path(newer, view.node, Order::HappensBefore, known))
     }
 
     /// The proof of a cycle inside the component `group`.
@@ -150,19 +154,34 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let mut members: Vec<u32> =
             group.iter().copied().filter(|&node| (node as usize) < self.dependencies.len()).collect();
         members.sort_unstable_by_key(|&node| self.dependencies.transactions[node as usize]);
-        let cycles = members.iter().take(TRIES).map(|&node| self.links(node, node, order));
+        let cycles = members.iter().take(TRIES).map(|&node| self.links(node, node, order, &[]));
         let shortest = cycles.min_by_key(Vec::len).unwrap_or_default();
-        let order = self.steps(&shortest, order);
+        let order = self.steps(&shortest, order, &[]);
         Finding { name, conflict: None, key: NO_KEY, read: NOBODY, order, sight: Vec::new() }
     }
 
-    fn path(&self, from: u32, to: u32, order: Order) -> Vec<Step> {
-        self.steps(&self.links(from, to, order), order)
+    fn path(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<Step> {
+        self.steps(&self.links(from, to, order, known), order, known)
+    }
+
+    /// The nodes that take part in steps: at their ends, or as the readers that show them.
+    fn nodes_of(&self, steps: &[Step]) -> Vec<u32> {
+        let history = self.dependencies.history;
+        let owner = |&operation: &u32| {
+            let after = history.operation_offsets.partition_point(|&offset| offset <= operation);
+            after.checked_sub(1).map(|transaction| transaction as u32)
+        };
+        let transactions = steps.iter().flat_map(|step| {
+            let owners = step.operations.iter().filter_map(owner);
+            [step.before, step.after].into_iter().chain(owners)
+        });
+        let nodes = transactions.filter_map(|number| self.dependencies.nodes.get(number as usize).copied());
+        nodes.filter(|&node| node != NOBODY).collect()
     }
 
     /// The cheapest way from `from` to `to`: each node with the way on from it.
-    fn links(&self, from: u32, to: u32, order: Order) -> Vec<(u32, Link)> {
-        let mut search = Search::new(self, order, to);
+    fn links(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<(u32, Link)> {
+        let mut search = Search::new(self, order, to, known);
         search.run(from);
         let mut links = Vec::new();
         let mut node = from;
@@ -176,13 +195,14 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         links
     }
 
-    fn steps(&self, links: &[(u32, Link)], order: Order) -> Vec<Step> {
+    fn steps(&self, links: &[(u32, Link)], order: Order, known: &[u32]) -> Vec<Step> {
         let mut steps = Vec::new();
         for &(before, (after, relation)) in links {
             match (relation, order) {
                 (Relation::CommitOrder, Order::Commit(class)) => {
-                    self.demand(before, after, class, &mut steps);
+                    self.demand(before, after, class, known, &mut steps);
                 }
+                (Relation::WriteWrite, _) => steps.push(self.succession(before, after, known)),
                 _ => steps.push(self.step(before, after, relation)),
             }
         }
@@ -200,8 +220,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
                     |read| self.write_read(before, after, read),
                 )
             }
-            Relation::WriteWrite => self.succession(before, after),
-            Relation::Session | Relation::CommitOrder => {
+            Relation::Session | Relation::WriteWrite | Relation::CommitOrder => {
                 self.plain(before, after, relation, NO_KEY, Vec::new())
             }
         }
@@ -241,12 +260,21 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     }
 
     /// Two appends to a list, and the read that shows their order.
-    fn succession(&self, before: u32, after: u32) -> Step {
+    fn succession(&self, before: u32, after: u32, known: &[u32]) -> Step {
         let transactions = &self.dependencies.transactions;
         let (first, second) = (transactions[before as usize], transactions[after as usize]);
         let common =
             self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
-        let key = common.copied().find(|&key| self.dependencies.observations.succeeds(key, first, second));
+        let succeeds = |&key: &u32| self.dependencies.observations.succeeds(key, first, second);
+        // Best a key whose order somebody shows who is in the proof anyhow.
+        let shows = |key: u32, node: u32| {
+            let mut reads = self.dependencies.reads(node).filter(|read| read.key == key);
+            reads.any(|read| self.dependencies.seen(read).any(|writer| writer == after))
+        };
+        let key = common
+            .copied()
+            .filter(succeeds)
+            .min_by_key(|&key| !known.iter().chain(&[before, after]).any(|&node| shows(key, node)));
         let Some(key) = key else {
             return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
         };
@@ -256,12 +284,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     }
 
     /// A demand of the commit order, after the steps that brought `before` to the sight of its reader.
-    fn demand(&self, before: u32, after: u32, class: Class, steps: &mut Vec<Step>) {
+    fn demand(&self, before: u32, after: u32, class: Class, known: &[u32], steps: &mut Vec<Step>) {
         let Some((class, reader, key)) = self.reason(before, after, class) else {
             return steps.push(self.plain(before, after, Relation::CommitOrder, NO_KEY, Vec::new()));
         };
         let view = Reader::new(self.dependencies, reader);
-        let (read, sight) = self.sight(&view, class, key, after, before);
+        let (read, sight) = self.sight(&view, class, (key, after, before), known);
         steps.extend(sight);
         let newer = self.installs(before, key).last().copied().unwrap_or(NOBODY);
         let operations = vec![read.operation, self.write_seen(after, read), newer];
@@ -292,14 +320,14 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         if self.happens_before.counts(self.dependencies.rows[before as usize]) {
             return self.happens_before.holds(self.dependencies, before, after);
         }
-        !self.links(before, after, Order::HappensBefore).is_empty()
+        !self.links(before, after, Order::HappensBefore, &[]).is_empty()
     }
 
     /// A conflict on some cycle of the commit order inside `group`, where there are too many to name all.
     #[must_use]
     pub fn any_conflict(&self, group: &[u32], class: Class) -> Option<Conflict> {
         let start = group.iter().copied().find(|&node| (node as usize) < self.dependencies.len())?;
-        let cycle = self.links(start, start, Order::Commit(class));
+        let cycle = self.links(start, start, Order::Commit(class), &[]);
         let demands = cycle.into_iter().filter(|&(_, (_, relation))| relation == Relation::CommitOrder);
         demands.map(|(newer, (older, _))| (newer, older)).find_map(|(newer, older)| {
             let (class, reader, key) = self.reason(newer, older, class)?;
@@ -319,10 +347,12 @@ struct Search<'w, 'd, 'h> {
     covered: Vec<bool>,
     buckets: Vec<Vec<u32>>,
     target: u32,
+    /// Nodes that are in the proof already.
+    known: &'w [u32],
 }
 
 impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
-    fn new(witnesses: &'w Witnesses<'d, 'h>, order: Order, target: u32) -> Self {
+    fn new(witnesses: &'w Witnesses<'d, 'h>, order: Order, target: u32, known: &'w [u32]) -> Self {
         let nodes = witnesses.dependencies.len();
         Self {
             witnesses,
@@ -332,6 +362,7 @@ impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
             covered: vec![false; nodes],
             buckets: vec![vec![target]],
             target,
+            known,
         }
     }
 
@@ -381,7 +412,9 @@ impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
             found.extend(before.map(|&before| (before, Relation::CommitOrder)));
         }
         for (before, relation) in found {
-            self.reach(before, (node, relation), cost + COSTS[relation as usize]);
+            let cost = cost + COSTS[relation as usize];
+            let discount = if self.known.contains(&before) { KNOWN } else { 0 };
+            self.reach(before, (node, relation), cost - discount);
         }
     }
 
