@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks.measure import measured
 from isoscope import formats
 from isoscope.history import Initial
-from isoscope.workloads import SerialWorkload, generate
+from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +21,10 @@ __all__ = ["Row", "rows"]
 DATA = Path(__file__).parent / "data"
 REPEATS = 9
 
-REGISTERS = SerialWorkload(
+REGISTERS = Workload(
     sessions=100, transactions=500_000, keys=10_000, read_ratio=0.5, distribution="zipfian", seed=1
 )
-LISTS = SerialWorkload(
+LISTS = Workload(
     sessions=100,
     transactions=500_000,
     min_operations=4,
@@ -34,7 +34,7 @@ LISTS = SerialWorkload(
     initial=Initial(value=None),
     seed=2,
 )
-TIMESTAMPS = SerialWorkload(
+TIMESTAMPS = Workload(
     sessions=24,
     transactions=200_000,
     min_operations=15,

@@ -84,12 +84,10 @@ fn of_weak<'py>(py: Python<'py>, columns: &Columns, found: weak::Judgement) -> P
 
 /// (name, (reader, older or None, newer) or None, key, read, order, sight).
 fn of_finding<'py>(py: Python<'py>, columns: &Columns, finding: &Finding) -> PyResult<Bound<'py, PyAny>> {
-    let conflict = finding
-        .conflict
-        .map(|(reader, older, newer)| (reader, (older != INITIAL).then_some(older), newer));
-    let steps = |steps: &[Step]| {
-        steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>()
-    };
+    let conflict =
+        finding.conflict.map(|(reader, older, newer)| (reader, (older != INITIAL).then_some(older), newer));
+    let steps =
+        |steps: &[Step]| steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>();
     let row = (
         finding.name as u8,
         conflict,

@@ -88,7 +88,12 @@ pub struct Observations {
 impl Observations {
     /// Brings together what the judges of all keys found.
     #[must_use]
-    pub(crate) fn new(history: &History, counted: Vec<bool>, sources: Sources, lists: Vec<ListOrder>) -> Self {
+    pub(crate) fn new(
+        history: &History,
+        counted: Vec<bool>,
+        sources: Sources,
+        lists: Vec<ListOrder>,
+    ) -> Self {
         let mut all = Self { counted, sources: sources.into_column(), ..Self::default() };
         if lists.is_empty() {
             return all;

@@ -298,7 +298,8 @@ impl<'h> Judge<'h> {
             return;
         }
         let may_be_initial = initial.value == value;
-        if let Some(write) = writers.good.or(writers.intermediate).filter(|_| writers.count == 1 && !may_be_initial)
+        if let Some(write) =
+            writers.good.or(writers.intermediate).filter(|_| writers.count == 1 && !may_be_initial)
         {
             self.sources.set(read, write.transaction);
         }

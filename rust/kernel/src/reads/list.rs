@@ -67,7 +67,13 @@ impl Judge<'_> {
     /// Holds every read against the canonical one, and traces the elements to their writers.
     fn order(&mut self, key: u32, canonical: &ListRead<'_>, reads: &[(ListRead<'_>, bool)]) {
         let writers: Vec<u32> = canonical.observed.iter().map(|&element| self.writer(element)).collect();
-        let mut order = ListOrder { key, read: canonical.read, unread: self.unread(canonical.observed), writers, ..ListOrder::default() };
+        let mut order = ListOrder {
+            key,
+            read: canonical.read,
+            unread: self.unread(canonical.observed),
+            writers,
+            ..ListOrder::default()
+        };
         for (ListRead { read, observed }, repeats) in reads {
             let common = common_prefix(canonical.observed, observed);
             let last = if common == observed.len() {
@@ -180,7 +186,6 @@ fn common_prefix(left: &[Value], right: &[Value]) -> usize {
     }
     left.iter().zip(right).take_while(|(a, b)| a == b).count()
 }
-
 
 /// What a list read shows, each name at most once.
 struct Worst {

@@ -339,7 +339,8 @@ impl Rows {
             rows: Vec::new(),
             starts: Vec::new(),
         };
-        for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty()) {
+        for first in (0..sessions.len()).filter(|&session| !follows[session] && !sessions[session].is_empty())
+        {
             let row = rows.starts.len() as u32;
             rows.starts.push(rows.transactions.len() as u32);
             let mut session = first as u32;

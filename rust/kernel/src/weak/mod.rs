@@ -93,10 +93,14 @@ impl Broken<'_, '_> {
             .map(|demands| commit_order(self.dependencies, &demands.edges).components())
             .collect();
         let violated = components.iter().zip(&self.levels);
-        let violated = violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
+        let violated =
+            violated.map(|(found, level)| found.is_cyclic() || level.contradicts_initial).collect();
         let happens_before = HappensBefore::new(self.dependencies, self.order, self.cancel);
-        let namer =
-            Namer { dependencies: self.dependencies, happens_before: &happens_before, components: &components };
+        let namer = Namer {
+            dependencies: self.dependencies,
+            happens_before: &happens_before,
+            components: &components,
+        };
         let (of_conflicts, conflicts) = namer.conflicts(most, self.cancel);
         let demands = self.levels.iter().map(|level| &level.edges).collect();
         let witnesses = Witnesses::new(self.dependencies, &happens_before, demands);

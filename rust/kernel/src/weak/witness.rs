@@ -124,7 +124,8 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         older: u32,
         newer: u32,
     ) -> (Read, Vec<Step>) {
-        if let Some((first, last)) = view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
+        if let Some((first, last)) =
+            view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
         {
             return (last, vec![self.write_read(newer, view.node, first)]);
         }
@@ -179,7 +180,9 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let mut steps = Vec::new();
         for &(before, (after, relation)) in links {
             match (relation, order) {
-                (Relation::CommitOrder, Order::Commit(class)) => self.demand(before, after, class, &mut steps),
+                (Relation::CommitOrder, Order::Commit(class)) => {
+                    self.demand(before, after, class, &mut steps)
+                }
                 _ => steps.push(self.step(before, after, relation)),
             }
         }
@@ -222,7 +225,8 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let single = [value];
         let shown = history.values.as_list(value).unwrap_or(&single);
         let installs = self.installs(writer, read.key);
-        let seen = installs.iter().rev().find(|&&write| shown.contains(&history.operations.values[write as usize]));
+        let seen =
+            installs.iter().rev().find(|&&write| shown.contains(&history.operations.values[write as usize]));
         *seen.or(installs.last()).unwrap_or(&NOBODY)
     }
 
@@ -240,9 +244,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     fn succession(&self, before: u32, after: u32) -> Step {
         let transactions = &self.dependencies.transactions;
         let (first, second) = (transactions[before as usize], transactions[after as usize]);
-        let common = self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
+        let common =
+            self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
         let key = common.copied().find(|&key| self.dependencies.observations.succeeds(key, first, second));
-        let Some(key) = key else { return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new()) };
+        let Some(key) = key else {
+            return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
+        };
         let read = self.dependencies.observations.canonical_read(key);
         let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(NOBODY);
         self.plain(before, after, Relation::WriteWrite, key, vec![read, last(before), last(after)])
@@ -257,8 +264,11 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             let view = Reader::new(self.dependencies, reader);
             let keys = view.sources.iter().filter(|&&(_, source)| source == after).map(|&(key, _)| key);
             for key in keys.filter(|&key| self.dependencies.writes_key(before, key)) {
-                let Some(found) = view.class(key, after, before).filter(|&found| found <= class) else { continue };
-                let visible = found < Class::Causal || self.happens_before.holds(self.dependencies, before, reader);
+                let Some(found) = view.class(key, after, before).filter(|&found| found <= class) else {
+                    continue;
+                };
+                let visible =
+                    found < Class::Causal || self.happens_before.holds(self.dependencies, before, reader);
                 if visible && best.is_none_or(|(known, ..)| found < known) {
                     best = Some((found, reader, key));
                 }
@@ -332,8 +342,11 @@ impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
         }
         if self.order != Order::SessionAndSuccession {
             for read in dependencies.reads(node) {
-                let sources = dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
-                found.extend(sources.filter(|&writer| writer != node).map(|writer| (writer, Relation::WriteRead)));
+                let sources =
+                    dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
+                found.extend(
+                    sources.filter(|&writer| writer != node).map(|writer| (writer, Relation::WriteRead)),
+                );
             }
         }
         if self.order != Order::HappensBefore {
