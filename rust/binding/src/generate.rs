@@ -22,6 +22,7 @@ type SceneRow = (u32, bool, Vec<(u32, Option<u32>)>);
 #[pyfunction]
 #[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, lag, script, lists, most_writes_per_key, timestamps, initial, initial_replaceable))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
+#[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
 pub fn generate(
     py: Python<'_>,
     seed: u64,

@@ -177,7 +177,11 @@ def _hint(level: Level) -> str:
         for breaks, script in SCRIPTS.items()
         if breaks not in implied(level) and any(level in implied(kept) for kept in script.keeps)
     ]
-    return f"hint: with --level {level} it can be {_names(fitting)}" if fitting else "hint: ask for a weaker --level"
+    return (
+        f"hint: with --level {level} it can be {_names(fitting)}"
+        if fitting
+        else "hint: ask for a weaker --level"
+    )
 
 
 def _names(levels: Mapping[Level, Script] | tuple[Level, ...] | list[Level]) -> str:

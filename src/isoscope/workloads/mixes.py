@@ -21,6 +21,7 @@ Distribution: TypeAlias = Literal["uniform", "zipfian", "hotspot"]
 Action: TypeAlias = Literal["read", "write", "update", "either"]
 Pick: TypeAlias = Literal["drawn", "new", "recent"]
 
+TableRow: TypeAlias = tuple[int, Distribution]
 StepRow: TypeAlias = tuple[int, str, int, str, int, int]
 
 
@@ -66,7 +67,7 @@ class Mix:
     tables: tuple[Table, ...]
     templates: tuple[Template, ...]
 
-    def rows(self) -> tuple[list[tuple[int, str]], list[tuple[int, list[StepRow]]]]:
+    def rows(self) -> tuple[list[TableRow], list[tuple[int, list[StepRow]]]]:
         """Tables and templates as the native core takes them."""
         tables = [(table.keys, table.distribution) for table in self.tables]
         return tables, [(t.weight, [self._row(step) for step in t.steps]) for t in self.templates]
@@ -184,9 +185,7 @@ _RUBIS = Mix(
             (Step("read", "item"), Step("read", "bid", 1, 10, pick="recent"), Step("read", "user", 1, 5)),
         ),
         Template("view user", 5, (Step("read", "user"), Step("read", "comment", 0, 5, pick="recent"))),
-        Template(
-            "bid", 9, (Step("read", "user"), Step("update", "item"), Step("write", "bid", pick="new"))
-        ),
+        Template("bid", 9, (Step("read", "user"), Step("update", "item"), Step("write", "bid", pick="new"))),
         Template("buy now", 2, (Step("read", "user"), Step("update", "item"))),
         Template("sell", 2, (Step("update", "user"), Step("write", "new item", pick="new"))),
         Template("comment", 1, (Step("update", "user", 2), Step("write", "comment", pick="new"))),

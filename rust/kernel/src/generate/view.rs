@@ -146,7 +146,9 @@ impl View {
         let window = newest.saturating_sub(self.lag - 1);
         let visible = (window..=newest).rev().find(|&version| self.sees(versions.writers[version]));
         let oldest = visible.unwrap_or(window);
-        let mut version = oldest + random.below((newest - oldest) as u32 + 1) as usize;
+        // Nothing is drawn if there is no choice: without lag, every store is the serial one.
+        let span = (newest - oldest) as u32;
+        let mut version = if span == 0 { newest } else { oldest + random.below(span + 1) as usize };
         while !self.admits(versions, version) {
             if self.sees(versions.writers[version]) {
                 assert!(self.model == Model::List, "a register's visible writer is never hidden");
