@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Panel", "figure"]
 
 WIDTH, HEIGHT, COLUMNS = 300, 210, 3
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 30, 36
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 30, 46
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#333333")
 SHAPES = ("circle", "square", "diamond", "cross")
 
@@ -60,7 +60,9 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#dddddd"/>'
         yield _text(LEFT - 5, y + 4, f"{share * top:g}", "end")
     for place, label in enumerate(panel.labels):
-        yield _text(_right(place, len(panel.labels)), HEIGHT - BOTTOM + 15, label, "middle")
+        # Long labels stand on two lines in turn, so that they do not run into each other.
+        lower = 11 if place % 2 and max(map(len, panel.labels)) > 7 else 0
+        yield _text(_right(place, len(panel.labels)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, panel.across, "middle")
     for number, values in enumerate(panel.series.values()):
         points = [(_right(place, len(values)), _down(value / top)) for place, value in enumerate(values)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["large", "rows"]
+__all__ = ["large", "rows", "write_by_session"]
 
 REPEATS = 5
 ALONE = (("read-committed",), ("read-atomic",), ("causal",), ())
@@ -72,7 +72,7 @@ def rows() -> Iterator[Row]:
     _save(REGISTERS, "registers.txt", "registers.parquet")
     _save(CAUSAL, "registers-causal.txt")
     _save(HUNDRED_THOUSAND, "registers-100k.txt")
-    _write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
+    write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
     yield from _measured(CASES, REPEATS)
 
 
@@ -89,10 +89,16 @@ def _save(workload: Workload, *names: str) -> None:
         formats.save(history, DATA / name)
 
 
-def _write_by_session(source: Path, target: Path) -> None:
+def write_by_session(source: Path, target: Path) -> None:
     """Plume text in which all of a session's transactions stand together."""
     lines = source.read_bytes().splitlines(keepends=True)
-    target.write_bytes(b"".join(sorted(lines, key=lambda line: int(line.split(b",")[2]))))
+    lines.sort(key=_session)
+    target.write_bytes(b"".join(lines))
+
+
+def _session(line: bytes) -> int:
+    """The session of `w(key,value,session,transaction)`."""
+    return int(line.split(b",")[2])
 
 
 def _measured(cases: tuple[Case, ...], repeats: int) -> Iterator[Row]:

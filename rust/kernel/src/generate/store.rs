@@ -20,7 +20,7 @@ struct Key {
     /// What the running transaction wrote.
     own: Vec<Value>,
     /// The last transaction that read it, and which version.
-    read: Option<(u32, usize)>,
+    read: Option<(u32, u32)>,
 }
 
 pub(super) struct Store<'w> {
@@ -190,7 +190,7 @@ impl<'w> Store<'w> {
         let state = &self.keys[key as usize];
         let is_repeatable = self.workload.isolation != Isolation::ReadCommitted;
         match state.read {
-            Some((reader, version)) if reader == transaction && is_repeatable => Some(version),
+            Some((reader, version)) if reader == transaction && is_repeatable => Some(version as usize),
             _ => self.view.choose(&state.versions, &mut self.random),
         }
     }
@@ -198,7 +198,7 @@ impl<'w> Store<'w> {
     fn observe(&mut self, transaction: u32, key: u32, version: usize) {
         let state = &mut self.keys[key as usize];
         self.view.observe(&state.versions, version);
-        state.read = Some((transaction, version));
+        state.read = Some((transaction, version as u32));
     }
 
     /// What a read shows after the running transaction has observed a version or, if `is_own`, itself.
@@ -207,7 +207,7 @@ impl<'w> Store<'w> {
         if is_own {
             return state.own[state.own.len() - 1];
         }
-        let shown = state.read.map_or(0, |(_, version)| state.versions.shown(version));
+        let shown = state.read.map_or(0, |(_, version)| state.versions.shown(version as usize));
         match self.workload.model {
             Model::Register => self.initial_or(shown),
             Model::List => {

@@ -15,26 +15,31 @@ const NOBODY: u32 = u32::MAX;
 /// For each session, how many of its transactions happened before.
 type Clock = Rc<[u32]>;
 
-/// The versions of a key, oldest first; number 0 is the initial one.
+/// Who wrote a version, and what it shows: a register's value by number, or the length of a list.
+#[derive(Clone, Copy)]
+struct Version {
+    writer: u32,
+    shown: u32,
+}
+
+/// The versions of a key, oldest first; number 0 is the initial one. A serial store keeps the newest only.
 pub(super) struct Versions {
-    writers: Vec<u32>,
-    /// What a version shows: a register's value by number, or the length of a list.
-    shown: Vec<u32>,
+    all: Vec<Version>,
     /// What observing a version brings with it, for the last ones (causal stores only).
     clocks: VecDeque<Clock>,
 }
 
 impl Versions {
     pub(super) fn new() -> Self {
-        Self { writers: vec![NOBODY], shown: vec![0], clocks: VecDeque::new() }
+        Self { all: vec![Version { writer: NOBODY, shown: 0 }], clocks: VecDeque::new() }
     }
 
     pub(super) fn newest(&self) -> usize {
-        self.writers.len() - 1
+        self.all.len() - 1
     }
 
     pub(super) fn shown(&self, version: usize) -> u32 {
-        self.shown[version]
+        self.all[version].shown
     }
 
     /// Forgets what only a reader needs.
@@ -43,7 +48,7 @@ impl Versions {
     }
 
     fn clock(&self, version: usize) -> Option<&Clock> {
-        let first = self.writers.len() - self.clocks.len();
+        let first = self.all.len() - self.clocks.len();
         version.checked_sub(first).map(|place| &self.clocks[place])
     }
 }
@@ -121,8 +126,12 @@ impl View {
 
     /// The running transaction, which has just committed, wrote a key.
     pub(super) fn install(&self, versions: &mut Versions, shown: u32, clock: Option<&Clock>) {
-        versions.writers.push(self.me);
-        versions.shown.push(shown);
+        let version = Version { writer: self.me, shown };
+        if self.isolation == Isolation::Serial {
+            versions.all[0] = version;
+            return;
+        }
+        versions.all.push(version);
         let Some(clock) = clock else { return };
         let clock = match versions.clocks.back() {
             Some(before) if self.model == Model::List => before.iter().zip(&**clock).map(larger).collect(),
@@ -144,13 +153,13 @@ impl View {
             return Some(newest);
         }
         let window = newest.saturating_sub(self.lag - 1);
-        let visible = (window..=newest).rev().find(|&version| self.sees(versions.writers[version]));
+        let visible = (window..=newest).rev().find(|&version| self.sees(versions.all[version].writer));
         let oldest = visible.unwrap_or(window);
         // Nothing is drawn if there is no choice: without lag, every store is the serial one.
         let span = (newest - oldest) as u32;
         let mut version = if span == 0 { newest } else { oldest + random.below(span + 1) as usize };
         while !self.admits(versions, version) {
-            if self.sees(versions.writers[version]) {
+            if self.sees(versions.all[version].writer) {
                 assert!(self.model == Model::List, "a register's visible writer is never hidden");
                 return None;
             }
@@ -166,7 +175,7 @@ impl View {
             Isolation::ReadCommitted => self.mark_observed(versions, version),
             Isolation::ReadAtomic => {
                 self.mark_observed(versions, version);
-                for &writer in &versions.writers[version + 1..] {
+                for &Version { writer, .. } in &versions.all[version + 1..] {
                     self.hidden[writer as usize] = self.me;
                 }
             }
@@ -176,7 +185,7 @@ impl View {
                 {
                     *known = (*known).max(*new);
                 }
-                for &writer in &versions.writers[version + 1..] {
+                for &Version { writer, .. } in &versions.all[version + 1..] {
                     let first = &mut self.barrier[self.sessions[writer as usize] as usize];
                     *first = (*first).min(self.places[writer as usize]);
                 }
@@ -187,7 +196,7 @@ impl View {
     /// A list shows the writers of all its elements, a register only the last.
     fn mark_observed(&mut self, versions: &Versions, version: usize) {
         let first = if self.model == Model::List { 1 } else { version.max(1) };
-        for &writer in &versions.writers[first..=version.max(first - 1)] {
+        for &Version { writer, .. } in &versions.all[first..=version.max(first - 1)] {
             self.observed[writer as usize] = self.me;
         }
     }
@@ -208,13 +217,13 @@ impl View {
 
     /// Whether nobody is revealed who is hidden.
     fn admits(&self, versions: &Versions, version: usize) -> bool {
-        let writer = versions.writers[version];
+        let writer = versions.all[version].writer;
         match (self.isolation, self.model) {
             _ if version == 0 => true,
             (Isolation::Serial | Isolation::ReadCommitted, _) => true,
             (Isolation::ReadAtomic, Model::Register) => self.hidden[writer as usize] != self.me,
             (Isolation::ReadAtomic, Model::List) => {
-                versions.writers[1..=version].iter().all(|&writer| self.hidden[writer as usize] != self.me)
+                versions.all[1..=version].iter().all(|older| self.hidden[older.writer as usize] != self.me)
             }
             (Isolation::Causal, model) => match versions.clock(version) {
                 Some(clock) => clock.iter().zip(&self.barrier).all(|(known, first)| known < first),
