@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["large", "rows", "write_by_session"]
 
-REPEATS = 5
+REPEATS = 3
 ALONE = (("read-committed",), ("read-atomic",), ("causal",), ())
 
 HUNDRED_THOUSAND = replace(REGISTERS, transactions=100_000, seed=5)
