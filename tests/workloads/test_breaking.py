@@ -170,6 +170,13 @@ def test_a_long_fork_breaks_prefix() -> None:
         assert has_prefix_order(generate(workload(seed, transactions=6, keys=2, max_operations=3)))
 
 
+def test_a_causal_store_breaks_prefix_by_itself() -> None:
+    six = {"transactions": 6, "keys": 4, "min_operations": 4, "max_operations": 6, "read_ratio": 0.7}
+    histories = [generate(workload(s, level=Level.CAUSAL, sessions=3, **six)) for s in range(60)]
+    # Hardly ever with so few transactions, but more would take too long.
+    assert 0 < sum(map(has_prefix_order, histories)) < 60
+
+
 def test_a_long_fork_keeps_parallel_snapshot_isolation() -> None:
     level = Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION
     for seed in SEEDS:
@@ -270,6 +277,7 @@ def external_reads(transaction: Any) -> list[tuple[object, object]]:
         ({"breaks": Level.SERIALIZABLE}, "hint: one breaks each of pl-2, read-committed,"),
         ({"breaks": Level.CAUSAL, "sessions": 1}, "hint: raise --sessions"),
         ({"breaks": Level.PREFIX, "transactions": 3}, "hint: raise --transactions"),
+        ({"level": Level.CAUSAL, "sessions": 10_001}, "hint: lower --sessions"),
     ],
 )
 def test_what_cannot_be_has_a_hint(asked: dict[str, Any], message: str) -> None:

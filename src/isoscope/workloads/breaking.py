@@ -131,6 +131,8 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
 #: Stores of the native core, the weakest first, and what all of their histories satisfy.
 _STORES = {level.value: implied(level) for level in (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)}
 _STORES["serial"] = frozenset(Level)
+#: Every session keeps a clock with a place for every other.
+_MOST_CAUSAL_SESSIONS = 10_000
 
 
 def plan(level: Level | None, breaks: Level | None, *, sessions: int, transactions: int) -> Plan:
@@ -139,7 +141,7 @@ def plan(level: Level | None, breaks: Level | None, *, sessions: int, transactio
     Without `level`: every one that the script keeps, or simply every one.
     """
     if breaks is None:
-        return Plan(store="serial" if level is None else _store({level}), script=None)
+        return Plan(store="serial" if level is None else _store({level}, sessions), script=None)
     script = _script(level, breaks)
     if sessions < script.sessions:
         raise UsageError(f"breaking {breaks} takes {script.sessions} sessions\n\nhint: raise --sessions")
@@ -147,11 +149,16 @@ def plan(level: Level | None, breaks: Level | None, *, sessions: int, transactio
         raise UsageError(
             f"breaking {breaks} takes {len(script.scenes)} transactions\n\nhint: raise --transactions"
         )
-    return Plan(store=_store(set(script.keeps) if level is None else {level}), script=script)
+    return Plan(store=_store(set(script.keeps) if level is None else {level}, sessions), script=script)
 
 
-def _store(levels: set[Level]) -> str:
-    return next(name for name, satisfied in _STORES.items() if levels <= satisfied)
+def _store(levels: set[Level], sessions: int) -> str:
+    store = next(name for name, satisfied in _STORES.items() if levels <= satisfied)
+    if store == Level.CAUSAL and sessions > _MOST_CAUSAL_SESSIONS:
+        raise UsageError(
+            f"a causal store takes at most {_MOST_CAUSAL_SESSIONS:,} sessions\n\nhint: lower --sessions"
+        )
+    return store
 
 
 def _script(level: Level | None, breaks: Level) -> Script:
