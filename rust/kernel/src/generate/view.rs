@@ -60,7 +60,7 @@ pub(super) struct View {
     lag: usize,
     me: u32,
     session: u32,
-    /// By transaction: its session and its place there, from 1; aborted ones are written by nobody's reads.
+    /// By transaction: its session and, if it commits, its place there, from 1.
     sessions: Vec<u32>,
     places: Vec<u32>,
     /// By transaction: the last one that observed it, and the last one from which it is hidden.
@@ -180,10 +180,9 @@ impl View {
                 }
             }
             Isolation::Causal => {
-                for (known, new) in
-                    self.past.iter_mut().zip(versions.clock(version).into_iter().flat_map(|c| &**c))
-                {
-                    *known = (*known).max(*new);
+                // Without a clock, the version is the initial one or was visible before.
+                if let Some(clock) = versions.clock(version) {
+                    self.past.iter_mut().zip(&**clock).for_each(|(known, new)| *known = (*known).max(*new));
                 }
                 for &Version { writer, .. } in &versions.all[version + 1..] {
                     let first = &mut self.barrier[self.sessions[writer as usize] as usize];
