@@ -25,7 +25,7 @@ endif
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 13
 
 $(VENV)/installed: requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -69,6 +69,14 @@ fuzz: ## hostile input for every parser, for SECONDS=60
 .PHONY: bench
 bench: build ## run the benchmarks and print their table
 	$(BIN)/python -m benchmarks $(RECORD)
+
+.PHONY: growth
+growth: build ## run the growth benchmarks (minutes)
+	$(BIN)/python -m benchmarks growth $(RECORD)
+
+.PHONY: bench-large
+bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)
+	$(BIN)/python -m benchmarks large $(RECORD)
 
 .PHONY: clean
 clean: ## remove everything that was built

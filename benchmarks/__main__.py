@@ -1,4 +1,7 @@
-"""`python -m benchmarks [--record]`: measures, prints a table, and records it with the commit."""
+"""`python -m benchmarks [growth|large] [--record]`: measures, prints, and records with the commit.
+
+Without a name: start-up, loading and the weak levels. `growth` takes some minutes; `large` too, and 6 GB.
+"""
 
 from __future__ import annotations
 
@@ -9,45 +12,84 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import loading, startup
+from benchmarks import growth, loading, startup, weak
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from benchmarks.loading import Row
 
-RESULTS = Path(__file__).with_name("results.md")
+HERE = Path(__file__).parent
+_HOW = (
+    "The yardstick is the time in which Python iterates over the lines of the text file; the ratio is the "
+    "median of time by yardstick of the same run. Memory is the peak above that after the imports."
+)
 
 
 def main() -> None:
+    names = [argument for argument in sys.argv[1:] if argument != "--record"]
+    name = names[0] if names else "results"
+    record = "--record" in sys.argv[1:]
+    if name == "growth":
+        _growth(record=record)
+    elif name in _SUITES:
+        _rows(name, record=record)
+    else:
+        sys.exit(f"no benchmark is called `{name}`: growth, {', '.join(_SUITES)}")
+
+
+def _results() -> Iterator[Row]:
+    for suite in (startup, loading, weak):
+        yield from suite.rows()
+
+
+_SUITES: dict[str, Callable[[], Iterable[Row]]] = {
+    "results": _results,
+    "weak": weak.rows,
+    "large": weak.large,
+}
+
+
+def _rows(name: str, *, record: bool) -> None:
     rows: list[Row] = []
-    for suite in (startup, loading):
-        for row in suite.rows():
-            rows.append(row)
-            print(_line(row), flush=True)
-    if "--record" in sys.argv[1:]:
-        RESULTS.write_text(_page(rows), encoding="utf-8")
+    for row in _SUITES[name]():
+        rows.append(row)
+        print(f"{row.name:<40} {', '.join(f'{n} {f}' for n, f in row.figures.items())}", flush=True)
+    if record:
+        body = [
+            f"| {row.name} | {', '.join(f'{n} **{f}**' for n, f in row.figures.items())} |" for row in rows
+        ]
+        table = "\n".join(["| measurement | figures |", "|---|---|", *body, ""])
+        _write(f"{name}.md", _head("Measured", name, _HOW) + table)
 
 
-def _line(row: Row) -> str:
-    figures = ", ".join(f"{name} {figure}" for name, figure in row.figures.items())
-    return f"{row.name:<28} {figures}"
+def _growth(*, record: bool) -> None:
+    points: list[growth.Growth] = []
+    for point in growth.measure_all():
+        points.append(point)
+        seconds = ", ".join(f"{asked} {time:.3f} s" for asked, time in point.seconds.items())
+        print(f"{point.figure} {point.label}: {seconds}", flush=True)
+    if record:
+        how = "Seconds of the check and megabytes of loading and checking; best and worst of two runs."
+        shown = "\n".join(f"![{name}]({name})" for name in growth.pictures(points))
+        _write("growth.md", _head("How it grows", "growth", how) + f"{shown}\n\n{growth.page(points)}")
+        for name, picture in growth.pictures(points).items():
+            _write(name, picture)
 
 
-def _page(rows: list[Row]) -> str:
-    head = [
-        "# Measured",
-        "",
-        "`make bench` prints these figures and `make bench RECORD=--record` writes this page. The yardstick",
-        "is the time in which Python iterates over the lines of the text file; the ratio is the median of",
-        "load time by yardstick of the same run. Memory is the peak above that after the imports.",
-        "",
-        f"- commit: {_commit()}",
-        f"- machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "",
-        "| measurement | figures |",
-        "|---|---|",
-    ]
-    body = [f"| {row.name} | {', '.join(f'{n} **{f}**' for n, f in row.figures.items())} |" for row in rows]
-    return "\n".join([*head, *body]) + "\n"
+def _write(name: str, text: str) -> None:
+    (HERE / name).write_text(text, encoding="utf-8")
+
+
+def _head(title: str, name: str, how: str) -> str:
+    command = (
+        "python -m benchmarks --record" if name == "results" else f"python -m benchmarks {name} --record"
+    )
+    return (
+        f"# {title}\n\n`{command}` writes this page. {how}\n\n"
+        f"- commit: {_commit()}\n"
+        f"- machine: {os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}\n\n"
+    )
 
 
 def _commit() -> str:

@@ -15,16 +15,24 @@ from time import perf_counter
 __all__ = ["load", "measured", "size_of"]
 
 
-def measured(history: Path, yardstick: Path, *, check: bool = False) -> dict[str, float]:
+def measured(
+    history: Path, yardstick: Path | None = None, *, check: bool = False, levels: tuple[str, ...] = ()
+) -> dict[str, float]:
     """What `load` found in an interpreter of its own."""
-    command = [sys.executable, "-m", "benchmarks.measure", str(history), str(yardstick), str(int(check))]
+    asked = {"history": str(history), "yardstick": yardstick and str(yardstick), "check": check}
+    command = [sys.executable, "-m", "benchmarks.measure", json.dumps(asked | {"levels": levels})]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     result: dict[str, float] = json.loads(output)
     return result
 
 
-def load(history: str, yardstick: str, *, check: bool) -> dict[str, float]:
-    """Loads (and checks) one history; memory is the peak above that after the imports."""
+def load(
+    history: str, yardstick: str | None, *, check: bool, levels: tuple[str, ...] = ()
+) -> dict[str, float]:
+    """Loads (and checks) one history at `levels`, or at all.
+
+    Memory is the peak above that after the imports: `memory` of the load, `check_memory` of all.
+    """
     import pyarrow.parquet  # noqa: F401, PLC0415 - its import is no part of the measurement
 
     from isoscope import checkers, formats  # noqa: PLC0415
@@ -42,9 +50,12 @@ def load(history: str, yardstick: str, *, check: bool) -> dict[str, float]:
     }
     if check:
         started = perf_counter()
-        checkers.check(loaded)
+        report = checkers.check(loaded, levels or None)
         result["check"] = perf_counter() - started
-    result["yardstick"] = _iterate(yardstick)
+        result["check_memory"] = _peak() - before
+        result["violated"] = float(len(report.weakest_violated))
+    if yardstick is not None:
+        result["yardstick"] = _iterate(yardstick)
     return result
 
 
@@ -70,4 +81,4 @@ def _iterate(path: str) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(load(sys.argv[1], sys.argv[2], check=sys.argv[3] == "1")))
+    print(json.dumps(load(**json.loads(sys.argv[1]))))

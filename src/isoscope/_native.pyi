@@ -15,7 +15,7 @@ __all__ = [
     "Term",
     "Unknown",
     "__version__",
-    "generate_serial",
+    "generate",
     "judge_values",
     "table_columns",
 ]
@@ -167,23 +167,27 @@ class Builder:
     def version(self, source: int, key: Any, value: Any) -> None: ...
     def finish(self) -> Columns: ...
 
-def generate_serial(
+# Table; action; reads in thousandths; pick; least and most times.
+_Action: TypeAlias = tuple[int, str, int, str, int, int]
+
+def generate(
     *,
     seed: int,
     sessions: int,
     transactions: int,
-    operations: tuple[int, int],
-    keys: int,
-    reads: int,
+    tables: Sequence[tuple[int, str]],
+    templates: Sequence[tuple[int, Sequence[_Action]]],
     aborted: int,
-    distribution: str,
+    isolation: str,
+    lag: int,
+    script: Sequence[tuple[int, bool, Sequence[tuple[int, int | None]]]],
     lists: bool,
     most_writes_per_key: int,
     timestamps: bool,
     initial: Any,
     initial_replaceable: bool,
 ) -> Columns:
-    """A valid history of any size: a workload on a serial store."""
+    """The history of a workload, the same for the same arguments everywhere."""
 
 # Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
 # keys that are mixed, range reads.

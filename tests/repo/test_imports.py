@@ -28,7 +28,7 @@ TABLE: dict[str, set[str]] = {
     "checkers": {"history", "levels", "verdict", "_native"},
     "explain": {"history", "verdict"},
     "reports": {"verdict", "explain", "levels", "__version__"},
-    "workloads": {"history", "_native"},
+    "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "errors"},
     "collect": {"history", "errors"},
     "run": {"workloads", "databases", "history", "collect"},

@@ -1,12 +1,10 @@
 //! Histories that do not come from a file.
 
 use crate::columns::Columns;
-use crate::interrupt::interruptible;
 use crate::{parse_error, scalar};
 use isoscope_kernel::builder::{Builder as Kernel, Details};
-use isoscope_kernel::generate::{self, Distribution, Model, Workload};
 use isoscope_kernel::history::{Interval, Kind, Label, NO_KEY, Status, Timestamp, VersionSource};
-use isoscope_kernel::value::{AtomKind, Value, Values};
+use isoscope_kernel::value::{AtomKind, Value};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
@@ -207,57 +205,4 @@ fn rows(kernel: &mut Kernel, rows: &Rows<'_>) -> PyResult<Vec<(u32, Value)>> {
     rows.iter()
         .map(|(key, value)| Ok((key_number(kernel, key)?, scalar::from_python(&mut kernel.values, value)?)))
         .collect()
-}
-
-/// A valid history of any size: a workload on a serial store.
-#[pyfunction]
-#[pyo3(signature = (*, seed, sessions, transactions, operations, keys, reads, aborted, distribution, lists, most_writes_per_key, timestamps, initial, initial_replaceable))]
-#[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
-pub fn generate_serial(
-    py: Python<'_>,
-    seed: u64,
-    sessions: u32,
-    transactions: u32,
-    operations: (u32, u32),
-    keys: u32,
-    reads: u32,
-    aborted: u32,
-    distribution: &str,
-    lists: bool,
-    most_writes_per_key: u32,
-    timestamps: bool,
-    initial: &Bound<'_, PyAny>,
-    initial_replaceable: bool,
-) -> PyResult<Columns> {
-    let initial = scalar::maybe_unknown(&mut Values::default(), initial)?;
-    if initial.as_small().is_none() && initial != Value::NIL && initial != Value::UNKNOWN {
-        return Err(PyValueError::new_err("the initial value must be an integer, None or UNKNOWN"));
-    }
-    let distribution = match distribution {
-        "uniform" => Distribution::Uniform,
-        "zipfian" => Distribution::Zipfian,
-        "hotspot" => Distribution::Hotspot,
-        _ => return Err(PyValueError::new_err(format!("no distribution is called `{distribution}`"))),
-    };
-    if sessions == 0 || keys == 0 || operations.0 > operations.1 {
-        return Err(PyValueError::new_err("a workload needs a session, a key, and operations in order"));
-    }
-    let model = if lists { Model::List } else { Model::Register };
-    let workload = Workload {
-        seed,
-        sessions,
-        transactions,
-        operations,
-        keys,
-        reads,
-        aborted,
-        distribution,
-        model,
-        most_writes_per_key,
-        timestamps,
-        initial,
-        initial_replaceable,
-    };
-    let history = interruptible(py, |cancel| generate::serial(&workload, cancel))?;
-    history.map(Columns::new).map_err(parse_error)
 }

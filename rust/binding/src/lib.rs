@@ -2,6 +2,7 @@
 
 mod build;
 mod columns;
+mod generate;
 mod interrupt;
 mod judge;
 mod read;
@@ -38,7 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<build::Builder>()?;
     module.add_class::<tables::TableReader>()?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
-    module.add_function(wrap_pyfunction!(build::generate_serial, module)?)?;
+    module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     Ok(())
 }

@@ -25,7 +25,7 @@ COMMANDS = {
     "convert": "Convert a history to another format",
     "demo": "Generate histories, check them and show what a violation looks like",
     "explain": "Explain an anomaly, with a small history that shows it",
-    "generate": "Generate a valid history of any size",
+    "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
     "stats": "Show what a history holds: sizes, evidence, repeated values",
 }

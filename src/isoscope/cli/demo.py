@@ -19,7 +19,8 @@ from isoscope.errors import UsageError
 from isoscope.explain import message
 from isoscope.history import Initial
 from isoscope.reports import paragraph, render_json, render_text
-from isoscope.workloads import SerialWorkload, generate
+from isoscope.verdict import Report
+from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from isoscope.verdict import Report
@@ -28,12 +29,12 @@ __all__ = ["command"]
 
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
 _VALID = {
-    "valid-registers.txt": SerialWorkload(transactions=20_000, sessions=20, keys=1000, seed=1),
-    "valid-lists.edn": SerialWorkload(
+    "valid-registers.txt": Workload(transactions=20_000, sessions=20, keys=1000, seed=1),
+    "valid-lists.edn": Workload(
         transactions=2_000, lists=True, max_writes_per_key=16, min_operations=2, seed=2
     ),
-    "valid-timestamps.json": SerialWorkload(transactions=5_000, timestamps=True, initial=Initial(), seed=3),
-    "valid-registers.parquet": SerialWorkload(transactions=50_000, distribution="zipfian", seed=4),
+    "valid-timestamps.json": Workload(transactions=5_000, timestamps=True, initial=Initial(), seed=3),
+    "valid-registers.parquet": Workload(transactions=50_000, distribution="zipfian", seed=4),
 }
 
 
@@ -71,7 +72,7 @@ def _program() -> str:
     return "isoscope" if shutil.which("isoscope") else os.path.relpath(sys.argv[0])
 
 
-def _valid(path: Path, workload: SerialWorkload) -> Report:
+def _valid(path: Path, workload: Workload) -> Report:
     formats.save(generate(workload), path)
     report = check(formats.load(path))
     holds = ", ".join(map(str, report.strongest_holding))

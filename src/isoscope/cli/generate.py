@@ -1,4 +1,4 @@
-"""`isoscope generate`: valid histories of any size."""
+"""`isoscope generate`: histories of any size that satisfy a level, and may break another."""
 
 from __future__ import annotations
 
@@ -6,16 +6,33 @@ from typing import Any
 
 import click
 
-from isoscope import formats
+from isoscope import formats, levels
 from isoscope.errors import UsageError
 from isoscope.history import Initial
-from isoscope.workloads import SerialWorkload, generate
+from isoscope.workloads import MIXES, SCRIPTS, Workload, generate
 
 __all__ = ["command"]
+
+#: What a mix decides by itself.
+_OF_THE_MIX = ("operations", "min_operations", "keys", "read_ratio", "distribution")
+
+
+def _level(_context: click.Context, _option: click.Parameter, name: str | None) -> levels.Level | None:
+    try:
+        return None if name is None else levels.parse(name)
+    except ValueError as error:
+        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
 
 
 @click.command("generate")
 @click.argument("target", metavar="OUT")
+@click.option("--level", metavar="LEVEL", callback=_level,
+              help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
+@click.option("--break", "breaks", metavar="LEVEL", callback=_level,
+              help=f"Break this level at least once: {', '.join(SCRIPTS)}.")  # fmt: skip
+@click.option("--lag", default=8, show_default=True, type=click.IntRange(1, 2**16),
+              help="A read shows one of this many last versions, as far as --level allows.")  # fmt: skip
+@click.option("--mix", type=click.Choice(list(MIXES)), help="What transactions do, as in a benchmark.")
 @click.option("--sessions", default=10, show_default=True, type=click.IntRange(1, 2**31))
 @click.option("--transactions", default=1000, show_default=True, type=click.IntRange(0, 2**31))
 @click.option("--operations", default=8, show_default=True, type=click.IntRange(0, 2**20),
@@ -41,27 +58,34 @@ __all__ = ["command"]
 def command(
     target: str,
     *,
+    mix: str | None,
     operations: int,
     min_operations: int | None,
     format_: str | None,
     lossy: bool,
     **parameters: Any,
 ) -> None:
-    """Generate a valid history of any size.
+    """Generate a history of any size, valid or broken as asked.
 
-    Transactions run one after the other on a serial store, so the history satisfies every level. The
-    same seed gives the same history everywhere. The format follows from the name of OUT.
+    Without --level and --break, transactions run one after the other, so the history satisfies every
+    level. With them, it satisfies exactly what is asked for. The same seed gives the same history
+    everywhere. The format follows from the name of OUT.
 
     \b
     Examples:
         isoscope generate history.txt --transactions 500000 --sessions 100 --keys 10000
         isoscope generate lists.edn --lists --max-writes-per-key 16 --seed 7
+        isoscope generate weak.txt --level read-atomic --break causal
+        isoscope generate orders.parquet --mix tpcc --transactions 16000 --sessions 25
     """
     least = operations if min_operations is None else min_operations
     if least > operations:
         raise UsageError(f"--min-operations {least} is more than --operations {operations}")
+    if mix is not None:
+        _refuse_what_the_mix_decides()
     chosen = formats.find(format_) if format_ else formats.for_path(target)
-    workload = SerialWorkload(
+    workload = Workload(
+        mix=None if mix is None else MIXES[mix],
         min_operations=least,
         max_operations=operations,
         initial=chosen.initial or Initial(value=0, replaceable=True),
@@ -69,3 +93,12 @@ def command(
     )
     for loss in formats.save(generate(workload), target, format=chosen.name, lossy=lossy):
         click.echo(f"dropped: {loss}", err=True)
+
+
+def _refuse_what_the_mix_decides() -> None:
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    given = [name for name in _OF_THE_MIX if context.get_parameter_source(name) is not default]
+    if given:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"--mix decides by itself what {options} would say\n\nhint: leave one of them out")

@@ -1,5 +1,7 @@
 """Seeded generators: parameters in, histories out."""
 
-from isoscope.workloads.serial import SerialWorkload, generate
+from isoscope.workloads.breaking import SCRIPTS
+from isoscope.workloads.mixes import MIXES, Mix, Step, Table, Template
+from isoscope.workloads.workload import Workload, generate
 
-__all__ = ["SerialWorkload", "generate"]
+__all__ = ["MIXES", "SCRIPTS", "Mix", "Step", "Table", "Template", "Workload", "generate"]

@@ -59,6 +59,14 @@ pub struct Question {
     pub limits: Limits,
 }
 
+impl Question {
+    /// The levels up to `strongest`, in the usual way.
+    #[must_use]
+    pub fn new(strongest: Class, most: usize) -> Self {
+        Self { strongest, most, method: Method::default(), limits: Limits::default() }
+    }
+}
+
 /// Bounds for histories with very many sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

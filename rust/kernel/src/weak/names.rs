@@ -180,11 +180,21 @@ impl Namer<'_, '_> {
         {
             return;
         }
+        let conflicts = |newer: &u32| reader.class(key, older, *newer) == Some(class);
+        // Where nothing is missing there is no demand, and what follows from demands does not hold.
+        let is_odd =
+            self.dependencies.varying[reader.node as usize] || self.dependencies.observations.has_lists();
+        let missing: Vec<u32>;
+        let writers = if is_odd {
+            missing = writers.iter().copied().filter(conflicts).collect();
+            &missing
+        } else {
+            writers
+        };
         let (reached, caused) = self.bounds(class, older, writers);
-        let conflicts = |&&newer: &&u32| reader.class(key, older, newer) == Some(class);
         for (part, slot) in [(&writers[caused..], slot), (&writers[reached..caused], slot + 1)] {
             if slots[slot].is_none() {
-                slots[slot] = part.iter().rev().find(conflicts).copied();
+                slots[slot] = part.iter().copied().rev().find(conflicts);
             }
         }
     }

@@ -1,0 +1,106 @@
+"""A page of small line plots as SVG, without any library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Panel", "figure"]
+
+WIDTH, HEIGHT, COLUMNS = 300, 210, 3
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 30, 46
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#333333")
+SHAPES = ("circle", "square", "diamond", "cross")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Series over the same places of the horizontal axis; `joined` if these are numbers that grow."""
+
+    title: str
+    across: str
+    labels: Sequence[str]
+    series: Mapping[str, Sequence[float]]
+    joined: bool = True
+
+
+def figure(panels: Sequence[Panel], *, title: str) -> str:
+    """The panels in rows of three, with one legend."""
+    lines = -(-len(panels) // COLUMNS)
+    width, height = COLUMNS * WIDTH, lines * HEIGHT + 60
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="12" y="22" font-size="15">{escape(title)}</text>',
+        *_legend(list(panels[0].series)),
+    ]
+    for number, panel in enumerate(panels):
+        x, y = number % COLUMNS * WIDTH, number // COLUMNS * HEIGHT + 56
+        parts += [f'<g transform="translate({x} {y})">', *_panel(panel), "</g>"]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _legend(names: Sequence[str]) -> Iterator[str]:
+    for number, name in enumerate(names):
+        x = 18 + 150 * number
+        yield _marker(number, x, 40)
+        yield f'<text x="{x + 10}" y="44" font-size="12">{escape(name)}</text>'
+
+
+def _panel(panel: Panel) -> Iterator[str]:
+    top = _round_up(max(max(values) for values in panel.series.values()))
+    yield f'<text x="{LEFT}" y="16" font-size="12">{escape(panel.title)}</text>'
+    for share in (0.0, 0.5, 1.0):
+        y = _down(share)
+        yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#dddddd"/>'
+        yield _text(LEFT - 5, y + 4, f"{share * top:g}", "end")
+    for place, label in enumerate(panel.labels):
+        # Long labels stand on two lines in turn, so that they do not run into each other.
+        lower = 11 if place % 2 and max(map(len, panel.labels)) > 7 else 0
+        yield _text(_right(place, len(panel.labels)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
+    yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, panel.across, "middle")
+    for number, values in enumerate(panel.series.values()):
+        points = [(_right(place, len(values)), _down(value / top)) for place, value in enumerate(values)]
+        if panel.joined:
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            yield f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="1.5"/>'
+        yield from (_marker(number, x, y) for x, y in points)
+
+
+def _right(place: int, places: int) -> float:
+    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / places
+
+
+def _down(share: float) -> float:
+    return TOP + (1 - share) * (HEIGHT - TOP - BOTTOM)
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _marker(number: int, x: float, y: float) -> str:
+    """A shape of its own for each series, so that colour is not needed."""
+    colour, shape = COLOURS[number], SHAPES[number]
+    if shape == "circle":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>'
+    paths = {
+        "square": "M-2.7-2.7h5.4v5.4h-5.4z",
+        "diamond": "M0-4L4 0L0 4L-4 0z",
+        "cross": "M-3-3L3 3M-3 3L3-3",
+    }
+    style = f'stroke="{colour}" stroke-width="1.5" fill="{colour}"'
+    return f'<path d="{paths[shape]}" transform="translate({x:.1f} {y:.1f})" {style}/>'
+
+
+def _round_up(value: float) -> float:
+    """The next number that starts with 1, 2 or 5 and has nothing but zeros behind it."""
+    if value <= 0:
+        return 1.0
+    step: float = 10.0 ** floor(log10(value))
+    return next(step * leading for leading in (1, 2, 5, 10) if step * leading >= value)

@@ -1,0 +1,129 @@
+"""The weak levels: loading and checking together, each level alone and all in one run.
+
+`rows` takes a minute or two; `large` makes and checks 50 million operations, which takes several and 6 GB.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.loading import DATA, REGISTERS, Row
+from benchmarks.measure import measured
+from isoscope import formats
+from isoscope.levels import Level
+from isoscope.workloads import Mix, Step, Table, Template, Workload, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["large", "rows", "write_by_session"]
+
+REPEATS = 3
+ALONE = (("read-committed",), ("read-atomic",), ("causal",), ())
+
+HUNDRED_THOUSAND = replace(REGISTERS, transactions=100_000, seed=5)
+#: Reads of older versions, as far as the level allows: conflicts that must be ordered.
+CAUSAL = replace(REGISTERS, level=Level.CAUSAL, seed=6)
+#: Four fifths are short, one fifth is long; 50 operations on average.
+MILLION = Workload(
+    sessions=100,
+    transactions=1_000_000,
+    mix=Mix(
+        meaning="long and short transactions",
+        tables=(Table("keys", 10_000),),
+        templates=(
+            Template("short", 4, (Step("either", "keys", 2, 18, reads=0.5),)),
+            Template("long", 1, (Step("either", "keys", 110, 310, reads=0.5),)),
+        ),
+    ),
+    seed=7,
+)
+
+
+class Case(NamedTuple):
+    """A file, the text file whose lines are the yardstick, and the levels to ask for (none: all)."""
+
+    file: str
+    yardstick: str
+    levels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{' '.join(self.levels) or 'all levels'}, {self.file}"
+
+
+CASES = (
+    *(Case("registers.txt", "registers.txt", levels) for levels in ALONE),
+    # The same history, written session by session, as many recorders do.
+    *(Case("registers-by-session.txt", "registers-by-session.txt", levels) for levels in ALONE),
+    Case("registers.parquet", "registers.txt", ()),
+    *(Case("registers-causal.txt", "registers-causal.txt", levels) for levels in ALONE[2:]),
+    Case("registers-100k.txt", "registers-100k.txt", ("causal",)),
+)
+LARGE = tuple(Case("million.parquet", "million.txt", levels) for levels in ALONE)
+
+
+def rows() -> Iterator[Row]:
+    """Every case; they take turns, so that a slow minute hits all alike."""
+    DATA.mkdir(exist_ok=True)
+    _save(REGISTERS, "registers.txt", "registers.parquet")
+    _save(CAUSAL, "registers-causal.txt")
+    _save(HUNDRED_THOUSAND, "registers-100k.txt")
+    write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
+    yield from _measured(CASES, REPEATS)
+
+
+def large() -> Iterator[Row]:
+    """A million transactions from Parquet; the yardstick is the same history as Plume text."""
+    DATA.mkdir(exist_ok=True)
+    _save(MILLION, "million.parquet", "million.txt")
+    yield from _measured(LARGE, 1)
+
+
+def _save(workload: Workload, *names: str) -> None:
+    history = generate(workload)
+    for name in names:
+        formats.save(history, DATA / name)
+
+
+def write_by_session(source: Path, target: Path) -> None:
+    """Plume text in which all of a session's transactions stand together."""
+    lines = source.read_bytes().splitlines(keepends=True)
+    lines.sort(key=_session)
+    target.write_bytes(b"".join(lines))
+
+
+def _session(line: bytes) -> int:
+    """The session of `w(key,value,session,transaction)`."""
+    return int(line.split(b",")[2])
+
+
+def _measured(cases: tuple[Case, ...], repeats: int) -> Iterator[Row]:
+    runs: dict[Case, list[dict[str, float]]] = {case: [] for case in cases}
+    for _ in range(repeats):
+        for case in cases:
+            found = measured(DATA / case.file, DATA / case.yardstick, check=True, levels=case.levels)
+            if found["violated"]:
+                raise AssertionError(f"{case.file} is valid, but {found['violated']:.0f} levels are violated")
+            runs[case].append(found)
+    for case, found_runs in runs.items():
+        yield _row(case, found_runs)
+
+
+def _row(case: Case, runs: list[dict[str, float]]) -> Row:
+    def total(run: dict[str, float]) -> float:
+        return run["seconds"] + run["check"]
+
+    figures = {
+        "load and check (median)": f"{median(map(total, runs)):.3f} s",
+        "(best)": f"{min(map(total, runs)):.3f} s",
+        "of it check (median)": f"{median(run['check'] for run in runs):.3f} s",
+        "operations": f"{runs[0]['operations'] / 1e6:.1f} M",
+        "memory": f"{max(run['check_memory'] for run in runs) / 1e6:.0f} MB",
+        "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
+        "ratio": f"{median(total(run) / run['yardstick'] for run in runs):.2f}",
+    }
+    return Row(case.name, figures)

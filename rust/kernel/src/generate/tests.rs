@@ -1,0 +1,127 @@
+use super::*;
+use crate::history::Kind;
+use crate::reads::judge;
+use crate::weak::{self, reader::Class};
+
+fn workload(model: Model, isolation: Isolation) -> Workload {
+    let table = Table { keys: 20, distribution: Distribution::Zipfian };
+    Workload {
+        seed: 7,
+        sessions: 5,
+        transactions: 300,
+        mix: Mix::plain(table, 500, (1, 8)),
+        aborted: 100,
+        model,
+        isolation,
+        lag: 8,
+        script: Vec::new(),
+        most_writes_per_key: 16,
+        timestamps: true,
+        initial: Value::UNKNOWN,
+        initial_replaceable: false,
+    }
+}
+
+fn history(workload: &Workload) -> History {
+    generate(workload, &Cancel::default()).unwrap()
+}
+
+/// Whether read committed, read atomic and causal are violated.
+fn violated(history: &History) -> Vec<bool> {
+    let cancel = Cancel::default();
+    let (_, observations) = judge(history, &cancel);
+    weak::judge(history, &observations, Question::new(Class::Causal, 1), &cancel).violated
+}
+
+#[test]
+fn a_serial_history_shows_no_anomaly() {
+    for model in [Model::Register, Model::List] {
+        for distribution in [Distribution::Uniform, Distribution::Zipfian, Distribution::Hotspot] {
+            let mix = Mix::plain(Table { keys: 20, distribution }, 500, (1, 8));
+            let history = history(&Workload { mix, ..workload(model, Isolation::Serial) });
+            let (judgement, _) = judge(&history, &Cancel::default());
+            assert_eq!(judgement.findings, []);
+            assert_eq!(judgement.repeated_reads, 0);
+            assert!(history.operation_count() > 300);
+        }
+    }
+}
+
+#[test]
+fn a_store_keeps_its_level_and_breaks_the_next() {
+    let levels = [Isolation::ReadCommitted, Isolation::ReadAtomic, Isolation::Causal, Isolation::Serial];
+    for model in [Model::Register, Model::List] {
+        for (kept, isolation) in levels.into_iter().enumerate() {
+            for seed in 0..6 {
+                let history = history(&Workload { seed, ..workload(model, isolation) });
+                let expected: Vec<bool> = (0..3).map(|level| level > kept).collect();
+                assert_eq!(violated(&history), expected, "{model:?} {isolation:?} {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history() {
+    for isolation in [Isolation::Serial, Isolation::Causal] {
+        let again = || history(&workload(Model::List, isolation));
+        assert!(crate::equality::same(&again(), &again()));
+        let other = history(&Workload { seed: 8, ..workload(Model::List, isolation) });
+        assert!(!crate::equality::same(&again(), &other));
+    }
+}
+
+#[test]
+fn a_script_is_played_among_the_others_and_breaks_what_it_says() {
+    let write =
+        Scene { session: 0, aborted: false, operations: vec![Scripted::Write(0), Scripted::Write(1)] };
+    let read =
+        Scene { session: 1, aborted: false, operations: vec![Scripted::Read(1, 1), Scripted::Read(0, 0)] };
+    for seed in 0..6 {
+        let script = vec![write.clone(), read.clone()];
+        let history = history(&Workload { seed, script, ..workload(Model::Register, Isolation::Serial) });
+        assert_eq!(history.transactions.ids.len(), 300);
+        assert_eq!(violated(&history), [true; 3]);
+    }
+}
+
+#[test]
+fn a_mix_inserts_updates_and_reads_what_is_recent() {
+    let table = |keys| Table { keys, distribution: Distribution::Uniform };
+    let step = |table, action, pick| Step { table, action, pick, times: (2, 2) };
+    let mix = Mix {
+        tables: vec![table(0), table(3)],
+        templates: vec![
+            Template { weight: 1, steps: vec![step(0, Action::Write, Pick::New)] },
+            Template {
+                weight: 3,
+                steps: vec![step(0, Action::Read, Pick::Recent), step(1, Action::Update, Pick::Drawn)],
+            },
+        ],
+    };
+    assert_eq!(mix.problem(), None);
+    let base =
+        Workload { aborted: 0, most_writes_per_key: 0, ..workload(Model::Register, Isolation::Causal) };
+    let history = history(&Workload { mix, ..base });
+    assert_eq!(violated(&history), [false; 3]);
+    let kinds = &history.operations.kinds;
+    let writes = kinds.iter().filter(|&&kind| kind == Kind::Write).count();
+    assert_eq!(writes, 600, "every transaction writes two keys");
+    assert!(kinds.len() > 600 + 2 * 300, "some read keys that were inserted");
+    assert!(history.keys.len() > 50, "the inserted ones, and three");
+}
+
+#[test]
+fn a_mix_that_makes_no_sense_says_why() {
+    let sound = || Mix::plain(Table { keys: 1, distribution: Distribution::Uniform }, 500, (1, 2));
+    let broken = |change: fn(&mut Mix)| {
+        let mut mix = sound();
+        change(&mut mix);
+        mix.problem().unwrap()
+    };
+    assert_eq!(sound().problem(), None);
+    assert!(broken(|mix| mix.templates[0].weight = 0).contains("weight"));
+    assert!(broken(|mix| mix.tables[0].keys = 0).contains("empty"));
+    assert!(broken(|mix| mix.tables.clear()).contains("not there"));
+    assert!(broken(|mix| mix.templates[0].steps[0].times = (3, 2)).contains("least"));
+}

@@ -1,0 +1,83 @@
+"""A workload on a store of some level: histories of any size that satisfy it, and may break another.
+
+Transactions commit one after the other. A read shows one of the last few versions of its key, any that the
+level allows, so a history is as weak as its level; a serial store shows the newest. The same workload gives
+the same history on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from isoscope import _native
+from isoscope.history import History, Initial, Source
+from isoscope.workloads import breaking
+from isoscope.workloads.mixes import Distribution, Mix, plain
+
+if TYPE_CHECKING:
+    from isoscope.levels import Level
+
+__all__ = ["Workload", "generate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """Parameters; ratios lie between 0 and 1.
+
+    `level` is satisfied (None: every one, or all that `breaks` leaves), `breaks` is violated. A `mix` takes
+    the place of `keys`, `distribution`, `read_ratio` and the numbers of operations. A key that was written
+    `max_writes_per_key` times is retired and replaced by a new one (0: never).
+    """
+
+    sessions: int = 10
+    transactions: int = 1000
+    min_operations: int = 8
+    max_operations: int = 8
+    keys: int = 100
+    read_ratio: float = 0.5
+    abort_ratio: float = 0.0
+    distribution: Distribution = "uniform"
+    mix: Mix | None = None
+    level: Level | None = None
+    breaks: Level | None = None
+    lag: int = 8
+    lists: bool = False
+    max_writes_per_key: int = 0
+    timestamps: bool = False
+    initial: Initial = field(default_factory=lambda: Initial(value=0, replaceable=True))
+    seed: int = 0
+
+
+def generate(workload: Workload) -> History:
+    """The history of `workload`; raises `UsageError` if no history can be what it asks for."""
+    plan = breaking.plan(
+        workload.level,
+        workload.breaks,
+        sessions=workload.sessions,
+        transactions=workload.transactions,
+    )
+    mix = workload.mix or plain(
+        keys=workload.keys,
+        distribution=workload.distribution,
+        read_ratio=workload.read_ratio,
+        operations=(workload.min_operations, workload.max_operations),
+    )
+    tables, templates = mix.rows()
+    columns = _native.generate(
+        seed=workload.seed,
+        sessions=workload.sessions,
+        transactions=workload.transactions,
+        tables=tables,
+        templates=templates,
+        aborted=round(workload.abort_ratio * 1000),
+        isolation=plan.store,
+        lag=workload.lag,
+        script=plan.rows(),
+        lists=workload.lists,
+        most_writes_per_key=workload.max_writes_per_key,
+        timestamps=workload.timestamps,
+        initial=workload.initial.value,
+        initial_replaceable=workload.initial.replaceable,
+    )
+    return History(columns, Source(path="<generated>", format="generated"))
