@@ -1,7 +1,7 @@
 use super::*;
 use crate::history::Kind;
 use crate::reads::judge;
-use crate::weak::{self, reader::Class};
+use crate::weak::{self, Question, reader::Class};
 
 fn workload(model: Model, isolation: Isolation) -> Workload {
     let table = Table { keys: 20, distribution: Distribution::Zipfian };
