@@ -121,6 +121,12 @@ impl<'h> Dependencies<'h> {
         (self.rows[before as usize] == *row).then_some(before)
     }
 
+    /// The first node of a row, and the first one behind it.
+    #[must_use]
+    pub fn row_bounds(&self, row: u32) -> (u32, u32) {
+        (self.row_starts[row as usize], self.row_starts[row as usize + 1])
+    }
+
     /// How many transactions the longest row has.
     #[must_use]
     pub fn longest_row(&self) -> usize {

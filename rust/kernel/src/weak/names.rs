@@ -6,6 +6,7 @@ use super::reader::{Class, Reader};
 use crate::cancel::Cancel;
 use crate::graph::Components;
 use crate::observations::INITIAL;
+use rayon::prelude::*;
 
 /// Names of conflicts and of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,30 +74,30 @@ impl Namer<'_, '_> {
     /// Counts by name, and the first `most` conflicts of each, in the order of the history.
     #[must_use]
     pub fn conflicts(&self, most: usize, cancel: &Cancel) -> ([u64; CONFLICTS], Vec<Conflict>) {
-        let mut counts = [0; CONFLICTS];
-        let mut shown = Vec::new();
-        let Some(strongest) = self.components.last() else { return (counts, shown) };
+        let mut all = Shown::new(most);
+        let Some(strongest) = self.components.last() else { return all.into_parts() };
         let on_cycle = strongest.on_cycle();
-        for &node in self.dependencies.nodes.iter().filter(|&&node| node < INITIAL) {
-            if cancel.is_asked() {
-                break;
-            }
-            let suspect = |source: u32| {
-                source == INITIAL
-                    || (source < INITIAL && on_cycle[source as usize] && self.is_counted(source))
-            };
-            if !self.dependencies.reads(node).any(|read| suspect(read.source)) {
-                continue;
-            }
-            for conflict in self.of_reader(node, &suspect) {
-                let count = &mut counts[conflict.name as usize];
-                *count += 1;
-                if *count <= most as u64 {
-                    shown.push(conflict);
+        let suspect = |source: u32| {
+            source == INITIAL || (source < INITIAL && on_cycle[source as usize] && self.is_counted(source))
+        };
+        let shares: Vec<Shown> = self
+            .dependencies
+            .nodes
+            .par_chunks(SHARE)
+            .map(|nodes| {
+                let mut shown = Shown::new(most);
+                for &node in nodes.iter().filter(|&&node| node < INITIAL) {
+                    if !cancel.is_asked() && self.dependencies.reads(node).any(|read| suspect(read.source)) {
+                        self.of_reader(node, &suspect).into_iter().for_each(|conflict| shown.add(conflict));
+                    }
                 }
-            }
+                shown
+            })
+            .collect();
+        for share in shares {
+            all.absorb(share);
         }
-        (counts, shown)
+        all.into_parts()
     }
 
     /// Whether happens-before is known from `node` on; on cycles it is, unless there are too many of them.
@@ -154,11 +155,17 @@ impl Namer<'_, '_> {
     }
 
     fn causal(&self, reader: &Reader<'_, '_>, key: u32, older: u32, slots: &mut [Option<u32>; CONFLICTS]) {
-        for &row in &self.happens_before.rows {
-            let start = self.dependencies.row_starts[row as usize];
-            let end = start + self.happens_before.count(reader.node, row);
-            let writers = self.dependencies.writers_among(key, start..end);
-            self.along(reader, Class::Causal, key, older, writers, slots);
+        let mut writers = self.dependencies.writers(key);
+        while let Some(&first) = writers.first() {
+            let row = self.dependencies.rows[first as usize];
+            let (start, end) = self.dependencies.row_bounds(row);
+            let (here, later) = writers.split_at(writers.partition_point(|&writer| writer < end));
+            writers = later;
+            if self.happens_before.counts(row) {
+                let limit = start + self.happens_before.count(reader.node, row);
+                let before = &here[..here.partition_point(|&writer| writer < limit)];
+                self.along(reader, Class::Causal, key, older, before, slots);
+            }
         }
     }
 
@@ -199,19 +206,73 @@ impl Namer<'_, '_> {
         }
     }
 
+    /// Where the writers that `older` reaches start, and where those start that it happens before.
     fn bounds(&self, class: Class, older: u32, writers: &[u32]) -> (usize, usize) {
         if older == INITIAL {
             return (0, 0);
         }
         let components = &self.components[class as usize].of;
-        let caused =
-            writers.partition_point(|&writer| !self.happens_before.holds(self.dependencies, older, writer));
-        let reached = writers[..caused]
-            .partition_point(|&writer| components[writer as usize] != components[older as usize]);
+        let is_reached = |&writer: &u32| components[writer as usize] == components[older as usize];
+        // If the last one is not reached, none is.
+        let Some(&last) = writers.last().filter(|last| is_reached(last)) else {
+            return (writers.len(), writers.len());
+        };
         // A demand that happens-before meets is not to blame for a cycle.
-        let met =
-            writers.partition_point(|&writer| self.happens_before.holds(self.dependencies, writer, older));
-        (reached.max(met), caused.max(met))
+        let row = self.dependencies.rows[last as usize];
+        let met = self.dependencies.row_bounds(row).0 + self.happens_before.count(older, row);
+        let met = writers.partition_point(|&writer| writer < met);
+        let causes = |writer: u32| self.happens_before.holds(self.dependencies, older, writer);
+        let caused = if !causes(last) {
+            writers.len()
+        } else if writers.get(met).is_none_or(|&first| causes(first)) {
+            met
+        } else {
+            met + writers[met..].partition_point(|&writer| !causes(writer))
+        };
+        let reached = writers[..caused].partition_point(|writer| !is_reached(writer));
+        (reached.max(met).min(caused), caused)
+    }
+}
+
+/// How many transactions a core takes at a time.
+const SHARE: usize = 1 << 10;
+
+/// Conflicts in the order of the history: all are counted, the first of each name are kept.
+struct Shown {
+    most: u64,
+    counts: [u64; CONFLICTS],
+    kept: Vec<Conflict>,
+}
+
+impl Shown {
+    fn new(most: usize) -> Self {
+        Self { most: most as u64, counts: [0; CONFLICTS], kept: Vec::new() }
+    }
+
+    fn add(&mut self, conflict: Conflict) {
+        let count = &mut self.counts[conflict.name as usize];
+        *count += 1;
+        if *count <= self.most {
+            self.kept.push(conflict);
+        }
+    }
+
+    /// Takes what comes after.
+    fn absorb(&mut self, later: Self) {
+        let mut counts = self.counts;
+        for conflict in later.kept {
+            counts[conflict.name as usize] += 1;
+            if counts[conflict.name as usize] <= self.most {
+                self.kept.push(conflict);
+            }
+        }
+        for (mine, more) in self.counts.iter_mut().zip(later.counts) {
+            *mine += more;
+        }
+    }
+
+    fn into_parts(self) -> ([u64; CONFLICTS], Vec<Conflict>) {
+        (self.counts, self.kept)
     }
 }
 
