@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.loading import DATA, REGISTERS, Row
 from benchmarks.measure import measured
 from isoscope import formats
+from isoscope.checkers import values
 from isoscope.levels import Level
 from isoscope.workloads import Mix, Step, Table, Template, Workload, generate
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["large", "rows", "write_by_session"]
 
 REPEATS = 3
+#: More transactions are too many for plain traversal.
+FEW = 5_000
 ALONE = (("read-committed",), ("read-atomic",), ("causal",), ())
 
 HUNDRED_THOUSAND = replace(REGISTERS, transactions=100_000, seed=5)
@@ -74,6 +77,27 @@ def rows() -> Iterator[Row]:
     _save(HUNDRED_THOUSAND, "registers-100k.txt")
     write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
     yield from _measured(CASES, REPEATS)
+    yield from _happens_before()
+
+
+def _happens_before() -> Iterator[Row]:
+    """The causal level with each way to compute happens-before (Liu et al. 2024, section 5.5.4)."""
+    for transactions in (2_000, 20_000):
+        history = generate(replace(REGISTERS, sessions=25, transactions=transactions, seed=8))
+        for name in values.HAPPENS_BEFORE:
+            if name == "traversal" and transactions > FEW:
+                continue  # quadratic
+            runs = [values.effort(history, name) for _ in range(REPEATS)]
+            effort = runs[0]
+            figures = {
+                "check (median)": f"{median(run.seconds for run in runs):.3f} s",
+                "demands": f"{effort.demands:,}",
+                "joins": f"{effort.joins:,}",
+                "entries": f"{effort.entries:,}",
+                "traversals": f"{effort.traversals:,}",
+                "visits": f"{effort.visits:,}",
+            }
+            yield Row(f"causal by {name}, {transactions:,} transactions", figures)
 
 
 def large() -> Iterator[Row]:
