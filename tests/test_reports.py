@@ -251,3 +251,33 @@ def test_a_report_that_was_not_timed_has_no_seconds() -> None:
 
 def test_a_report_needs_no_colour() -> None:
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", render_text(check(ABORTED)))
+
+
+LONG = """w(1,1,1,1)
+w(2,1,1,1)
+w(1,2,2,2)
+r(2,1,3,3)
+r(1,2,3,3)
+r(1,1,4,4)
+w(3,1,2,5)
+r(3,1,5,6)
+w(4,1,5,6)
+r(4,1,4,7)
+r(1,1,4,7)
+"""
+
+
+def test_a_long_proof_has_a_line_for_each_link_and_the_name_of_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(LONG)
+    text = render_text(check(isoscope.load(path), ["causal"]))
+    _, _, example = text.partition("commit-order-conflict: 1 found\n")
+    assert example.splitlines()[0].startswith("  - T7 read key 1 = 1 (long.txt:11) from T1 although T2,")
+    assert example.count("long.txt") == 1
+    links = [line for line in example.splitlines() if line.startswith("    - ")]
+    assert [line.split(",")[0].strip() for line in links] == [
+        "- T2 before T5",
+        "- T5 before T6",
+        "- T6 before T7",
+    ]
+    assert "    So T2 must have committed before T1." in example.splitlines()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from isoscope.explain.phrases import at, key_in_words, listed, read, same, session, shown
 from isoscope.explain.steps import Missed, because, chain, missed
+from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,9 +72,21 @@ def _from_the_future(together: Step, served: Step) -> str:
 
 def _incompatible(anomaly: Anomaly) -> str:
     one, other = anomaly.witnesses
+    if other.kind == OperationKind.APPEND:
+        return _torn(anomaly)
     return (
         f"{read(one)}, but {read(other)}: neither list is a beginning of the other, so one of them shows "
         f"a state that {key_in_words(one.key)} never had."
+    )
+
+
+def _torn(anomaly: Anomaly) -> str:
+    """A list without, or before, an earlier append of a transaction that is in it."""
+    seen, append = anomaly.witnesses
+    return (
+        f"{read(seen)}, which shows {shown(anomaly.facts['value'])} of {append.transaction} where "
+        f"{shown(append.value)}{at(append)} had to stand: {append.transaction} appended that one first, and "
+        "what a transaction appends comes all together and in order."
     )
 
 

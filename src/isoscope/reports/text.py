@@ -30,6 +30,9 @@ WELL_KNOWN = (
     Level.SERIALIZABLE,
 )
 #: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
+#: Where a link of a chain begins, and where a sentence about the chain does.
+_LINK = re.compile(r"(?<=[:;(]) ?(?=\S+ before \S+, because )")
+_SENTENCE = re.compile(r"(?<=\.) (?=So \S|But \S|\S+ comes after )")
 _GLUE = "\N{NO-BREAK SPACE}"
 
 
@@ -136,9 +139,9 @@ def _row(head: str, text: str, width: int) -> str:
 
 def _anomalies(report: Report | Search, width: int) -> Iterator[str]:
     """Each name once, with its count and the first of its counterexamples."""
-    folder = os.path.dirname(str(report.history["path"]))  # noqa: PTH120 - the name as it was given
+    path = str(report.history["path"])
     for name, count, examples in _examples(report):
-        shown = [_example(message(anomaly), folder, width) for anomaly in examples]
+        shown = [_example(message(anomaly), path, width) for anomaly in examples]
         more = count - len(shown)
         if more > 0:
             shown.append(f"  ... and {more:,} more")
@@ -157,12 +160,44 @@ def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anom
         seen |= verdict.anomaly_counts.keys()
 
 
-def _example(text: str, folder: str, width: int) -> str:
-    """One counterexample; the heading says where the input is, so places need only its name."""
+def _example(text: str, path: str, width: int) -> str:
+    """One counterexample; the heading says where the input is, so places need only its name.
+
+    A long one, with several links of a chain, has a line for each, and the name only once.
+    """
+    folder, name = os.path.split(path)
     short = text.replace(f"({folder}{os.sep}", "(") if folder else text
-    glued = re.sub(r" = | key |\[[^][]*\]", _glue, short)
-    lines = paragraph(glued, width=width, head="  - ", margin=4)
-    return lines.replace(_GLUE, " ")
+    if len(_LINK.findall(short)) < 2:
+        return _paragraph(short, width, head="  - ", margin=4)
+    lines: list[str] = []
+    for sentence in _SENTENCE.split(_places(short, name)):
+        opening, *links = _LINK.split(sentence)
+        lines.append(_paragraph(opening, width, head="    " if lines else "  - ", margin=4))
+        lines += (
+            _paragraph(link, width, head=f"{'- ':>{deep}}", margin=deep) for deep, link in _nested(links)
+        )
+    return "\n".join(lines)
+
+
+def _nested(links: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Each link with its margin: those in brackets say why the one before them holds."""
+    deep = 6
+    for link in links:
+        closes = link.count(")") > link.count("(")
+        text = link.removesuffix("(").rstrip() + (":" if link.endswith("(") else "")
+        yield deep, re.sub(r"\)(?=[.;]?$)", "", text) if closes else text
+        deep = 8 if link.endswith("(") else 6 if closes else deep
+
+
+def _places(text: str, name: str) -> str:
+    """The places in one file: after the first, the line or byte is enough."""
+    start, place, rest = text.partition(f"({name}:")
+    return start + place + rest.replace(f"({name}: byte ", "(byte ").replace(f"({name}:", "(line ")
+
+
+def _paragraph(text: str, width: int, *, head: str, margin: int) -> str:
+    glued = re.sub(r" = | key |\[[^][]*\]|\((byte|line) \d+", _glue, text)
+    return paragraph(glued, width=width, head=head, margin=margin).replace(_GLUE, " ")
 
 
 def _glue(part: re.Match[str]) -> str:
