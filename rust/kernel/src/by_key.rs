@@ -70,18 +70,39 @@ pub enum Shape {
     Mixed,
 }
 
-/// The shape of the key that `operations` are about; those that do not `count` say nothing.
+/// One operation on a key, with what is asked of it most.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Operation {
+    pub value: Value,
+    pub number: u32,
+    pub transaction: u32,
+    pub kind: Kind,
+}
+
+/// Fills `gathered` with the operations of these numbers: the columns are far apart, and each operation is
+/// looked at several times.
+pub fn gather(history: &History, owners: &[u32], operations: &[u32], gathered: &mut Vec<Operation>) {
+    gathered.clear();
+    gathered.extend(operations.iter().map(|&number| Operation {
+        value: history.operations.values[number as usize],
+        number,
+        transaction: owners[number as usize],
+        kind: history.operations.kinds[number as usize],
+    }));
+}
+
+/// The shape of the key that `operations` are about; those of transactions that do not `count` say nothing.
 #[must_use]
-pub fn shape(history: &History, operations: &[u32], counts: impl Fn(u32) -> bool) -> Shape {
+pub fn shape(operations: &[Operation], counts: impl Fn(u32) -> bool) -> Shape {
     let (mut register, mut list) = (false, false);
-    for &operation in operations.iter().filter(|&&operation| counts(operation)) {
-        let value = history.operations.values[operation as usize];
-        match history.operations.kinds[operation as usize] {
+    for operation in operations.iter().filter(|operation| counts(operation.transaction)) {
+        match operation.kind {
             Kind::Delete => return Shape::Deleted,
             Kind::Append => list = true,
             Kind::Write | Kind::Insert => register = true,
-            Kind::Read if value.list_index().is_some() => list = true,
-            Kind::Read if value != Value::UNKNOWN => register = true,
+            Kind::Read if operation.value.list_index().is_some() => list = true,
+            Kind::Read if operation.value != Value::UNKNOWN => register = true,
             _ => {}
         }
     }
@@ -113,19 +134,16 @@ impl Writes {
     /// Replaces the table by the writes among `operations`, which are all operations on one key.
     ///
     /// A deletion writes no value that a read could be held against.
-    pub fn fill(&mut self, history: &History, owners: &[u32], operations: &[u32]) {
+    pub fn fill(&mut self, operations: &[Operation]) {
         self.0.clear();
-        for &operation in operations {
-            let kind = history.operations.kinds[operation as usize];
+        for &Operation { value, number, transaction, kind } in operations {
             if !kind.installs() || kind == Kind::Delete {
                 continue;
             }
-            let transaction = owners[operation as usize];
             if let Some(before) = self.0.last_mut().filter(|before| before.transaction == transaction) {
                 before.is_final = false;
             }
-            let value = history.operations.values[operation as usize];
-            self.0.push(Write { value, operation, transaction, is_final: true });
+            self.0.push(Write { value, operation: number, transaction, is_final: true });
         }
         self.0.sort_unstable_by_key(|write| (write.value, write.operation));
     }

@@ -1,6 +1,6 @@
 //! What a history holds: sizes, kinds of evidence and how complete each is.
 
-use crate::by_key::{ByKey, Shape, Write, Writes, shape};
+use crate::by_key::{ByKey, Operation, Shape, Write, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Initial, Interval, Kind, Status};
 use crate::value::{AtomKind, Value};
@@ -47,11 +47,12 @@ pub fn evidence(history: &History, cancel: &Cancel) -> Evidence {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let shares = by_key.shares().into_par_iter().map(|keys| {
-        let mut writes = Writes::default();
+        let (mut writes, mut operations) = (Writes::default(), Vec::new());
         let mut sum = OfKeys { repeated: 0, all_ordered: true };
         for key in keys.take_while(|_| !cancel.is_asked()) {
-            writes.fill(history, &owners, by_key.of(key));
-            sum.add(history, &owners, &writes, key as u32, by_key.of(key));
+            gather(history, &owners, by_key.of(key), &mut operations);
+            writes.fill(&operations);
+            sum.add(history, &writes, key as u32, &operations);
         }
         sum
     });
@@ -113,10 +114,10 @@ struct OfKeys {
 }
 
 impl OfKeys {
-    fn add(&mut self, history: &History, owners: &[u32], writes: &Writes, key: u32, operations: &[u32]) {
+    fn add(&mut self, history: &History, writes: &Writes, key: u32, operations: &[Operation]) {
         let statuses = &history.transactions.statuses;
-        let did_not_abort = |operation: u32| statuses[owners[operation as usize] as usize] != Status::Aborted;
-        let shape = shape(history, operations, did_not_abort);
+        let did_not_abort = |transaction: u32| statuses[transaction as usize] != Status::Aborted;
+        let shape = shape(operations, did_not_abort);
         let initial = if shape == Shape::List { Value::NOTHING } else { history.initial.of(key) };
         for same in writes.by_value() {
             self.repeated += u64::from(is_repeated(history, same, initial));
@@ -139,11 +140,14 @@ fn is_repeated(history: &History, same: &[Write], initial: Value) -> bool {
 }
 
 /// The versions of `key` that have a place in its order; `None` if nothing orders it.
-fn ordered<'h>(history: &'h History, key: u32, shape: Shape, operations: &[u32]) -> Option<&'h [Value]> {
+fn ordered<'h>(
+    history: &'h History,
+    key: u32,
+    shape: Shape,
+    operations: &[Operation],
+) -> Option<&'h [Value]> {
     if shape == Shape::List {
-        let lists = operations
-            .iter()
-            .filter_map(|&operation| history.values.as_list(history.operations.values[operation as usize]));
+        let lists = operations.iter().filter_map(|operation| history.values.as_list(operation.value));
         return lists.max_by_key(|list| list.len());
     }
     history.versions.iter().map(|order| order.of(key)).find(|order| !order.is_empty())

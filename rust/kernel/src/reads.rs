@@ -5,7 +5,7 @@
 //! On the way each external read is traced to the transaction that it was served by: see
 //! [`Observations`].
 
-use crate::by_key::{ByKey, Shape, Write, Writers, Writes, shape};
+use crate::by_key::{ByKey, Operation, Shape, Write, Writers, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::observations::{INITIAL, ListOrder, NOBODY, Observations, Sources};
@@ -155,10 +155,11 @@ fn observations(history: &History, owners: &[u32], by_key: &ByKey) -> (Vec<(u32,
         (status == Status::Indeterminate).then_some(write.transaction)
     };
     let (mut observed, mut logged) = (Vec::new(), Vec::new());
-    let mut writes = Writes::default();
+    let (mut writes, mut gathered) = (Writes::default(), Vec::new());
     for key in 0..history.keys.len() {
         let operations = by_key.of(key);
-        writes.fill(history, owners, operations);
+        gather(history, owners, operations, &mut gathered);
+        writes.fill(&gathered);
         // The transaction that wrote the key last: its operations on a key stand side by side.
         let mut written = None;
         for &read in operations {
@@ -205,30 +206,37 @@ struct Judge<'h> {
     counted: &'h [bool],
     sources: &'h Sources,
     writes: Writes,
+    gathered: Vec<Operation>,
     share: Share,
     repeated: u64,
 }
 
 impl<'h> Judge<'h> {
     fn new(history: &'h History, owners: &'h [u32], counted: &'h [bool], sources: &'h Sources) -> Self {
-        let (writes, share) = (Writes::default(), Share::default());
-        Self { history, owners, counted, sources, writes, share, repeated: 0 }
+        let (writes, gathered, share) = (Writes::default(), Vec::new(), Share::default());
+        Self { history, owners, counted, sources, writes, gathered, share, repeated: 0 }
     }
 
     fn key(&mut self, key: u32, operations: &[u32]) {
-        let counts = |operation: u32| self.counted[self.owners[operation as usize] as usize];
-        let shape = shape(self.history, operations, counts);
+        let mut gathered = std::mem::take(&mut self.gathered);
+        gather(self.history, self.owners, operations, &mut gathered);
+        let shape = shape(&gathered, |transaction| self.counted[transaction as usize]);
+        self.writes.fill(&gathered);
+        self.of_shape(shape, key, operations, &gathered);
+        self.gathered = gathered;
+    }
+
+    fn of_shape(&mut self, shape: Shape, key: u32, operations: &[u32], gathered: &[Operation]) {
         match shape {
             Shape::Deleted => return self.share.judgement.deleted_keys.push(key),
             Shape::Mixed => return self.share.judgement.mixed_keys.push(key),
             Shape::Register | Shape::List => {}
         }
-        self.writes.fill(self.history, self.owners, operations);
         self.repeated = 0;
         if shape == Shape::List {
             self.list(key, operations);
         } else {
-            self.register(key, operations);
+            self.register(key, gathered);
         }
         if self.repeated > 0 {
             self.share.judgement.repeated_reads += self.repeated;
@@ -248,60 +256,66 @@ impl<'h> Judge<'h> {
         self.share.judgement.findings.push(Finding { read, name, other, value });
     }
 
-    fn register(&mut self, key: u32, operations: &[u32]) {
+    fn register(&mut self, key: u32, operations: &[Operation]) {
         let mut initial = Initially::of(self.history, self.counted, &self.writes, key);
-        for run in self.runs(operations) {
-            let (mut first, mut differs) = (None, false);
-            for (place, &read) in run.iter().enumerate() {
-                let value = self.history.operations.values[read as usize];
-                if self.history.operations.kinds[read as usize] != Kind::Read || value == Value::UNKNOWN {
+        let runs = operations.chunk_by(|a, b| a.transaction == b.transaction);
+        for run in runs.filter(|run| self.counted[run[0].transaction as usize]) {
+            let (mut first, mut differs, mut own) = (None, false, None);
+            for (place, operation) in run.iter().enumerate() {
+                if operation.kind.installs() {
+                    own = Some(operation);
+                }
+                let &Operation { value, number, kind, .. } = operation;
+                if kind != Kind::Read || value == Value::UNKNOWN {
                     continue;
                 }
-                let own = self.last_own_write(&run[..place]);
                 if let Some(own) = own {
                     self.own_read(run, place, own);
                     continue;
                 }
-                self.external_read(read, value, &mut initial);
-                let &mut (other, seen) = first.get_or_insert((read, value));
+                self.external_read(operation, &mut initial);
+                let &mut (other, seen) = first.get_or_insert((number, value));
                 if seen != value && !differs {
                     differs = true;
-                    self.find(Name::NonRepeatableRead, read, other, value);
+                    self.find(Name::NonRepeatableRead, number, other, value);
                 }
             }
         }
     }
 
-    fn last_own_write(&self, before: &[u32]) -> Option<u32> {
-        let installs = |&&operation: &&u32| self.history.operations.kinds[operation as usize].installs();
-        before.iter().rev().find(installs).copied()
-    }
-
     /// A register read after an own write must return the last own write.
-    fn own_read(&mut self, run: &[u32], place: usize, own: u32) {
-        let values = &self.history.operations.values;
-        let read = run[place];
-        let value = values[read as usize];
-        if value == values[own as usize] {
+    fn own_read(&mut self, run: &[Operation], place: usize, own: &Operation) {
+        let Operation { value, number, .. } = run[place];
+        if value == own.value {
             return;
         }
-        let writes_it = |&&operation: &&u32| {
-            self.history.operations.kinds[operation as usize].installs()
-                && values[operation as usize] == value
-        };
+        let writes_it = |operation: &&Operation| operation.kind.installs() && operation.value == value;
         let name = if run[..place].iter().any(|operation| writes_it(&operation)) {
             Name::NotMyLastWrite
-        } else if let Some(&later) = run[place..].iter().find(writes_it) {
-            return self.find(Name::FutureRead, read, later, value);
+        } else if let Some(later) = run[place..].iter().find(writes_it) {
+            return self.find(Name::FutureRead, number, later.number, value);
         } else {
             Name::NotMyOwnWrite
         };
-        self.find(name, read, own, value);
+        self.find(name, number, own.number, value);
     }
 
-    fn external_read(&mut self, read: u32, value: Value, initial: &mut Initially) {
-        let reader = self.owners[read as usize];
-        let writers = Writers::of(self.history, self.writes.of(value), reader, read);
+    /// Whether a write is nothing but another transaction's last word on the key.
+    fn is_plain(&self, write: &Write, reader: u32) -> bool {
+        let status = self.history.transactions.statuses[write.transaction as usize];
+        write.is_final && write.transaction != reader && status != Status::Aborted
+    }
+
+    fn external_read(&mut self, operation: &Operation, initial: &mut Initially) {
+        let &Operation { value, number: read, transaction: reader, .. } = operation;
+        let writes = self.writes.of(value);
+        if let [write] = writes
+            && self.is_plain(write, reader)
+            && initial.value != value
+        {
+            return self.sources.set(read, write.transaction);
+        }
+        let writers = Writers::of(self.history, writes, reader, read);
         if writers.count == 0 {
             match initial.admit(value, read) {
                 Ok(()) => self.sources.set(read, INITIAL),
