@@ -4,7 +4,7 @@
 //! it must precede t1; earlier writers of that row follow by session order. A demand is kept only if
 //! happens-before does not imply it, and once for each (row, t1): the latest.
 
-use super::clocks::{Clocks, Line, Place, SHORT_ROW, first_rows};
+use super::clocks::{Clocks, Line, PATIENCE, Place, SHORT_ROW, first_rows};
 use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
 use crate::cancel::Cancel;
@@ -159,13 +159,11 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
     }
 
     fn run(&mut self, cancel: &Cancel) {
-        for row in 0..self.dependencies.row_starts.len() - 1 {
-            if cancel.is_asked() {
+        for node in 0..self.dependencies.len() as u32 {
+            if (node as usize).is_multiple_of(PATIENCE) && cancel.is_asked() {
                 return;
             }
-            for node in self.dependencies.row_starts[row]..self.dependencies.row_starts[row + 1] {
-                self.node(row as u32, node);
-            }
+            self.node(self.dependencies.rows[node as usize], node);
         }
     }
 

@@ -77,17 +77,6 @@ impl<P: Place, const W: usize> Line<P, W> {
         }
     }
 
-    /// Whether some entry is at least the other's.
-    #[inline]
-    #[must_use]
-    pub fn reaches(&self, other: &Self) -> bool {
-        let mut any = false;
-        for lane in 0..W {
-            any |= self.0[lane] >= other.0[lane];
-        }
-        any
-    }
-
     /// Whether some entry is larger than the other's.
     #[inline]
     #[must_use]

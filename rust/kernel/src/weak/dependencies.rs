@@ -21,6 +21,8 @@ pub struct Dependencies<'h> {
     pub nodes: Vec<u32>,
     /// The session of each node.
     pub sessions: Vec<u32>,
+    /// The first node of each session.
+    session_starts: Vec<u32>,
     /// The row of each node: a session, or several where one goes on after another.
     pub rows: Vec<u32>,
     /// The first node of each row, and the number of nodes.
@@ -61,6 +63,7 @@ impl<'h> Dependencies<'h> {
             nodes: vec![NOBODY; history.transaction_count()],
             transactions: rows.transactions,
             sessions: rows.sessions,
+            session_starts: rows.session_starts,
             rows: rows.numbers,
             row_starts: rows.starts,
             read_offsets: vec![0],
@@ -88,14 +91,9 @@ impl<'h> Dependencies<'h> {
 
     /// How many transactions there are.
     #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.transactions.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.transactions.is_empty()
     }
 
     /// How many nodes there are, those that stand for prefixes of lists included.
@@ -154,6 +152,13 @@ impl<'h> Dependencies<'h> {
     #[must_use = "an iterator does nothing by itself"]
     pub fn reads(&self, node: u32) -> impl DoubleEndedIterator<Item = Read> + ExactSizeIterator {
         self.read_range(node).map(|number| self.read(number))
+    }
+
+    /// Whether `node` observed an element of a list.
+    #[must_use]
+    pub fn reads_lists(&self, node: u32) -> bool {
+        self.observations.has_lists()
+            && self.reads(node).any(|read| !self.observations.seen(read.operation as usize).is_empty())
     }
 
     /// Nodes that a read observed, besides its source: the writers of a list's elements.
@@ -231,13 +236,7 @@ impl<'h> Dependencies<'h> {
     /// The first node of the session of `node`.
     #[must_use]
     pub fn session_start(&self, node: u32) -> u32 {
-        let session = self.sessions[node as usize];
-        let row = self.row_starts[self.rows[node as usize] as usize];
-        // Sessions are contiguous inside a row, which they follow one after the other.
-        row + self.sessions[row as usize..node as usize]
-            .iter()
-            .rposition(|&other| other != session)
-            .map_or(0, |last| last as u32 + 1)
+        self.session_starts[self.sessions[node as usize] as usize]
     }
 
     /// Brings the reads and writes of each node together; cores take different nodes.
@@ -398,6 +397,7 @@ fn sort_tail(column: &mut Vec<u32>, first: usize) {
 struct Rows {
     transactions: Vec<u32>,
     sessions: Vec<u32>,
+    session_starts: Vec<u32>,
     /// The row of each transaction.
     numbers: Vec<u32>,
     starts: Vec<u32>,
@@ -421,6 +421,7 @@ impl Rows {
         let mut rows = Self {
             transactions: Vec::with_capacity(history.transaction_count()),
             sessions: Vec::new(),
+            session_starts: vec![0; sessions.len()],
             numbers: Vec::new(),
             starts: Vec::new(),
         };
@@ -430,6 +431,7 @@ impl Rows {
             rows.starts.push(rows.transactions.len() as u32);
             let mut session = first as u32;
             while session != NOBODY {
+                rows.session_starts[session as usize] = rows.transactions.len() as u32;
                 rows.transactions.extend(&sessions[session as usize]);
                 rows.sessions.resize(rows.transactions.len(), session);
                 rows.numbers.resize(rows.transactions.len(), row);

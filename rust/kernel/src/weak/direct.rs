@@ -11,6 +11,8 @@ use crate::graph::Edges;
 use crate::observations::{INITIAL, NOBODY};
 use rayon::prelude::*;
 
+/// How many transactions are looked at before somebody may stop the work.
+const PATIENCE: u32 = 1 << 12;
 /// Transactions with more reads than this sort them; the others compare each with each.
 const FEW_READS: usize = 16;
 
@@ -24,8 +26,8 @@ pub fn demands(dependencies: &Dependencies<'_>, cancel: &Cancel) -> [Demands; 2]
         .into_par_iter()
         .map(|share| {
             let mut part = Part::new(dependencies);
-            for row in (share..rows).step_by(shares).take_while(|_| !cancel.is_asked()) {
-                part.row(dependencies.row_starts[row]..dependencies.row_starts[row + 1]);
+            for row in (share..rows).step_by(shares) {
+                part.row(dependencies.row_starts[row]..dependencies.row_starts[row + 1], cancel);
             }
             part.found
         })
@@ -89,10 +91,12 @@ impl<'d, 'h> Part<'d, 'h> {
         }
     }
 
-    fn row(&mut self, nodes: std::ops::Range<u32>) {
-        let has_lists = self.dependencies.observations.has_lists();
+    fn row(&mut self, nodes: std::ops::Range<u32>, cancel: &Cancel) {
         for node in nodes {
-            if has_lists || self.dependencies.varying[node as usize] {
+            if node.is_multiple_of(PATIENCE) && cancel.is_asked() {
+                return;
+            }
+            if self.dependencies.reads_lists(node) || self.dependencies.varying[node as usize] {
                 self.with_care(node);
             } else {
                 self.node(node);

@@ -15,8 +15,6 @@ use crate::observations::{INITIAL, NOBODY};
 
 /// After so many guesses they are not worth it.
 const GUESSES: usize = 16;
-/// Nor are they if they visit more than this part of (reads * rows), which is what clocks cost.
-const VISITS: usize = 32;
 
 /// What came of the guesses.
 pub enum Guess {
@@ -28,13 +26,11 @@ pub enum Guess {
     Open,
 }
 
-/// Looks for a commit order; session order and write-read must have no cycle.
+/// Looks for a commit order with at most so many visits; session order and write-read must have no cycle.
 #[must_use]
-pub fn guess(dependencies: &Dependencies<'_>, cancel: &Cancel) -> Guess {
+pub fn guess(dependencies: &Dependencies<'_>, mut visits: usize, cancel: &Cancel) -> Guess {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     let first = likely_order(dependencies);
-    let rows = dependencies.row_starts.len();
-    let mut visits = dependencies.node_count() + dependencies.read_count() * rows / VISITS;
     for _ in 0..GUESSES {
         let demands = Edges::new(dependencies.len(), pairs.clone());
         let order = super::commit_order(dependencies, &demands).components_from(&first);

@@ -144,24 +144,32 @@ fn causal(
     effort: &mut Effort,
     cancel: &Cancel,
 ) -> Answer {
-    if question.strongest != Class::Causal {
-        return Answer::Nothing;
-    }
     // What happens before itself has no place in an order or a tree, and traversals would not end.
     let method = if order.is_cyclic() { Method::VectorClocks } else { question.method };
-    if matches!(method, Method::TreeClocks | Method::Traversal) {
+    if question.strongest == Class::Causal && matches!(method, Method::TreeClocks | Method::Traversal) {
         let (demands, cost) = alternatives::demands(dependencies, order, method, cancel);
         *effort = cost;
         return Answer::Demands(demands);
     }
     let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
-    let guess = if method == Method::Lazy { lazy::guess(dependencies, cancel) } else { Guess::Open };
+    // A commit order that shows causal shows the weaker levels too.
+    let guess = match method {
+        Method::Lazy => lazy::guess(dependencies, patience(dependencies, question.strongest), cancel),
+        _ => Guess::Open,
+    };
     match guess {
         Guess::Holds => Answer::Holds,
+        _ if question.strongest != Class::Causal => Answer::Nothing,
         _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
         Guess::Violated(demands) => Answer::Some(demands),
         Guess::Open => Answer::Nothing,
     }
+}
+
+/// How many visits guessing is worth: a part of what the surer way would cost.
+fn patience(dependencies: &Dependencies<'_>, strongest: Class) -> usize {
+    let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
+    dependencies.node_count() + if strongest == Class::Causal { steps / 32 } else { 0 }
 }
 
 fn direct_demands(dependencies: &Dependencies<'_>, class: Class, cancel: &Cancel) -> Demands {
@@ -215,10 +223,12 @@ impl Broken<'_, '_> {
             counts[conflict.name as usize] += 1;
             conflicts.push(conflict);
         }
-        let mut findings: Vec<Finding> = conflicts.iter().map(|found| witnesses.of_conflict(found)).collect();
+        let unasked = |_: &&Conflict| !self.cancel.is_asked();
+        let mut findings: Vec<Finding> =
+            conflicts.iter().take_while(unasked).map(|found| witnesses.of_conflict(found)).collect();
         for (name, group) in self.cycles() {
             counts[name as usize] += 1;
-            if counts[name as usize] <= most as u64 {
+            if counts[name as usize] <= most as u64 && !self.cancel.is_asked() {
                 findings.push(witnesses.of_cycle(name, &group));
             }
         }

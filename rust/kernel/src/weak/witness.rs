@@ -154,8 +154,16 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let mut members: Vec<u32> =
             group.iter().copied().filter(|&node| (node as usize) < self.dependencies.len()).collect();
         members.sort_unstable_by_key(|&node| self.dependencies.transactions[node as usize]);
-        let cycles = members.iter().take(TRIES).map(|&node| self.links(node, node, order, &[]));
-        let shortest = cycles.min_by_key(Vec::len).unwrap_or_default();
+        let mut shortest: Vec<(u32, Link)> = Vec::new();
+        for &node in members.iter().take(TRIES) {
+            let cycle = self.links(node, node, order, &[]);
+            if shortest.is_empty() || cycle.len() < shortest.len() {
+                shortest = cycle;
+            }
+            if shortest.len() == 2 {
+                break;
+            }
+        }
         let order = self.steps(&shortest, order, &[]);
         Finding { name, conflict: None, key: NO_KEY, read: NOBODY, order, sight: Vec::new() }
     }
@@ -337,7 +345,8 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     }
 }
 
-/// Dijkstra's algorithm backwards from a node, with costs 1 and 3; a session is one step whatever its length.
+/// Dijkstra's algorithm backwards from a node, with the costs of steps; a session is one step whatever its
+/// length.
 struct Search<'w, 'd, 'h> {
     witnesses: &'w Witnesses<'d, 'h>,
     order: Order,
