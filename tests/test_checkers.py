@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ from hypothesis import given
 import isoscope
 from isoscope import Initial, Recorder, Timestamp
 from isoscope._native import judge_values
-from isoscope.checkers import check, default_levels
+from isoscope.checkers import check, default_levels, select
 from isoscope.checkers.reads import NAMES
 from isoscope.history import History, OperationKind, Range, Source, Status
 from isoscope.levels import DEFINITIONS, Family, Level, implied
@@ -22,6 +22,9 @@ from isoscope.verdict import Method, Outcome
 from tests.recorded import record
 from tests.reference.histories import histories, random_parts
 from tests.reference.test_reads import thorough
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOLDS, VIOLATED, UNKNOWN = Outcome
 
@@ -354,3 +357,27 @@ def test_removing_a_transaction_that_aborted_and_was_not_read_changes_nothing() 
             continue
         kept = [t for t in parts["transactions"] if t.status is not Status.ABORTED]
         assert outcomes(build(**parts | {"transactions": kept})) == outcomes(history)
+
+
+CYCLES = [
+    # A circle of reads alone, and one that needs a session.
+    ("r(2,1,1,1) w(1,1,1,1) r(1,1,2,2) w(2,1,2,2)", "cyclic-causal-order", "pl-2", True),
+    ("r(2,1,1,1) w(1,1,1,2) r(1,1,2,3) w(2,1,2,3)", "cyclic-causal-order", "pl-2", False),
+]
+
+
+@pytest.mark.parametrize(("operations", "name", "level", "breaks"), CYCLES)
+def test_a_cycle_breaks_levels_without_sessions_only_if_it_needs_none(
+    operations: str, name: str, level: str, breaks: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "history.txt"
+    path.write_text("\n".join(operations.split()) + "\n")
+    report = check(isoscope.load(path), [level, "read-committed", f"strong-session-{level}"])
+    outcomes = [verdict.outcome for verdict in report.verdicts]
+    assert (outcomes[0] is Outcome.VIOLATED) == breaks
+    assert outcomes[1:] == [Outcome.VIOLATED, Outcome.VIOLATED]
+    assert all(name in verdict.anomaly_counts for verdict in report.verdicts[1:])
+
+
+def test_a_label_of_a_paper_may_stand_for_several_names() -> None:
+    assert [*select(["G1c"])] == ["circular-information-flow", "cyclic-causal-order", "write-cycle"]

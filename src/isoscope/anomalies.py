@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from isoscope.levels import Level, canonical, implying, normalise
 
-__all__ = ["CATALOGUE", "CatalogueEntry", "Example", "broken", "find"]
+__all__ = ["CATALOGUE", "CatalogueEntry", "Example", "broken", "family", "find"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,11 @@ class CatalogueEntry:
 def find(name: str) -> CatalogueEntry:
     """The anomaly called `name`, by its own name or a paper's; case does not matter."""
     return CATALOGUE[canonical(name, _NAMES, what="anomaly")]
+
+
+def family(name: str) -> tuple[str, ...]:
+    """The names of the anomalies that `name` stands for: one, or several where a paper has one label."""
+    return _FAMILIES.get(normalise(name), (find(name).name,))
 
 
 def broken(entry: CatalogueEntry) -> frozenset[Level]:
@@ -313,7 +318,7 @@ _CYCLES = (
         name="write-cycle",
         title="Write cycle",
         meaning="The writes of several transactions are interleaved: by the order of the versions "
-        "each comes before the others.",
+        "each comes before the others. A circle that needs a session breaks only levels with sessions.",
         aliases=("G0", "dirty-write", "P0"),
         breaks=(Level.PL_1,),
         counted=_COMPONENTS,
@@ -334,7 +339,8 @@ _CYCLES = (
     CatalogueEntry(
         name="circular-information-flow",
         title="Circular information flow",
-        meaning="Following who read from whom and who overwrote whom, a transaction comes before itself.",
+        meaning="Following who read from whom and who overwrote whom, a transaction comes before itself. A "
+        "circle that needs a session breaks only levels with sessions.",
         aliases=("G1c",),
         breaks=(Level.PL_2,),
         counted=_COMPONENTS,
@@ -633,6 +639,8 @@ CATALOGUE: Mapping[str, CatalogueEntry] = MappingProxyType(
     }
 )
 
+#: Adya's G1c is every circle of reads and overwrites; circles that a weaker or other name fits have that.
+_FAMILIES = {"g1c": ("circular-information-flow", "cyclic-causal-order", "write-cycle")}
 _NAMES = {
     normalise(name): entry.name for entry in CATALOGUE.values() for name in (entry.name, *entry.aliases)
 }

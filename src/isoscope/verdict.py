@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn
 
 from isoscope import levels
-from isoscope.anomalies import CATALOGUE, find
+from isoscope.anomalies import CATALOGUE, family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,13 +25,13 @@ __all__ = [
     "Step",
     "Verdict",
     "Witness",
-    "canonical_name",
+    "names_of",
 ]
 
 
-def canonical_name(name: str) -> str:
-    """The catalogue's name of the anomaly that is called `name` there or in a paper; case does not matter."""
-    return find(name).name
+def names_of(name: str) -> tuple[str, ...]:
+    """The catalogue's names of what is called `name` there or in a paper; case does not matter."""
+    return family(name)
 
 
 class Outcome(StrEnum):

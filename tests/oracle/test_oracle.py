@@ -93,7 +93,9 @@ def test_a_pattern_of_plume_is_found_by_name_and_breaks_its_levels(letter: str) 
     found = {name for verdict in report.verdicts for name in verdict.anomaly_counts}
     assert found == {entry.name} | BESIDE.get(letter, set())
     broken = {verdict.level for verdict in report.verdicts if verdict.outcome is Outcome.VIOLATED}
-    assert broken == {level for level in Level if NAMES[entry.name] in implied(level)}
+    # The circle of TAP-g needs no session: it is Adya's G1c as well.
+    weakest = Level.PL_2 if letter == "g" else NAMES[entry.name]
+    assert broken == {level for level in Level if weakest in implied(level)}
 
 
 @pytest.mark.parametrize("letter", "abcdefghijklmn")

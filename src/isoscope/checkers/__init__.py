@@ -14,7 +14,7 @@ from isoscope import levels as lattice
 from isoscope.checkers import values
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Outcome, Report, Search, Sighting, Verdict, canonical_name
+from isoscope.verdict import Method, Outcome, Report, Search, Sighting, Verdict, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,7 +96,8 @@ def select(
     """
     only = None if method is None else Method(method)
     asked = None if levels is None else [lattice.parse(str(level)) for level in levels]
-    return {name: _reporting(name, only, asked) for name in map(canonical_name, anomalies)}
+    names = [name for given in anomalies for name in names_of(given)]
+    return {name: _reporting(name, only, asked) for name in names}
 
 
 def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None) -> ModuleType:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         int, tuple[int, int | None, int] | None, Any, int, list[StepRow], list[StepRow]
     ]
 
-__all__ = ["NAMES", "anomaly"]
+__all__ = ["NAMES", "anomaly", "breaks"]
 
 #: The anomalies and the level whose axiom each breaks, by the numbers that the native core gives them.
 NAMES = {
@@ -40,7 +40,23 @@ NAMES = {
     "write-cycle": Level.READ_COMMITTED,
     "circular-information-flow": Level.READ_COMMITTED,
 }
+#: What a cycle breaks if it needs no session, and what if it does (beside read committed).
+_CYCLES = {
+    "cyclic-causal-order": (Level.PL_2, Level.STRONG_SESSION_PL_2),
+    "write-cycle": (Level.PL_1, Level.STRONG_SESSION_PL_1),
+    "circular-information-flow": (Level.PL_2, Level.STRONG_SESSION_PL_2),
+}
 _RELATIONS = ("session", "wr", "ww", "cm")
+
+
+def breaks(anomaly: Anomaly) -> tuple[Level, ...]:
+    """The weakest levels that an anomaly breaks: for a cycle that depends on whether it needs a session."""
+    if anomaly.name not in _CYCLES:
+        return (NAMES[anomaly.name],)
+    without, with_sessions = _CYCLES[anomaly.name]
+    if any(step.relation == "session" for step in anomaly.steps):
+        return (with_sessions, Level.READ_COMMITTED)
+    return (without,)
 
 
 def anomaly(history: History, finding: Finding) -> Anomaly:

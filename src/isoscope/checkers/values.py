@@ -29,6 +29,8 @@ METHOD = Method.VALUES
 LEVELS = (
     Level.PL_1,
     Level.PL_2,
+    Level.STRONG_SESSION_PL_1,
+    Level.STRONG_SESSION_PL_2,
     Level.CUT_ISOLATION,
     Level.READ_COMMITTED,
     Level.READ_ATOMIC,
@@ -153,22 +155,27 @@ class _Found:
     too_large: set[Level]
     incomplete: bool
 
-    def of(self, level: Level) -> dict[str, int]:
-        return {name: count for name, count in self.counts.items() if NAMES[name] is level}
+    def of(self, level: Level) -> tuple[Anomaly, ...]:
+        """The anomalies that break `level` and no weaker one."""
+        return tuple(anomaly for anomaly in self.anomalies if level in _breaks(anomaly))
 
     def breaks(self, level: Level) -> bool:
-        return any(NAMES[name] in lattice.implied(level) for name in self.counts)
+        return any(weak in lattice.implied(level) for found in self.anomalies for weak in _breaks(found))
+
+
+def _breaks(anomaly: Anomaly) -> tuple[Level, ...]:
+    return conflicts.breaks(anomaly) if anomaly.name in conflicts.NAMES else (reads.NAMES[anomaly.name],)
 
 
 def _verdicts(found: _Found) -> Iterator[Verdict]:
     for level in LEVELS:
-        if counts := found.of(level):
-            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name in counts)
+        if shown := found.of(level):
+            names = dict.fromkeys(anomaly.name for anomaly in shown)
             yield Verdict(
                 level=level,
                 outcome=Outcome.VIOLATED,
                 method=METHOD,
-                anomaly_counts=counts,
+                anomaly_counts={name: found.counts[name] for name in names},
                 anomalies=shown,
             )
         elif level in found.decided and not found.breaks(level):

@@ -12,14 +12,19 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Witness
 
-__all__ = ["assignment", "at", "did", "key_in_words", "listed", "read", "same", "session", "shown"]
+__all__ = ["assignment", "at", "did", "key_in_words", "listed", "read", "same", "session", "shown", "whole"]
 
 _LONGEST = 60
 
 
+def whole(value: object) -> str:
+    """A key or value on one line, harmless on a terminal."""
+    return f"[{' '.join(map(_scalar, value))}]" if isinstance(value, tuple) else _scalar(value)
+
+
 def shown(value: object) -> str:
-    """A key or value as messages show it: short, on one line, harmless on a terminal."""
-    text = f"[{' '.join(map(_scalar, value))}]" if isinstance(value, tuple) else _scalar(value)
+    """A key or value as messages show it: short as well."""
+    text = whole(value)
     if len(text) <= _LONGEST:
         return text
     half = _LONGEST // 2

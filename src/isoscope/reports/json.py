@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
-from isoscope.explain import because, message, shown
+from isoscope.explain import because, message, whole
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
     return {
         "name": anomaly.name,
         "transactions": list(anomaly.transactions),
-        "keys": [shown(key) for key in anomaly.keys],
+        "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
         "operations": [_witness(witness) for witness in anomaly.witnesses],
         "message": message(anomaly),
@@ -88,7 +88,7 @@ def _step(step: Step) -> dict[str, Any]:
         "from": step.before,
         "to": step.after,
         "relation": step.relation,
-        "key": shown(step.key),
+        "key": None if step.relation == "session" else whole(step.key),
         "because": because(step),
     }
 
@@ -97,7 +97,7 @@ def _witness(witness: Witness) -> dict[str, Any]:
     return {
         "transaction": witness.transaction,
         "kind": witness.kind,
-        "key": shown(witness.key),
-        "value": shown(witness.value),
+        "key": whole(witness.key),
+        "value": whole(witness.value),
         "place": witness.place,
     }
