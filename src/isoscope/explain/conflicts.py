@@ -97,7 +97,7 @@ def _duplicate(anomaly: Anomaly) -> str:
     often = sum(same(value, element) for value in values)
     return (
         f"{read(seen)}, which shows {shown(element)} {_TIMES.get(often, f'{often} times')}, more often than "
-        f"it was appended, by {append.transaction}{at(append)}."
+        f"it was appended (first by {append.transaction}{at(append)})."
     )
 
 
