@@ -239,7 +239,7 @@ CONFLICTS = {
     ),
     "duplicate-elements": (
         record([a("x", 1)], [r("x", (1, 1))]),
-        "T2 read x = [1 1], which shows 1 twice, more often than it was appended, by T1.",
+        "T2 read x = [1 1], which shows 1 twice, more often than it was appended (first by T1).",
     ),
 }
 
