@@ -256,13 +256,15 @@ class Source:
     """Where a history came from.
 
     `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
-    was found beside it. In an input that is no text, a line is a byte.
+    was found beside it; `notes` count the files that were not read. In an input that is no text, a line
+    is a byte.
     """
 
     path: str = "<memory>"
     format: str = "recorded"
     files: tuple[tuple[int, str], ...] = ()
     log: str = ""
+    notes: tuple[tuple[str, int], ...] = ()
     is_text: bool = True
 
     def place(self, line: int | None) -> str:
@@ -378,8 +380,8 @@ class History:
 
     @property
     def notes(self) -> Mapping[str, int]:
-        """What the reader counted on the way: lines skipped, reads dropped, ..."""
-        return dict(self._columns.notes())
+        """What the reader counted on the way: lines skipped, files not read, ..."""
+        return dict([*self._columns.notes(), *self.source.notes])
 
     @property
     def counts(self) -> Mapping[str, int]:

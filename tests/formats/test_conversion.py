@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from isoscope import formats
-from isoscope.history import History, Interval, Operation, OperationKind, Status, Timestamp, Transaction
+from isoscope.history import (
+    UNKNOWN,
+    History,
+    Interval,
+    Operation,
+    OperationKind,
+    Range,
+    Status,
+    Term,
+    Timestamp,
+    Transaction,
+)
 from isoscope.recorder import build
 from tests.cli.running import run
 from tests.formats.forms import FORMS, Form
@@ -67,8 +79,8 @@ def test_lossy_says_what_it_drops_and_what_is_left_is_whole(
 def one(key: object = 1, value: object = 2, **fields: object) -> History:
     """One write, in a transaction with these fields."""
     write = Operation(kind=OperationKind.WRITE, key=key, value=value)  # type: ignore[arg-type]
-    transaction = Transaction(number=0, id=1, session=0, session_id=1, operations=(write,), **fields)  # type: ignore[arg-type]
-    return build([transaction])
+    plain = Transaction(number=0, id=1, session=0, session_id=1, operations=(write,))
+    return build([replace(plain, **fields)])  # type: ignore[arg-type]
 
 
 BEYOND_INTEGERS = {
@@ -90,3 +102,36 @@ def test_formats_of_integers_refuse_everything_else_by_name(name: str, feature: 
         )
     }
     assert named.get((name, feature), feature) in FORMS[name].losses(BEYOND_INTEGERS[feature])
+
+
+RANGE = Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2))
+DELETE = Operation(kind=OperationKind.DELETE, key=1, value=3)
+UNKNOWN_READ = Operation(kind=OperationKind.READ, key=1, value=UNKNOWN)
+
+#: Histories that have a feature which the format holds in general, and of which it refuses this.
+REFUSED_IN_PART = [
+    ("plume", "aborted transactions", one(status=Status.ABORTED)),
+    ("jepsen", "client intervals of transactions", one(interval=Interval(3, None))),
+    ("jepsen", "event order", one(positions=Interval(1, None))),
+    ("jepsen", "transactions without a session id", one(session_id=None, positions=Interval(0, 1))),
+    ("jepsen", "unknown results", one(operations=(UNKNOWN_READ,))),
+    ("jepsen-json", "keys that are no integers", one(key=Term(":k"))),
+    ("jepsen-json", "values that are no integers", one(value=Term(":v"))),
+    ("leopard", "range reads", one(operations=(RANGE,))),
+    ("leopard", "deletes", one(operations=(DELETE,))),
+    ("leopard", "keys that are no integers", one(key=Term(":k"))),
+    ("leopard", "values that are no integers", one(value=Term(":v"))),
+    ("aion", "keys that are no integers", one(key=Term(":k"))),
+    ("aion", "values that are no integers", one(value=Term(":v"))),
+]
+
+
+@pytest.mark.parametrize(("name", "feature", "history"), REFUSED_IN_PART)
+def test_a_feature_of_which_something_is_refused_is_held_in_part(
+    name: str, feature: str, history: History
+) -> None:
+    form = FORMS[name]
+    assert feature in history.columns.features()
+    assert feature not in form.losses(history)
+    assert history.columns.unwritable(name)
+    assert feature in formats.find(form.format).partly

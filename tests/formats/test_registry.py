@@ -288,8 +288,14 @@ LOSSES = {
             {"positions": (1, None)},
             "event order that is incomplete, or in which transactions of one session overlap",
         ),
-        ({"interval": (None, -4)}, "client intervals that are open, out of order or negative"),
-        ({"interval": (3, None)}, "client intervals that are open, out of order or negative"),
+        (
+            {"interval": (None, -4)},
+            "client intervals that are open, negative, end before they start or overlap in one session",
+        ),
+        (
+            {"interval": (3, None)},
+            "client intervals that are open, negative, end before they start or overlap in one session",
+        ),
     ],
     "aion": [
         ({"id": 1.5}, "ids that are neither integers nor strings"),

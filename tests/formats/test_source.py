@@ -37,7 +37,6 @@ def test_a_name_that_is_too_long_is_an_error(tmp_path: Path) -> None:
 
 def test_a_directory_without_files_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".hidden").write_bytes(LINE)
-    (tmp_path / "folder").mkdir()
     assert message(tmp_path) == f"{tmp_path}: the directory holds no files"
 
 

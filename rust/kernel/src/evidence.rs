@@ -3,6 +3,7 @@
 use crate::by_key::{ByKey, Operation, Shape, Write, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Initial, Interval, Kind, Status};
+use crate::mentioned::mentions;
 use crate::value::{AtomKind, Value};
 use rayon::prelude::*;
 
@@ -261,8 +262,7 @@ fn is_marker(kind: Kind) -> bool {
 }
 
 fn beyond_64_bits(history: &History) -> bool {
-    (0..history.values.atom_count()).any(|index| match history.values.atom(index) {
-        (AtomKind::Integer, text) => text.parse::<i64>().is_err() && text.parse::<u64>().is_err(),
-        _ => false,
+    mentions(history, |kind, text| {
+        kind == AtomKind::Integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
     })
 }

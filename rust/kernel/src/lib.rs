@@ -16,6 +16,7 @@ pub mod generate;
 pub mod graph;
 pub mod history;
 pub mod index;
+mod mentioned;
 pub mod observations;
 pub mod reads;
 pub mod value;

@@ -6,10 +6,11 @@ A further format is one file that makes a `Format`, and one line in `FORMATS`.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isoscope.errors import LossError, UnknownFormatError, UsageError
+from isoscope.errors import FormatError, LossError, UnknownFormatError, UsageError
 from isoscope.formats import (
     aion,
     awdit,
@@ -26,7 +27,7 @@ from isoscope.formats import (
     viper,
 )
 from isoscope.formats.format import FEATURES, Format
-from isoscope.formats.source import COMPRESSIONS, File, Input, output
+from isoscope.formats.source import File, Input, output, uncompressed
 
 if TYPE_CHECKING:
     from isoscope.history import History, Initial
@@ -63,7 +64,20 @@ def load(
     """
     source = Input.of(path)
     chosen = find(format) if format else _sniffed(source)
-    return chosen.read(source, initial=initial)
+    try:
+        return chosen.read(source, initial=initial)
+    except FormatError as error:
+        raise _with_mixture(error, chosen, source) from None
+
+
+def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatError:
+    """The error, with advice if it happened in a file that looks like another format."""
+    file = next((file for file in source.files[1:] if file.path == error.path), None)
+    found = _look(Input(source.path, (file,))) if file else None
+    if found is None or found is chosen:
+        return error
+    looks = f"here of {chosen.name}, and this file looks like {found.name}"
+    return replace(error, hint=f"a directory is one history, {looks}: take it out")
 
 
 def histories(path: str | os.PathLike[str]) -> list[str]:
@@ -101,8 +115,8 @@ def save(
     """
     chosen = find(format) if format else for_path(os.fspath(path))
     if chosen.write is None:
-        raise UsageError(f"{chosen.name} is only read\n\nhint: these can be written: {_written()}")
-    plain = _uncompressed(os.fspath(path))
+        raise _only_read(chosen)
+    plain = uncompressed(os.fspath(path))
     losses = chosen.losses(history, plain)
     if losses and not lossy:
         raise LossError(chosen.name, losses)
@@ -121,25 +135,52 @@ def find(name: str) -> Format:
 
 
 def _sniffed(source: Input) -> Format:
-    head = source.head().removeprefix(b"\xef\xbb\xbf")
+    found = _look(source)
+    if found is None:
+        raise _unrecognised(source)
+    return found
+
+
+def _look(source: Input) -> Format | None:
     for candidate in FORMATS:
-        if candidate.sniff(head):
+        if candidate.named is not None and candidate.named(source):
             return candidate
-    if not head.strip():
-        raise UnknownFormatError(
+    # Beside the files of a history a directory may hold notes, which no format recognises.
+    return next((found for file in source.files if (found := _recognised(file.head()))), None)
+
+
+def _recognised(head: bytes) -> Format | None:
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    return next((candidate for candidate in FORMATS if candidate.sniff(text)), None)
+
+
+def _unrecognised(source: Input) -> UnknownFormatError:
+    first = next((file for file in source.files if file.head().strip()), None)
+    if first is None:
+        return UnknownFormatError(
             f"{source.path}: the input is empty\n\n"
             "hint: was the history written? With --format an empty file is an empty history"
         )
-    names = ", ".join(candidate.name for candidate in FORMATS)
-    raise UnknownFormatError(
-        f"{source.path}: no format recognises this input; it starts with {head[:24]!r}\n\n"
-        f"hint: name its format with --format ({names})"
+    head = first.head().removeprefix(b"\xef\xbb\xbf")
+    return UnknownFormatError(
+        f"{first.path}: no format recognises this input; it starts with {head[:24]!r}\n\n"
+        f"hint: {_advice(first, head)}"
     )
+
+
+def _advice(file: File, head: bytes) -> str:
+    if jepsen.is_log(head):
+        history = "X.edn" if file.raw else uncompressed(file.path).removesuffix(".log") + ".edn"
+        return f"this is the write-ahead log of a Jepsen history: check {history} beside it"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "this is text in UTF-16: convert it to UTF-8"
+    names = ", ".join(candidate.name for candidate in FORMATS)
+    return f"name its format with --format ({names})"
 
 
 def for_path(path: str) -> Format:
     """The format that the name of a file suggests: the one with the longest suffix."""
-    name = _uncompressed(path)
+    name = uncompressed(path)
     writable = {
         suffix: candidate
         for candidate in FORMATS
@@ -149,6 +190,9 @@ def for_path(path: str) -> Format:
     for suffix in sorted(writable, key=len, reverse=True):
         if name.endswith(suffix):
             return writable[suffix]
+    only_read = [candidate for candidate in FORMATS if name.endswith(candidate.suffixes)]
+    if only_read:
+        raise _only_read(only_read[0])
     suffixes = ", ".join(writable)
     raise UnknownFormatError(
         f"{path}: the name does not say which format to write\n\n"
@@ -156,11 +200,6 @@ def for_path(path: str) -> Format:
     )
 
 
-def _written() -> str:
-    return ", ".join(candidate.name for candidate in FORMATS if candidate.write is not None)
-
-
-def _uncompressed(path: str) -> str:
-    for suffix in COMPRESSIONS:
-        path = path.removesuffix(suffix)
-    return path
+def _only_read(chosen: Format) -> UsageError:
+    written = ", ".join(candidate.name for candidate in FORMATS if candidate.write is not None)
+    return UsageError(f"{chosen.name} is only read\n\nhint: these can be written: {written}")

@@ -6,11 +6,10 @@ or as JSON lines. The initial value is unknown.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import FEATURES, Format, read_text
+from isoscope.formats.format import FEATURES, Format, fields, read_text
 from isoscope.history import Initial
 
 if TYPE_CHECKING:
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
-_OBJECT = re.compile(rb'[\s\[]*\{\s*"(tid|sid|sts|cts|ops|sno)"\s*:')
-
 
 def _sniff(head: bytes) -> bool:
-    return _OBJECT.match(head) is not None
+    first = fields(head)
+    return first.any("tid", "sid", "sts", "cts", "ops", "sno") and not first.any("tick")
 
 
 def _writer(path: str) -> str:
@@ -61,5 +59,6 @@ FORMAT = Format(
         "unknown results",
         "version order",
     },
+    partly=frozenset({"keys that are no integers", "values that are no integers"}),
     initial=Initial(),
 )

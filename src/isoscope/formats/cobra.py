@@ -6,60 +6,37 @@ before. With or without the client's times, which are found out.
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from isoscope._native import Reader
 from isoscope.formats.format import Format, feed
-from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from isoscope.formats.source import Input
-    from isoscope.history import History
+from isoscope.formats.source import Input, uncompressed
+from isoscope.history import History, Initial
 
 __all__ = ["FORMAT"]
 
-_SIZES = {b"W": 25, b"R": 33}
-_ENDS = (b"C", b"A")
+_TAGS = b"SWRCA"
 _TEXT = bytes(range(32, 127)) + b"\t\n\r"
-#: So many records of a log tell a log from anything else.
-_ENOUGH = 64
+#: How long the start of a transaction is, without a time and with one.
+_STARTS = (9, 17)
 
 
 def _sniff(head: bytes) -> bool:
-    """Records that start a transaction and do nothing against it, in bytes that are no text."""
-    return bool(head.translate(None, _TEXT)) and any(_is_log(head, size) for size in (9, 17))
+    """A start and then a record of any kind, in bytes that are no text; mistakes are for the parser."""
+    is_binary = bool(head.translate(None, _TEXT))
+    return is_binary and head[:1] == b"S" and any(_is_followed(head, size) for size in _STARTS)
 
 
-def _is_log(head: bytes, size: int) -> bool:
-    open_id = b""
-    for tag, fields in islice(_records(head, size), _ENOUGH):
-        is_cut_off = len(fields) < 8
-        if (tag == b"S") == bool(open_id) or tag not in (b"S", *_SIZES, *_ENDS):
-            return False
-        if tag == b"S":
-            open_id = fields[:8]
-        elif tag in _ENDS:
-            if fields[:8] != open_id and not is_cut_off:
-                return False
-            open_id = b""
-    return True
-
-
-def _records(head: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
-    """The records of `head`; the last one may be cut off."""
-    at = 0
-    while at < len(head):
-        tag = head[at : at + 1]
-        end = at + _SIZES.get(tag, size)
-        yield tag, head[at + 1 : end]
-        at = end
+def _is_followed(head: bytes, size: int) -> bool:
+    return len(head) == size or (len(head) > size and head[size] in _TAGS)
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
-    return feed(Reader(FORMAT.name), source, name=FORMAT.name, initial=initial)
+    logs = tuple(file for file in source.files if uncompressed(file.path).endswith(".log")) or source.files
+    history = feed(Reader(FORMAT.name), Input(source.path, logs), name=FORMAT.name, initial=initial)
+    ignored = len(source.files) - len(logs)
+    notes = (("files that are not called *.log, not read", ignored),) if ignored else ()
+    return History(history.columns, replace(history.source, notes=notes))
 
 
 FORMAT = Format(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from isoscope._native import ParseError, Reader
@@ -16,14 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEATURES",
+    "Fields",
     "Format",
     "ReadFunction",
     "SniffFunction",
     "WriteFunction",
     "feed",
+    "fields",
     "format_error",
     "read_text",
 ]
+
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]', re.DOTALL)
 
 #: Everything that a history can hold beyond committed transactions of integer reads and writes.
 FEATURES = (
@@ -91,8 +98,9 @@ class Format:
 
     A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
     a reader assumes, which a history with another assumption loses (None: the format writes its own).
+    `named` says whether the names of the files tell this format, where the content alone could be another.
     `writer` names the native writer for a path, which may have more to lose: it says what is lost of the
-    features that the format holds `partly`.
+    features that the format holds `partly`, whether `holds` has them or not.
     """
 
     name: str
@@ -100,6 +108,7 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: SniffFunction
     read: ReadFunction
+    named: Callable[[Input], bool] | None = None
     write: WriteFunction | None = None
     holds: frozenset[str] = field(default_factory=frozenset)
     partly: frozenset[str] = field(default_factory=frozenset)
@@ -140,6 +149,36 @@ def _matters(history: History) -> bool:
     return any(history.counts[kind] for kind in ("write", "insert")) or not history.counts["append"]
 
 
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The names of an object's fields; more may follow if the head ends before the object does."""
+
+    names: frozenset[str] = frozenset()
+    is_whole: bool = False
+
+    def any(self, *names: str) -> bool:
+        """Whether the object has one of these."""
+        return not self.names.isdisjoint(names)
+
+
+@lru_cache(maxsize=4)
+def fields(head: bytes) -> Fields:
+    """The fields of the first object, alone or first in an array; none if the head is no such JSON."""
+    start = _OBJECT.match(head)
+    names: set[str] = set()
+    depth = 1
+    for token in _TOKEN.finditer(head, start.end()) if start else ():
+        if token[0] in b"{[":
+            depth += 1
+        elif token[0] in b"}]":
+            depth -= 1
+        elif depth == 1 and token[2]:
+            names.add(token[1].decode("utf-8", "replace"))
+        if depth == 0:
+            return Fields(frozenset(names), is_whole=True)
+    return Fields(frozenset(names))
+
+
 def read_text(name: str, source: Input, *, initial: Initial | None = None) -> History:
     """Reads a format whose parser is `Reader(name)`."""
     return feed(Reader(name), source, name=name, initial=initial)
@@ -165,7 +204,7 @@ def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = 
 
 def _source(source: Input, name: str, files: list[tuple[int, str]], *, is_text: bool) -> Source:
     # A directory of one file still names the file.
-    several = tuple(files) if len(source.files) > 1 or source.files[0].path != source.path else ()
+    several = tuple(files) if source.is_directory else ()
     return Source(path=source.path, format=name, files=several, is_text=is_text)
 
 

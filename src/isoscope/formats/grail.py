@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isoscope.errors import FormatError
-from isoscope.formats.format import Format, read_text
+from isoscope.formats.format import Format, fields, read_text
 from isoscope.formats.source import Input
 from isoscope.history import Initial
 
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
-_DOCUMENT = re.compile(rb'[\s\[]*\{\s*"(_key|_id|_from|_to|from_evt|to_evt)"\s*:')
-
 
 def _sniff(head: bytes) -> bool:
-    return _DOCUMENT.match(head) is not None
+    return fields(head).any("_key", "_id", "_from", "_to", "from_evt", "to_evt")
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:

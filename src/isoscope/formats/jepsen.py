@@ -12,18 +12,29 @@ from pathlib import Path
 from typing import BinaryIO
 
 from isoscope._native import ParseError, Reader
-from isoscope.formats.format import FEATURES, Format, feed, format_error
-from isoscope.formats.source import COMPRESSIONS, File, Input
+from isoscope.formats.format import FEATURES, Format, feed, fields, format_error
+from isoscope.formats.source import COMPRESSIONS, File, Input, uncompressed
 from isoscope.history import History, Initial, Source
 
-__all__ = ["FORMAT", "log_beside"]
+__all__ = ["FORMAT", "is_log", "log_beside"]
 
 _EDN = re.compile(rb"[\s,\[(]*(#[\w./-]+\s*)?\{[\s,]*:[a-z]")
-_JSON = re.compile(rb'[\s\[]*\{\s*"(type|process|f|value|index|time)"\s*:')
 
 
 def _sniff(head: bytes) -> bool:
-    return bool(_EDN.match(_without_comments(head)) or _JSON.match(head))
+    return bool(_EDN.match(_without_comments(head))) or _is_json(head)
+
+
+def _is_json(head: bytes) -> bool:
+    """The names are common ones, so that fields of other formats tell more."""
+    first = fields(head)
+    others = ("operationTraceType", "ops", "_key", "_id", "_from", "_to", "from_evt", "to_evt", "tick")
+    return first.any("type", "process", "f", "value", "index", "time") and not first.any(*others)
+
+
+def is_log(head: bytes) -> bool:
+    """Whether this is the start of a write-ahead log, which is no history by itself."""
+    return fields(head).any("tick") and fields(head).any("type")
 
 
 def _without_comments(head: bytes) -> bytes:
@@ -33,16 +44,20 @@ def _without_comments(head: bytes) -> bytes:
 def _read(source: Input, *, initial: Initial | None = None) -> History:
     is_json = re.match(rb'(\xef\xbb\xbf)?[\s\[]*\{\s*"', source.head()) is not None
     reader = Reader("jepsen-json" if is_json else "jepsen")
-    logs = [log for file in source.files if (log := log_beside(file))]
+    beside = [log for file in source.files if (log := log_beside(file))]
+    # Jepsen itself keeps a `jepsen.log` of plain text.
+    logs = [log for log in beside if log.head().lstrip()[:1] in (b"{", b"")]
     for log in logs:
         try:
             reader.attach_log(log.read())
         except ParseError as error:
             raise format_error(error, Source(path=log.path)) from None
     # In a directory the logs stand among the histories.
-    files = tuple(file for file in source.files if file not in logs)
+    files = tuple(file for file in source.files if file not in beside)
     history = feed(reader, Input(source.path, files), name="jepsen", initial=initial)
-    said = replace(history.source, log=", ".join(log.path for log in logs))
+    ignored = len(beside) - len(logs)
+    notes = (("logs beside histories that are no write-ahead logs, not read", ignored),) if ignored else ()
+    said = replace(history.source, log=", ".join(log.path for log in logs), notes=notes)
     return History(history.columns, said)
 
 
@@ -50,9 +65,7 @@ def log_beside(file: File) -> File | None:
     """The write-ahead log that belongs to a history: `X.log[.gz]` beside `X.edn[.gz]`."""
     if file.raw is not None:
         return None
-    path = file.path
-    for suffix in COMPRESSIONS:
-        path = path.removesuffix(suffix)
+    path = uncompressed(file.path)
     if not path.endswith(".edn"):
         return None
     stem = path.removesuffix(".edn")
@@ -100,5 +113,15 @@ FORMAT = Format(
         "tombstones",
         "version order",
     },
+    partly=frozenset(
+        {
+            "client intervals of transactions",
+            "event order",
+            "keys that are no integers",
+            "transactions without a session id",
+            "unknown results",
+            "values that are no integers",
+        },
+    ),
     initial=Initial(value=None),
 )

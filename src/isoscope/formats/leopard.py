@@ -8,11 +8,10 @@ initial value is unknown.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import FEATURES, Format, read_text
+from isoscope.formats.format import FEATURES, Format, fields, read_text
 from isoscope.history import Initial
 
 if TYPE_CHECKING:
@@ -20,13 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
-_OBJECT = re.compile(rb"[\s\[]*\{")
-# The first field may be any; this one every trace has.
-_TYPE = re.compile(rb'"operationTraceType"\s*:')
-
 
 def _sniff(head: bytes) -> bool:
-    return _OBJECT.match(head) is not None and _TYPE.search(head) is not None
+    return fields(head).any("operationTraceType")
 
 
 def _writer(path: str) -> str:
@@ -57,5 +52,8 @@ FORMAT = Format(
         "unknown results",
         "version order",
     },
+    partly=frozenset(
+        {"deletes", "keys that are no integers", "range reads", "values that are no integers"},
+    ),
     initial=Initial(),
 )

@@ -41,6 +41,7 @@ FORMAT = Format(
     read=partial(read_text, "plume"),
     write=_write,
     writer=_writer,
-    holds=frozenset({"aborted transactions", "registers"}),
+    holds=frozenset({"registers"}),
+    partly=frozenset({"aborted transactions"}),
     initial=Initial(value=0, replaceable=True),
 )

@@ -19,7 +19,7 @@ from isoscope.errors import FormatError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["COMPRESSIONS", "File", "Input", "output"]
+__all__ = ["COMPRESSIONS", "File", "Input", "output", "uncompressed"]
 
 #: Suffixes of compressed files; on input the content decides, not the name.
 COMPRESSIONS = (".gz", ".zst")
@@ -30,6 +30,13 @@ _HEAD = 1 << 16
 _PIECE = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
+
+
+def uncompressed(path: str) -> str:
+    """The name without `.gz` or `.zst`."""
+    for suffix in COMPRESSIONS:
+        path = path.removesuffix(suffix)
+    return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +59,7 @@ class File:
         """The name without folders and suffixes; empty if the file has none."""
         if self.raw is not None:
             return ""
-        name = Path(self.path).name
-        for suffix in COMPRESSIONS:
-            name = name.removesuffix(suffix)
+        name = uncompressed(Path(self.path).name)
         # Not every name is text; a session called by it must be.
         return Path(name).stem.encode("utf-8", "backslashreplace").decode()
 
@@ -111,11 +116,18 @@ class Input:
         with _reporting(name):
             if not Path(name).is_dir():
                 return cls(name, (File(name),))
-            visible = (entry for entry in Path(name).iterdir() if not entry.name.startswith("."))
+            visible = [entry for entry in Path(name).iterdir() if not entry.name.startswith(".")]
             files = sorted((str(entry) for entry in visible if entry.is_file()), key=_natural)
+            folders = sorted((str(entry) for entry in visible if entry.is_dir()), key=_natural)
         if not files:
-            raise UsageError(f"{name}: the directory holds no files")
+            hint = f"\n\nhint: it holds folders: name one of them, such as {folders[0]}" if folders else ""
+            raise UsageError(f"{name}: the directory holds no files{hint}")
         return cls(name, tuple(map(File, files)))
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether the files are those of a directory, even if it is only one."""
+        return self.files[0].path != self.path
 
     def only(self, name: str) -> Input:
         """The same input, for a format called `name` of which one file is one history."""

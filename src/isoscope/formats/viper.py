@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isoscope._native import Reader
-from isoscope.formats.format import Format, feed
-from isoscope.formats.source import Input
+from isoscope.formats.format import Format, feed, fields
+from isoscope.formats.source import Input, uncompressed
 from isoscope.history import Initial
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _OWN_JSON = re.compile(
     rb'"isInitial"\s*:|"opType"\s*:|\[\s*"(range|i|d)"\s*,'
     rb'|\[\s*"[rw]"\s*,[^\[\]{},]*,[^\[\]{},]*,\s*(true|false)\s*\]'
 )
-_TYPE = re.compile(rb'"type"\s*:')
 _ATOM = rb'[^\s,\[\](){}"]+[\s,]+'
 _OWN_EDN = re.compile(
     rb"[\[(]:(range|i|d)[\s,]|[\[(]:[rw][\s,]+" + _ATOM + _ATOM + rb"(true|false)[\s,]*[\])]|:isInitial\s"
@@ -37,8 +36,25 @@ _OWN_EDN = re.compile(
 
 def _sniff(head: bytes) -> bool:
     if _JSON.match(head):
-        return bool(_OWN_JSON.search(head)) and not _TYPE.search(head)
+        return _is_own(head)
     return bool(_EDN.match(head) and _OWN_EDN.search(head))
+
+
+def _is_own(head: bytes) -> bool:
+    """A value and no type, of which Jepsen's events have both; the type may follow where the head ends."""
+    first = fields(head)
+    if first.any("type"):
+        return False
+    is_bare = first.is_whole and first.any("value") and not first.any("process", "f", "index", "time")
+    return is_bare or _OWN_JSON.search(head) is not None
+
+
+def _named(source: Input) -> bool:
+    """EDN in a directory of nothing but `*.log`, one a session: Jepsen has `.edn`, processes, invocations."""
+    if not source.is_directory or not all(uncompressed(f.path).endswith(".log") for f in source.files):
+        return False
+    head = source.head()
+    return _EDN.match(head) is not None and not re.search(rb":process\b|:invoke\b", head)
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
@@ -59,6 +75,7 @@ FORMAT = Format(
     title="Logs of Viper's clients (JSON lines or EDN)",
     suffixes=(),
     sniff=_sniff,
+    named=_named,
     read=_read,
     initial=Initial(value=0),
 )

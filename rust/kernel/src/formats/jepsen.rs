@@ -28,6 +28,8 @@ use pairing::{Enclosure, Ended, Invocation};
 
 /// An index or time that the event does not have.
 pub(super) const MISSING: i64 = i64::MIN;
+/// One that it has and that is no natural number.
+pub(super) const UNUSABLE: i64 = MISSING + 1;
 
 const WORKLOADS: &str = "only list-append and rw-register transactions are understood: is this another \
                          workload (bank, set, counter, ...)?";
@@ -227,6 +229,8 @@ pub struct Jepsen {
     event_count: i64,
     latest_index: i64,
     unusable_indexes: u64,
+    odd_indexes: u64,
+    odd_times: u64,
     usable_indexes: u64,
     others: u64,
     changed: u64,
@@ -248,6 +252,8 @@ impl Default for Jepsen {
             event_count: 0,
             latest_index: MISSING,
             unusable_indexes: 0,
+            odd_indexes: 0,
+            odd_times: 0,
             usable_indexes: 0,
             others: 0,
             changed: 0,

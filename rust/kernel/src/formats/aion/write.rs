@@ -11,7 +11,7 @@ const CHUNK: usize = 1 << 16;
 /// What the format cannot say of `history`, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let mut lost = json::unwritable(&history.values);
+    let mut lost = json::unwritable(history);
     let is_odd = |&id: &Value| !json::is_id(&history.values, id);
     if history.transactions.ids.iter().any(is_odd) || history.session_ids.iter().any(is_odd) {
         lost.push("ids that are neither integers nor strings");

@@ -29,6 +29,8 @@ impl Jepsen {
         self.compare_vectors_as_scalars();
         self.add_log();
         self.builder.note("operations that are not a client's, skipped", self.others);
+        self.builder.note("indexes that are no natural numbers, not used", self.odd_indexes);
+        self.builder.note("times that are no natural numbers, not used", self.odd_times);
         self.builder.note("transactions whose completion differs from their invocation", self.changed);
         self.builder.finish()
     }

@@ -1,7 +1,7 @@
 //! The EDN front end: text to events.
 
 use super::field::{Field, Seen};
-use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
+use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, UNUSABLE, WORKLOADS, kind_named};
 use crate::error::ParseError;
 use crate::formats::edn::{Cursor, Fault, closer_of, valid_prefix};
 use crate::history::Kind;
@@ -158,18 +158,20 @@ impl EventReader<'_> {
         Ok(b"")
     }
 
-    /// An integer that is not negative, or [`MISSING`].
+    /// An integer that is not negative; [`MISSING`] for nil, [`UNUSABLE`] for anything else.
     fn integer(&mut self) -> Result<i64, Fault> {
         let start = self.after_blank()?;
-        let number = match self.cursor.short_integer() {
-            Some(number) => Some(number),
-            None => std::str::from_utf8(self.cursor.word()?).ok().and_then(|word| word.parse().ok()),
-        };
+        if let Some(number) = self.cursor.short_integer() {
+            return Ok(if number >= 0 { number } else { UNUSABLE });
+        }
+        let word = self.cursor.word()?;
+        let number = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok());
         if number.is_none() {
             self.cursor.rewind(start);
             self.cursor.skip_form()?;
         }
-        Ok(number.filter(|&number| number >= 0).unwrap_or(MISSING))
+        let otherwise = if word == b"nil" { MISSING } else { UNUSABLE };
+        Ok(number.filter(|&number| number >= 0).unwrap_or(otherwise))
     }
 
     fn process(&mut self, batch: &mut Batch) -> Result<Process, Fault> {

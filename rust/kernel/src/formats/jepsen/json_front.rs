@@ -1,7 +1,9 @@
 //! The JSON front end: objects with string keys, as elle-cli reads them, to events.
 
 use super::field::{Field, Seen};
-use super::{Batch, Draft, EventType, Jepsen, MISSING, MicroOperation, Process, WORKLOADS, kind_named};
+use super::{
+    Batch, Draft, EventType, Jepsen, MISSING, MicroOperation, Process, UNUSABLE, WORKLOADS, kind_named,
+};
 use crate::error::ParseError;
 use crate::formats::Records;
 use crate::formats::json::{self, Cursor, Fault, Number};
@@ -134,15 +136,18 @@ fn text(cursor: &mut Cursor) -> Result<Option<Vec<u8>>, Fault> {
     Ok(Some(text.strip_prefix(b":").unwrap_or(&text).to_vec()))
 }
 
-/// An integer that is not negative, or [`MISSING`].
+/// An integer that is not negative; [`MISSING`] for null, [`UNUSABLE`] for anything else.
 fn integer(cursor: &mut Cursor) -> Result<i64, Fault> {
+    if cursor.null()? {
+        return Ok(MISSING);
+    }
     if !matches!(cursor.peek_for("a value")?, b'-' | b'0'..=b'9') {
         cursor.skip_value()?;
-        return Ok(MISSING);
+        return Ok(UNUSABLE);
     }
     Ok(match cursor.number()? {
         Number::Integer(number) if number >= 0 => number,
-        _ => MISSING,
+        _ => UNUSABLE,
     })
 }
 

@@ -1,6 +1,6 @@
 //! From events to transactions: a completion joins the open invocation of its process.
 
-use super::{Batch, Event, EventType, Jepsen, MISSING, MicroOperation};
+use super::{Batch, Event, EventType, Jepsen, MISSING, MicroOperation, UNUSABLE};
 use crate::error::ParseError;
 use crate::formats::edn;
 use crate::history::{Kind, Status};
@@ -209,13 +209,16 @@ impl Jepsen {
     fn place(&mut self, event: &Event) -> Place {
         let number = self.event_count;
         self.event_count += 1;
-        if event.index > self.latest_index {
+        if event.index > self.latest_index && event.index != UNUSABLE {
             self.latest_index = event.index;
             self.usable_indexes += 1;
         } else {
             self.unusable_indexes += 1;
         }
-        Place { number, index: event.index, time: event.time }
+        self.odd_indexes += u64::from(event.index == UNUSABLE);
+        self.odd_times += u64::from(event.time == UNUSABLE);
+        let usable = |number: i64| if number == UNUSABLE { MISSING } else { number };
+        Place { number, index: usable(event.index), time: usable(event.time) }
     }
 
     /// Adds an operation of the transaction that is about to end.

@@ -92,7 +92,9 @@ fn events_become_transactions_in_order_of_completion() {
     );
     assert_eq!(history.transactions.lines, [4, 8, 10, 9]);
     assert_eq!(values(&history), ["[1 2]", "1", "?", "\"a\"", "1", "?", "?"]);
-    assert_eq!(history.notes, [("operations that are not a client's, skipped".to_owned(), 1)]);
+    let noted =
+        ["operations that are not a client's, skipped", "times that are no natural numbers, not used"];
+    assert_eq!(history.notes, noted.map(|note| (note.to_owned(), 1)));
     let first = history.transactions.intervals.get(0);
     assert_eq!((first.invoke(), first.complete()), (Some(18), Some(25)));
     let never = history.transactions.positions.get(3);
@@ -216,6 +218,20 @@ fn indexes_that_do_not_ascend_are_replaced_and_noted() {
 }
 
 #[test]
+fn indexes_and_times_that_are_no_natural_numbers_are_noted() {
+    for (time, index, noted) in [("-5", "nil", 1), ("1.5", "\"x\"", 2), ("nil", "nil", 0), ("2", ":a", 1)] {
+        let text = format!("{{:type :ok :process 0 :time {time} :index {index} :value []}}");
+        assert_eq!(history(&text).notes.len(), noted, "{text}");
+    }
+    let mut reader = Reader::new(JepsenJson::default());
+    reader.feed(br#"{"type":"ok","process":0,"time":-1,"index":null,"value":[]}"#).unwrap();
+    reader.feed(br#"{"type":"ok","process":0,"time":"7","index":true,"value":[]}"#).unwrap();
+    reader.end_of_file().unwrap();
+    let counts: Vec<u64> = reader.finish().unwrap().notes.iter().map(|&(_, count)| count).collect();
+    assert_eq!(counts, [1, 2]);
+}
+
+#[test]
 fn a_completion_that_differs_from_its_invocation_is_used_and_noted() {
     for (completion, noted) in [
         ("[[:r 1 7] [:w 2 3]]", 0),
@@ -237,6 +253,39 @@ fn operations_of_the_test_itself_are_skipped_whatever_they_hold() {
                 {:type :info :value [1 {}] :process \"nemesis\"}\n{:f :txn :type :ok :value []}";
     let history = history(text);
     assert_eq!((history.transaction_count(), history.notes[0].1), (1, 3));
+}
+
+#[test]
+fn json_holds_a_history_whose_skipped_events_it_could_not_hold() {
+    let nemesis = "{:type :info :f :start :process :nemesis :value [:isolated {\"n1\" #{:a 1e999}}]}";
+    let long = "{:type :info :process :nemesis :value 123456789012345678901234567890}";
+    let text = |key: &str| format!("{nemesis}\n{long}\n{{:type :ok :process 0 :value [[:w {key} 2]]}}");
+    assert_eq!(unwritable_json(&history(&text("1"))), Vec::<&str>::new());
+    assert!(!crate::evidence::features(&history(&text("1"))).contains(&"integers beyond 64 bits"));
+    assert_eq!(unwritable_json(&history(&text(":k"))), ["keywords, symbols and other terms"]);
+}
+
+#[test]
+fn rows_that_the_clock_orders_otherwise_are_written_by_the_clock() {
+    let mut before = history(
+        "{:type :ok :process 0 :value [[:w 1 1]]}\n{:type :ok :process 0 :value [[:w 1 2]]}\n\
+         {:type :ok :process 1 :value [[:w 1 3]]}",
+    );
+    before.transactions.positions = crate::history::Optional::default();
+    for (transaction, (from, to)) in [(1, 4), (7, 9), (2, 6)].into_iter().enumerate() {
+        let interval = crate::history::Interval::new(Some(from), Some(to));
+        before.transactions.intervals.set(transaction, interval);
+    }
+    assert_eq!(unwritable(&before), Vec::<&str>::new());
+    let mut text = Vec::new();
+    write(&before, &mut text).unwrap();
+    let after = history(std::str::from_utf8(&text).unwrap());
+    assert_eq!(
+        (ids(&after), values(&after)),
+        (["0", "2", "1"].map(String::from).to_vec(), ["1", "3", "2"].map(String::from).to_vec())
+    );
+    before.transactions.intervals.set(1, crate::history::Interval::new(Some(3), Some(9)));
+    assert_eq!(unwritable(&before).len(), 1);
 }
 
 #[test]

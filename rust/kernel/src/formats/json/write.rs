@@ -1,15 +1,15 @@
 //! Values as JSON text.
 
+use crate::history::History;
+use crate::mentioned::mentions;
 use crate::value::{AtomKind, Value, Values};
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
-/// What of `values` JSON has no way to say.
+/// What of the scalars of `history` JSON has no way to say.
 #[must_use]
-pub fn unwritable(values: &Values) -> Vec<&'static str> {
-    let any = |wanted: fn(AtomKind, &str) -> bool| {
-        (0..values.atom_count()).map(|index| values.atom(index)).any(|(kind, text)| wanted(kind, text))
-    };
+pub fn unwritable(history: &History) -> Vec<&'static str> {
+    let any = |wanted: fn(AtomKind, &str) -> bool| mentions(history, wanted);
     let lost = [
         ("keywords, symbols and other terms", any(|kind, _| kind == AtomKind::Term)),
         ("numbers that are not finite", any(|kind, text| kind == AtomKind::Float && !is_finite(text))),

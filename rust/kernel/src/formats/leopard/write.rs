@@ -14,7 +14,7 @@ const CHUNK: usize = 1 << 16;
 /// What the format cannot say of `history`, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let mut lost = json::unwritable(&history.values);
+    let mut lost = json::unwritable(history);
     let kinds = &history.operations.kinds;
     let any = |wanted: &dyn Fn(usize) -> bool| (0..history.operation_count()).any(wanted);
     let is_odd = |&id: &Value| !json::is_id(&history.values, id);
