@@ -153,7 +153,8 @@ def test_two_files_are_two_histories(tmp_path: Path) -> None:
         formats.load(tmp_path)
     assert str(caught.value) == (
         f"{tmp_path}: one file is one dbcop-bincode history, and this directory holds 2\n\n"
-        f"hint: name one of them, such as {tmp_path / '9.bincode'}"
+        f"hint: name one of them, such as {tmp_path / '9.bincode'}; "
+        "`isoscope check --summary` takes each file for a history of its own"
     )
 
 

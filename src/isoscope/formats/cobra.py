@@ -6,18 +6,15 @@ before. With or without the client's times, which are found out.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from isoscope._native import Reader
-from isoscope.formats.format import Format, feed
+from isoscope.formats.format import Format, read_text
 from isoscope.history import Initial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from isoscope.formats.source import Input
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -58,15 +55,11 @@ def _records(head: bytes, size: int) -> Iterator[tuple[bytes, bytes]]:
         at = end
 
 
-def _read(source: Input, *, initial: Initial | None = None) -> History:
-    return feed(Reader(FORMAT.name), source, name=FORMAT.name, initial=initial)
-
-
 FORMAT = Format(
     name="cobra",
     title="Cobra client logs",
     suffixes=(".log",),
     sniff=_sniff,
-    read=_read,
+    read=partial(read_text, "cobra"),
     initial=Initial(value=0, replaceable=True),
 )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 from isoscope._native import ParseError, Reader
 from isoscope.errors import FormatError
 from isoscope.history import History, Initial, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from isoscope.formats.source import Input
 
 __all__ = [
@@ -20,9 +19,12 @@ __all__ = [
     "ReadFunction",
     "SniffFunction",
     "WriteFunction",
+    "Writer",
     "feed",
     "format_error",
+    "read_one",
     "read_text",
+    "write_text",
 ]
 
 #: Everything that a history can hold beyond committed transactions of integer reads and writes.
@@ -61,6 +63,10 @@ FEATURES = (
 )
 
 
+#: The name of a native writer, or how it follows from the path without `.gz` or `.zst`.
+Writer: TypeAlias = str | Callable[[str], str]
+
+
 class ReadFunction(Protocol):
     """Reads a history; `initial` replaces the initial values that the format stands for."""
 
@@ -91,7 +97,7 @@ class Format:
 
     A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
     a reader assumes, which a history with another assumption loses (None: the format writes its own).
-    `writer` names the native writer for a path, which may have more to lose: it says what is lost of the
+    `writer` is the native writer, which may have more to lose: it says what is lost of the
     features that the format holds `partly`.
     """
 
@@ -104,7 +110,7 @@ class Format:
     holds: frozenset[str] = field(default_factory=frozenset)
     partly: frozenset[str] = field(default_factory=frozenset)
     initial: Initial | None = None
-    writer: Callable[[str], str] | None = None
+    writer: Writer | None = None
 
     def __post_init__(self) -> None:
         if unheard := (self.holds | self.partly) - set(FEATURES):
@@ -120,7 +126,7 @@ class Format:
         if self.initial is not None and _matters(history) and not _same(said, self.initial):
             lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
-            lost += history.columns.unwritable(self.writer(path))
+            lost += history.columns.unwritable(_name(self.writer, path))
         return tuple(lost)
 
 
@@ -143,6 +149,20 @@ def _matters(history: History) -> bool:
 def read_text(name: str, source: Input, *, initial: Initial | None = None) -> History:
     """Reads a format whose parser is `Reader(name)`."""
     return feed(Reader(name), source, name=name, initial=initial)
+
+
+def read_one(name: str, source: Input, *, initial: Initial | None = None) -> History:
+    """The same for a format of which one file is one history."""
+    return read_text(name, source.only(name), initial=initial)
+
+
+def write_text(writer: Writer, history: History, sink: BinaryIO, *, path: str) -> None:
+    """Writes a format that has a native writer."""
+    history.columns.write(_name(writer, path), sink)
+
+
+def _name(writer: Writer, path: str) -> str:
+    return writer if isinstance(writer, str) else writer(path)
 
 
 def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = None) -> History:

@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import FEATURES, Format, read_text
+from isoscope.formats.format import FEATURES, Format, read_text, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -33,17 +29,13 @@ def _writer(path: str) -> str:
     return "leopard" if path.endswith(".json") else "leopard-lines"
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="leopard",
     title="Leopard's traces of operations (JSON lines or JSON)",
     suffixes=(".leopard.jsonl", ".leopard.json"),
     sniff=_sniff,
     read=partial(read_text, "leopard"),
-    write=_write,
+    write=partial(write_text, _writer),
     writer=_writer,
     holds=frozenset(FEATURES)
     - {
