@@ -96,7 +96,7 @@ def test_a_mistake_is_told_with_its_byte(content: bytes, message: str, tmp_path:
 
 def test_sessions_and_transactions_are_numbered() -> None:
     history = FORM.read(BINCODE)
-    assert [session.id for session in history.sessions] == [0, 1, 2]
+    assert [session.id for session in history.sessions] == [0, 2]
     assert [transaction.id for transaction in history] == [0, 1, 2, "failed-1"]
     assert [(o.kind, o.key, o.value) for o in history[0].operations] == [
         (OperationKind.WRITE, 1, 5),

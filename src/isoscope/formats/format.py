@@ -63,6 +63,21 @@ FEATURES = (
 )
 
 
+#: What a file has in the place of a feature that its format does not have; anything else is left out.
+_INSTEAD = {
+    "aborted transactions of several operations": "each write is a transaction of its own",
+    "indeterminate transactions": (
+        "those that somebody observed are written as committed, the others left out"
+    ),
+    "inserts": "written as writes",
+    "integers beyond 64 bits": "keys, values or ids are numbered",
+    "keys that are no integers": "all keys are numbered",
+    "session ids that are no integers": "sessions are numbered",
+    "transaction ids that are no integers": "transactions are numbered",
+    "transactions without a session id": "their sessions are numbered",
+    "values that are no integers": "all values are numbered",
+}
+
 #: The name of a native writer, or how it follows from the path without `.gz` or `.zst`.
 Writer: TypeAlias = str | Callable[[str], str]
 
@@ -119,15 +134,26 @@ class Format:
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
         """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
         held = self.holds | self.partly
-        lost = [feature for feature in history.columns.features() if feature not in held]
-        said = history.initial
-        if "initial values of single keys" in self.partly:
-            said = replace(said, of_key={})
+        lost = [_told(feature, held) for feature in history.columns.features() if feature not in held]
+        # Those of single keys are a feature.
+        said = replace(history.initial, of_key={})
         if self.initial is not None and _matters(history) and not _same(said, self.initial):
             lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
             lost += history.columns.unwritable(_name(self.writer, path))
         return tuple(lost)
+
+    def leaves_operations(self, history: History, path: str = "") -> bool:
+        """Whether a file called `path` would have any operation of `history`."""
+        return self.writer is None or history.columns.leaves_operations(_name(self.writer, path))
+
+
+def _told(feature: str, held: frozenset[str]) -> str:
+    """The name of a lost feature, with what is written in its place."""
+    # Where no aborted transaction is written, there is nothing more to say.
+    if feature == "aborted transactions of several operations" and "aborted transactions" not in held:
+        return feature
+    return f"{feature}: {_INSTEAD[feature]}" if feature in _INSTEAD else feature
 
 
 def _same(said: Initial, here: Initial) -> bool:
@@ -136,7 +162,7 @@ def _same(said: Initial, here: Initial) -> bool:
 
 
 def _initial_loss(said: Initial, here: Initial) -> str:
-    if str(said) == str(here) and not said.of_key:
+    if str(said) == str(here):
         return "whether an explicit write of the initial value takes its place"
     return f"the initial value ({said}, here {here})"
 
