@@ -50,7 +50,7 @@ def test_a_loss_error_lists_everything_that_would_be_lost() -> None:
         "  - lists\n"
         "  - timestamps\n"
         "\n"
-        "hint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything"
+        "hint: --lossy (in Python `lossy=True`) writes the rest; Parquet holds everything"
     )
     assert error.losses == ("lists", "timestamps")
 

@@ -37,7 +37,7 @@ class LossError(IsoscopeError):
         lost = "\n".join(f"  - {loss}" for loss in self.losses)
         return (
             f"{self.format} cannot hold all of this history; it would lose\n{lost}\n\n"
-            "hint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything"
+            "hint: --lossy (in Python `lossy=True`) writes the rest; Parquet holds everything"
         )
 
 

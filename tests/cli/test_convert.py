@@ -38,9 +38,9 @@ def test_what_would_be_lost_is_refused_by_name_and_nothing_is_written(folder: Pa
     assert done.status == 2
     assert done.err.startswith("error: plume cannot hold all of this history; it would lose\n  - ")
     assert "  - lists\n" in done.err
-    assert "  - keys that are no integers\n" in done.err
+    assert "  - keys that are no integers: all keys are numbered\n" in done.err
     assert done.err.endswith(
-        "\n\nhint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything\n"
+        "\n\nhint: --lossy (in Python `lossy=True`) writes the rest; Parquet holds everything\n"
     )
     assert not (folder / "out.txt").exists()
 
@@ -52,7 +52,23 @@ def test_lossy_drops_it_and_says_so(folder: Path) -> None:
     done = run("convert", "mixed.edn", "out.txt", "--lossy")
     assert done.status == 0
     assert done.out == ""
-    assert "dropped: values that are no integers" in done.err.splitlines()
+    assert "lost: values that are no integers: all values are numbered" in done.err.splitlines()
+
+
+def test_a_file_without_any_operation_of_the_history_is_not_written(folder: Path) -> None:
+    done = run("convert", "list.edn", "out.txt", "--lossy")
+    assert (done.status, done.err) == (
+        2,
+        "error: plume can hold no operation of this history, so nothing would be left of it\n\n"
+        "hint: choose another format; Parquet holds everything\n",
+    )
+    assert not (folder / "out.txt").exists()
+
+
+def test_the_made_up_ids_of_aborted_transactions_are_a_loss(folder: Path) -> None:
+    (folder / "aborted.txt").write_text("w(1,1,1,1)\nw(1,2,1,-1)\n")
+    done = run("convert", "aborted.txt", "out.hist", "--lossy")
+    assert (done.status, done.err) == (0, "lost: ids of aborted transactions: renumbered\n")
 
 
 def test_a_dash_is_standard_output(folder: Path) -> None:

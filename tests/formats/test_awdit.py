@@ -108,13 +108,6 @@ def test_transactions_and_sessions_are_numbered_by_their_place() -> None:
     assert history.notes == {}
 
 
-def test_a_directory_is_read_file_by_file_each_with_sessions_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "1.awdit").write_text("w 0 0\n")
-    (tmp_path / "2.awdit").write_text("w 0 1\n-----\nr 0 1\n")
-    sessions = formats.load(tmp_path).sessions
-    assert [session.transactions for session in sessions] == [(0,), (1, 2)]
-
-
 def test_a_value_that_nobody_wrote_is_thin_air_and_so_is_zero() -> None:
     history = FORM.read(b"r 0 0\n")
     assert history.initial == Initial(value=None)

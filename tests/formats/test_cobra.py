@@ -115,8 +115,8 @@ def test_each_log_is_a_session_in_the_order_of_their_numbers(tmp_path: Path) -> 
     (tmp_path / "T9.log").write_bytes(b"")
     (tmp_path / "late.log").write_bytes(record("S", 4) + record("R", 1, 10, 5, 7) + record("C", 4))
     history = formats.load(tmp_path)
-    assert [session.id for session in history.sessions] == [2, 9, 10, "late"]
-    assert [len(session.transactions) for session in history.sessions] == [1, 0, 1, 1]
+    assert [session.id for session in history.sessions] == [2, 10, "late"]
+    assert [len(session.transactions) for session in history.sessions] == [1, 1, 1]
     assert history.source.place(history[4].operations[0].line) == f"{tmp_path / 'late.log'}: byte 9"
 
 

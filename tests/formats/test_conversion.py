@@ -66,10 +66,15 @@ def test_lossy_says_what_it_drops_and_what_is_left_is_whole(
     source: Form, target: Form, tmp_path: Path
 ) -> None:
     given, made = paths(source, target, tmp_path)
-    losses = target.losses(formats.load(given))
+    history = formats.load(given)
+    losses = target.losses(history)
     done = run("convert", given, made, "--to", target.format, "--lossy")
+    if not formats.find(target.format).leaves_operations(history, made.name):
+        assert (done.status, made.exists()) == (2, False)
+        assert done.err.startswith(f"error: {target.format} can hold no operation of this history")
+        return
     assert (done.status, done.out) == (0, "")
-    assert done.err.splitlines() == [f"dropped: {loss}" for loss in losses]
+    assert done.err.splitlines() == [f"lost: {loss}" for loss in losses]
     again = tmp_path / f"again{target.suffix}"
     done = run("convert", made, again, "--format", target.format, "--to", target.format)
     assert (done.status, done.err) == (0, "")
@@ -101,7 +106,8 @@ def test_formats_of_integers_refuse_everything_else_by_name(name: str, feature: 
             "keys that are neither integers from 0 nor names of letters, digits and `_`"
         )
     }
-    assert named.get((name, feature), feature) in FORMS[name].losses(BEYOND_INTEGERS[feature])
+    losses = FORMS[name].losses(BEYOND_INTEGERS[feature])
+    assert any(loss.split(":")[0] == named.get((name, feature), feature) for loss in losses)
 
 
 RANGE = Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2))

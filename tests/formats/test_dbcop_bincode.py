@@ -96,7 +96,7 @@ def test_a_mistake_is_told_with_its_byte(content: bytes, message: str, tmp_path:
 
 def test_sessions_and_transactions_are_numbered() -> None:
     history = FORM.read(BINCODE)
-    assert [session.id for session in history.sessions] == [0, 1, 2]
+    assert [session.id for session in history.sessions] == [0, 2]
     assert [transaction.id for transaction in history] == [0, 1, 2, "failed-1"]
     assert [(o.kind, o.key, o.value) for o in history[0].operations] == [
         (OperationKind.WRITE, 1, 5),
@@ -153,7 +153,8 @@ def test_two_files_are_two_histories(tmp_path: Path) -> None:
         formats.load(tmp_path)
     assert str(caught.value) == (
         f"{tmp_path}: one file is one dbcop-bincode history, and this directory holds 2\n\n"
-        f"hint: name one of them, such as {tmp_path / '9.bincode'}"
+        f"hint: name one of them, such as {tmp_path / '9.bincode'}; "
+        "`isoscope check --summary` takes each file for a history of its own"
     )
 
 

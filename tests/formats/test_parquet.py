@@ -12,10 +12,7 @@ import pytest
 
 from isoscope import formats
 from isoscope.errors import FormatError
-from isoscope.history import Initial
-from isoscope.recorder import build
 from tests.formats.forms import FORMS
-from tests.strategies import EVERYTHING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,20 +118,3 @@ def test_a_file_that_is_cut_off_says_so(tmp_path: Path) -> None:
     path.write_bytes(FORMS["parquet"].sample[:-9])
     assert message(path).startswith(f"{path}: expected a Parquet file that is whole, found ")
     assert message(path).endswith("hint: the file was cut off or damaged, or is no Parquet file")
-
-
-def test_a_history_split_into_files_is_the_same_history(tmp_path: Path) -> None:
-    transactions, initial = list(EVERYTHING), Initial(value=0, of_key={"x": 5})
-    formats.save(build(transactions[:1], initial=initial), tmp_path / "1.parquet")
-    formats.save(build(transactions[1:], initial=initial), tmp_path / "2.parquet")
-    assert formats.load(tmp_path) == build(transactions, initial=initial)
-
-
-def test_files_of_one_history_must_agree_on_initial_values(tmp_path: Path) -> None:
-    for name, value in (("1.parquet", 0), ("2.parquet", 7)):
-        formats.save(build([], initial=Initial(value=value)), tmp_path / name)
-    assert message(tmp_path) == (
-        f"{tmp_path / '2.parquet'}: expected the initial values of {tmp_path / '1.parquet'}, found others\n"
-        "\n"
-        "hint: are these files of one history?"
-    )

@@ -212,7 +212,7 @@ def test_every_feature_is_held_by_parquet_and_named_where_it_is_lost() -> None:
     assert FORMS["parquet"].losses(EVERYTHING) == ()
     for name, form in TEXT_FORMS.items():
         unheld = set(formats.FEATURES) - formats.find(form.format).holds - formats.find(form.format).partly
-        assert unheld <= set(form.losses(EVERYTHING)), name
+        assert unheld <= {loss.split(": ")[0] for loss in form.losses(EVERYTHING)}, name
 
 
 def write(key: Scalar, value: Scalar) -> Operation:
@@ -314,7 +314,8 @@ def test_a_loss_has_a_name(name: str, changes: dict[str, Any], loss: str, small:
     kept = formats.find(form.format).initial
     [transaction] = small
     assert form.losses(build([transaction], initial=kept)) == ()
-    assert form.losses(build([replace(transaction, **changes)], initial=kept)) == (loss,)
+    [told] = form.losses(build([replace(transaction, **changes)], initial=kept))
+    assert told.split(": ")[0] == loss
 
 
 @pytest.mark.parametrize(("value", "shown"), [(False, "False"), (0.0, "0.0"), (5, "5")])
@@ -334,11 +335,11 @@ def test_a_loss_is_an_error_that_names_all_of_it(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "plume cannot hold all of this history; it would lose\n"
         "  - empty transactions\n"
-        "  - transaction ids that are no integers\n"
-        "  - transactions without a session id\n"
+        "  - transaction ids that are no integers: transactions are numbered\n"
+        "  - transactions without a session id: their sessions are numbered\n"
         "  - the initial value (5, here 0)\n"
         "\n"
-        "hint: --lossy (in Python `lossy=True`) drops it; Parquet holds everything"
+        "hint: --lossy (in Python `lossy=True`) writes the rest; Parquet holds everything"
     )
     assert list(tmp_path.iterdir()) == []
     assert formats.save(history, path, lossy=True) == caught.value.losses

@@ -12,6 +12,7 @@ import zstandard
 from isoscope import formats
 from isoscope.errors import FormatError, IsoscopeError, UsageError
 from isoscope.formats.source import File, Input, output
+from tests.formats.forms import ALL_FORMS
 
 LINE = b"w(1,2,3,4)\n"
 
@@ -130,3 +131,15 @@ def test_an_input_is_one_file_or_all_files_of_a_directory(tmp_path: Path) -> Non
     (tmp_path / "a").write_bytes(LINE)
     assert [file.path for file in Input.of(tmp_path).files] == [str(tmp_path / name) for name in ("a", "b")]
     assert Input.of(tmp_path).head() == LINE
+
+
+@pytest.mark.parametrize(
+    "name", ["awdit", "dbcop-hist", "dbcop-json", "dbcop-yaml", "dbcop-bincode", "parquet"]
+)
+def test_files_that_are_histories_of_their_own_are_not_joined(name: str, tmp_path: Path) -> None:
+    form = ALL_FORMS[name]
+    (tmp_path / f"1{form.suffix}").write_bytes(form.sample)
+    assert formats.load(tmp_path) == form.read(form.sample)
+    (tmp_path / f"2{form.suffix}").write_bytes(form.sample)
+    with pytest.raises(UsageError, match=f"one file is one {name} history, and this directory holds 2"):
+        formats.load(tmp_path)

@@ -3,7 +3,7 @@
 use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
+use isoscope_kernel::formats::{self, aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
@@ -300,6 +300,11 @@ impl Columns {
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };
         Ok(py.detach(|| unwritable(&self.0)))
+    }
+
+    /// Whether a format that is text would hold any operation of the history.
+    fn leaves_operations(&self, py: Python<'_>, format: &str) -> bool {
+        py.detach(|| formats::leaves_operations(&self.0, format))
     }
 
     /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the

@@ -291,6 +291,27 @@ impl Builder {
         }
     }
 
+    /// A session without a transaction says nothing, and few formats could write it.
+    fn leave_out_empty_sessions(&mut self) {
+        let mut numbers = vec![None; self.session_ids.len()];
+        for &session in &self.transactions.sessions {
+            numbers[session as usize] = Some(0);
+        }
+        let empty = numbers.iter().filter(|number| number.is_none()).count();
+        if empty == 0 {
+            return;
+        }
+        for (next, number) in (0..).zip(numbers.iter_mut().flatten()) {
+            *number = next;
+        }
+        let mut is_used = numbers.iter().map(Option::is_some);
+        self.session_ids.retain(|_| is_used.next() == Some(true));
+        for session in &mut self.transactions.sessions {
+            *session = numbers[*session as usize].unwrap_or_default();
+        }
+        self.note("sessions without a transaction left out", empty as u64);
+    }
+
     /// The history.
     ///
     /// # Errors
@@ -301,6 +322,7 @@ impl Builder {
             return Err(ParseError::on_line(0, "at most 4,294,967,294 operations", "more")
                 .hint("split the history by time"));
         }
+        self.leave_out_empty_sessions();
         let transactions = self.transactions.sessions.len();
         let operation_offsets = offsets(transactions, &self.owners);
         self.group_by_transaction(&operation_offsets);

@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.argument("target", metavar="OUT")
 @format_option("IN")
 @click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
-@click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say so.")
+@click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
     """Convert a history to another format.
 
@@ -29,4 +29,4 @@ def command(source: str, target: str, *, format_: str | None, to: str | None, lo
     """
     history = formats.load(source, format=format_)
     for loss in formats.save(history, target, format=to, lossy=lossy):
-        click.echo(f"dropped: {loss}", err=True)
+        click.echo(f"lost: {loss}", err=True)

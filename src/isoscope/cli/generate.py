@@ -48,7 +48,7 @@ def _level(_context: click.Context, _option: click.Parameter, name: str | None) 
               help="Retire a key after this many writes (0: never).")  # fmt: skip
 @click.option("--timestamps", is_flag=True, help="Give every transaction a start and a commit timestamp.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**64 - 1))
-@click.option("--lossy", is_flag=True, help="Drop what OUT cannot hold, and say so.")
+@click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 @click.option(
     "--format",
     "format_",
@@ -92,7 +92,7 @@ def command(
         **parameters,
     )
     for loss in formats.save(generate(workload), target, format=chosen.name, lossy=lossy):
-        click.echo(f"dropped: {loss}", err=True)
+        click.echo(f"lost: {loss}", err=True)
 
 
 def _refuse_what_the_mix_decides() -> None:

@@ -110,8 +110,8 @@ def save(
 ) -> tuple[str, ...]:
     """Writes `history`; the format follows from the name unless it is given.
 
-    Raises LossError, naming everything that the format cannot hold, unless `lossy`; then it drops that
-    and returns its names.
+    Raises LossError, naming everything that the format cannot hold, unless `lossy`; then it writes the
+    rest and returns the names. A file without any operation of a history that has some is never written.
     """
     chosen = find(format) if format else for_path(os.fspath(path))
     if chosen.write is None:
@@ -120,6 +120,11 @@ def save(
     losses = chosen.losses(history, plain)
     if losses and not lossy:
         raise LossError(chosen.name, losses)
+    if losses and history.counts["operations"] and not chosen.leaves_operations(history, plain):
+        raise UsageError(
+            f"{chosen.name} can hold no operation of this history, so nothing would be left of it\n\n"
+            "hint: choose another format; Parquet holds everything"
+        )
     with output(path) as sink:
         chosen.write(history, sink, path=plain)
     return losses

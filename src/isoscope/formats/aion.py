@@ -7,13 +7,9 @@ or as JSON lines. The initial value is unknown.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import FEATURES, Format, fields, read_text
+from isoscope.formats.format import FEATURES, Format, fields, read_text, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -27,17 +23,13 @@ def _writer(path: str) -> str:
     return "aion-lines" if path.endswith(".jsonl") else "aion"
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="aion",
     title="CHRONOS and AION histories (JSON or JSON lines)",
     suffixes=(".json", ".jsonl"),
     sniff=_sniff,
     read=partial(read_text, "aion"),
-    write=_write,
+    write=partial(write_text, _writer),
     writer=_writer,
     holds=frozenset(FEATURES)
     - {

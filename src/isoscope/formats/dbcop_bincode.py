@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import TYPE_CHECKING
+from functools import partial
 
-from isoscope._native import Reader
-from isoscope.formats.format import Format, feed
+from isoscope.formats.format import Format, read_one
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.formats.source import Input
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -42,15 +37,11 @@ def _sniff(head: bytes) -> bool:
     return len(head) >= at + _LENGTH.size and _LENGTH.unpack_from(head, at)[0] < _LARGEST
 
 
-def _read(source: Input, *, initial: Initial | None = None) -> History:
-    return feed(Reader(FORMAT.name), source.only(FORMAT.name), name=FORMAT.name, initial=initial)
-
-
 FORMAT = Format(
     name="dbcop-bincode",
     title="dbcop and PolySI histories (bincode)",
     suffixes=(".bincode",),
     sniff=_sniff,
-    read=_read,
+    read=partial(read_one, "dbcop-bincode"),
     initial=Initial(value=0, replaceable=True),
 )

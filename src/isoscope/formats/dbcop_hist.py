@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import Format, read_text
+from isoscope.formats.format import Format, read_one, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -25,22 +21,14 @@ def _sniff(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-def _writer(path: str) -> str:  # noqa: ARG001
-    return "dbcop-hist"
-
-
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="dbcop-hist",
     title="dbcop's text",
     suffixes=(".hist",),
     sniff=_sniff,
-    read=partial(read_text, "dbcop-hist"),
-    write=_write,
-    writer=_writer,
+    read=partial(read_one, "dbcop-hist"),
+    write=partial(write_text, "dbcop-hist"),
+    writer="dbcop-hist",
     holds=frozenset(
         {"aborted transactions", "aborted transactions of several operations", "registers"},
     ),

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import Format, read_text
+from isoscope.formats.format import Format, read_one, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -26,22 +22,14 @@ def _sniff(head: bytes) -> bool:
     return bool(_OBJECT.match(head) or _ARRAY.match(head))
 
 
-def _writer(path: str) -> str:  # noqa: ARG001
-    return "dbcop-json"
-
-
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="dbcop-json",
     title="dbcop's JSON",
     suffixes=(".dbcop.json",),
     sniff=_sniff,
-    read=partial(read_text, "dbcop-json"),
-    write=_write,
-    writer=_writer,
+    read=partial(read_one, "dbcop-json"),
+    write=partial(write_text, "dbcop-json"),
+    writer="dbcop-json",
     holds=frozenset(
         {
             "aborted transactions",

@@ -7,15 +7,10 @@ style. Value 0 is the initial value. One file is one history.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import partial
 
-from isoscope._native import Reader
-from isoscope.formats.format import Format, feed
+from isoscope.formats.format import Format, read_one
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.formats.source import Input
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -28,15 +23,11 @@ def _sniff(head: bytes) -> bool:
     return _START.match(head) is not None and _EVENT.search(head) is not None
 
 
-def _read(source: Input, *, initial: Initial | None = None) -> History:
-    return feed(Reader(FORMAT.name), source.only(FORMAT.name), name=FORMAT.name, initial=initial)
-
-
 FORMAT = Format(
     name="dbcop-yaml",
     title="dbcop histories (YAML)",
     suffixes=(".yaml", ".yml"),
     sniff=_sniff,
-    read=_read,
+    read=partial(read_one, "dbcop-yaml"),
     initial=Initial(value=0, replaceable=True),
 )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 from isoscope._native import ParseError, Reader
 from isoscope.errors import FormatError
 from isoscope.history import History, Initial, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from isoscope.formats.source import Input
 
 __all__ = [
@@ -23,10 +22,13 @@ __all__ = [
     "ReadFunction",
     "SniffFunction",
     "WriteFunction",
+    "Writer",
     "feed",
     "fields",
     "format_error",
+    "read_one",
     "read_text",
+    "write_text",
 ]
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?[\s\[]*\{")
@@ -68,6 +70,25 @@ FEATURES = (
 )
 
 
+#: What a file has in the place of a feature that its format does not have; anything else is left out.
+_INSTEAD = {
+    "aborted transactions of several operations": "each write is a transaction of its own",
+    "indeterminate transactions": (
+        "those that somebody observed are written as committed, the others left out"
+    ),
+    "inserts": "written as writes",
+    "integers beyond 64 bits": "keys, values or ids are numbered",
+    "keys that are no integers": "all keys are numbered",
+    "session ids that are no integers": "sessions are numbered",
+    "transaction ids that are no integers": "transactions are numbered",
+    "transactions without a session id": "their sessions are numbered",
+    "values that are no integers": "all values are numbered",
+}
+
+#: The name of a native writer, or how it follows from the path without `.gz` or `.zst`.
+Writer: TypeAlias = str | Callable[[str], str]
+
+
 class ReadFunction(Protocol):
     """Reads a history; `initial` replaces the initial values that the format stands for."""
 
@@ -99,8 +120,8 @@ class Format:
     A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
     a reader assumes, which a history with another assumption loses (None: the format writes its own).
     `named` says whether the names of the files tell this format, where the content alone could be another.
-    `writer` names the native writer for a path, which may have more to lose: it says what is lost of the
-    features that the format holds `partly`, whether `holds` has them or not.
+    `writer` is the native writer, which may have more to lose: it says what is lost of the features that
+    the format holds `partly`, whether `holds` has them or not.
     """
 
     name: str
@@ -113,7 +134,7 @@ class Format:
     holds: frozenset[str] = field(default_factory=frozenset)
     partly: frozenset[str] = field(default_factory=frozenset)
     initial: Initial | None = None
-    writer: Callable[[str], str] | None = None
+    writer: Writer | None = None
 
     def __post_init__(self) -> None:
         if unheard := (self.holds | self.partly) - set(FEATURES):
@@ -122,15 +143,26 @@ class Format:
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
         """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
         held = self.holds | self.partly
-        lost = [feature for feature in history.columns.features() if feature not in held]
-        said = history.initial
-        if "initial values of single keys" in self.partly:
-            said = replace(said, of_key={})
+        lost = [_told(feature, held) for feature in history.columns.features() if feature not in held]
+        # Those of single keys are a feature.
+        said = replace(history.initial, of_key={})
         if self.initial is not None and _matters(history) and not _same(said, self.initial):
             lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
-            lost += history.columns.unwritable(self.writer(path))
+            lost += history.columns.unwritable(_name(self.writer, path))
         return tuple(lost)
+
+    def leaves_operations(self, history: History, path: str = "") -> bool:
+        """Whether a file called `path` would have any operation of `history`."""
+        return self.writer is None or history.columns.leaves_operations(_name(self.writer, path))
+
+
+def _told(feature: str, held: frozenset[str]) -> str:
+    """The name of a lost feature, with what is written in its place."""
+    # Where no aborted transaction is written, there is nothing more to say.
+    if feature == "aborted transactions of several operations" and "aborted transactions" not in held:
+        return feature
+    return f"{feature}: {_INSTEAD[feature]}" if feature in _INSTEAD else feature
 
 
 def _same(said: Initial, here: Initial) -> bool:
@@ -139,7 +171,7 @@ def _same(said: Initial, here: Initial) -> bool:
 
 
 def _initial_loss(said: Initial, here: Initial) -> str:
-    if str(said) == str(here) and not said.of_key:
+    if str(said) == str(here):
         return "whether an explicit write of the initial value takes its place"
     return f"the initial value ({said}, here {here})"
 
@@ -182,6 +214,20 @@ def fields(head: bytes) -> Fields:
 def read_text(name: str, source: Input, *, initial: Initial | None = None) -> History:
     """Reads a format whose parser is `Reader(name)`."""
     return feed(Reader(name), source, name=name, initial=initial)
+
+
+def read_one(name: str, source: Input, *, initial: Initial | None = None) -> History:
+    """The same for a format of which one file is one history."""
+    return read_text(name, source.only(name), initial=initial)
+
+
+def write_text(writer: Writer, history: History, sink: BinaryIO, *, path: str) -> None:
+    """Writes a format that has a native writer."""
+    history.columns.write(_name(writer, path), sink)
+
+
+def _name(writer: Writer, path: str) -> str:
+    return writer if isinstance(writer, str) else writer(path)
 
 
 def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = None) -> History:

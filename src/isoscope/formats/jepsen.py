@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from isoscope._native import ParseError, Reader
-from isoscope.formats.format import FEATURES, Format, feed, fields, format_error
+from isoscope.formats.format import FEATURES, Format, feed, fields, format_error, write_text
 from isoscope.formats.source import COMPRESSIONS, File, Input, uncompressed
 from isoscope.history import History, Initial, Source
 
@@ -81,17 +81,13 @@ def _writer(path: str) -> str:
     return "jepsen-json" if path.endswith(".json") else "jepsen"
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="jepsen",
     title="Jepsen and Elle histories (EDN, JSON or JSON lines)",
     suffixes=(".edn", ".jepsen.json", ".jepsen.jsonl"),
     sniff=_sniff,
     read=_read,
-    write=_write,
+    write=partial(write_text, _writer),
     writer=_writer,
     holds=frozenset(FEATURES)
     - {

@@ -9,13 +9,9 @@ initial value is unknown.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import FEATURES, Format, fields, read_text
+from isoscope.formats.format import FEATURES, Format, fields, read_text, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -28,17 +24,13 @@ def _writer(path: str) -> str:
     return "leopard" if path.endswith(".json") else "leopard-lines"
 
 
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="leopard",
     title="Leopard's traces of operations (JSON lines or JSON)",
     suffixes=(".leopard.jsonl", ".leopard.json"),
     sniff=_sniff,
     read=partial(read_text, "leopard"),
-    write=_write,
+    write=partial(write_text, _writer),
     writer=_writer,
     holds=frozenset(FEATURES)
     - {

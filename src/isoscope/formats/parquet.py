@@ -44,17 +44,12 @@ def _sniff(head: bytes) -> bool:
 
 
 def _read(source: Input, *, initial: Initial | None = None) -> History:
-    reader = TableReader()
-    row, files, headers = 1, [], []
-    for file in source.files:
-        files.append((row, file.path))
-        rows, header = _read_file(reader, file, _source(source, files))
-        headers.append(header)
-        row += rows
-    _check_initial(source, headers)
-    said = _source(source, files)
+    [file] = source.only("parquet").files
+    files = () if file.path == source.path else ((1, file.path),)
+    reader, said = TableReader(), Source(path=source.path, format="parquet", files=files)
+    header = _read_file(reader, file, said)
     try:
-        reader.initial_edn(*headers[0])
+        reader.initial_edn(*header)
         if initial is not None:
             reader.initial(initial.value, list(initial.of_key.items()))
         return History(reader.finish(), said)
@@ -62,12 +57,8 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
         raise format_error(error, said) from None
 
 
-def _source(source: Input, files: list[tuple[int, str]]) -> Source:
-    return Source(path=source.path, format="parquet", files=tuple(files) if len(files) > 1 else ())
-
-
-def _read_file(reader: TableReader, file: File, source: Source) -> tuple[int, _InitialEdn]:
-    """Adds one file to `reader`; how many rows it had, and its initial values."""
+def _read_file(reader: TableReader, file: File, source: Source) -> _InitialEdn:
+    """Adds the rows of the file to `reader`; its initial values."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -80,7 +71,7 @@ def _read_file(reader: TableReader, file: File, source: Source) -> tuple[int, _I
             batches = table.iter_batches(_BATCH, columns=_known(schema.names), use_threads=False)
             for batch in _ahead(batches):
                 reader.add(batch.num_rows, *_columns(batch))
-            return int(table.metadata.num_rows), initial
+            return initial
     except ParseError as error:
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
@@ -130,18 +121,6 @@ def _initial(file: File, metadata: dict[bytes, bytes]) -> _InitialEdn:
             hint="a newer Isoscope wrote it: update this one",
         )
     return value, replaceable, of_key
-
-
-def _check_initial(source: Input, headers: list[_InitialEdn]) -> None:
-    """All files of one history must agree on what keys hold before the first write."""
-    for file, header in zip(source.files, headers, strict=True):
-        if header != headers[0]:
-            raise FormatError(
-                path=file.path,
-                expected=f"the initial values of {source.files[0].path}",
-                found="others",
-                hint="are these files of one history?",
-            )
 
 
 def _columns(batch: pa.RecordBatch) -> tuple[dict[str, Any], dict[str, Any], Any, Any]:

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
 
-from isoscope.formats.format import Format, read_text
+from isoscope.formats.format import Format, read_text, write_text
 from isoscope.history import Initial
-
-if TYPE_CHECKING:
-    from isoscope.history import History
 
 __all__ = ["FORMAT"]
 
@@ -25,22 +21,14 @@ def _sniff(head: bytes) -> bool:
     return _LINE.match(head) is not None
 
 
-def _writer(path: str) -> str:  # noqa: ARG001
-    return "plume"
-
-
-def _write(history: History, sink: BinaryIO, *, path: str) -> None:
-    history.columns.write(_writer(path), sink)
-
-
 FORMAT = Format(
     name="plume",
     title="Plume and PolySI text",
     suffixes=(".txt", ".plume"),
     sniff=_sniff,
     read=partial(read_text, "plume"),
-    write=_write,
-    writer=_writer,
+    write=partial(write_text, "plume"),
+    writer="plume",
     holds=frozenset({"registers"}),
     partly=frozenset({"aborted transactions"}),
     initial=Initial(value=0, replaceable=True),

@@ -135,7 +135,8 @@ class Input:
             return self
         raise UsageError(
             f"{self.path}: one file is one {name} history, and this directory holds {len(self.files)}\n\n"
-            f"hint: name one of them, such as {self.files[0].path}"
+            f"hint: name one of them, such as {self.files[0].path}; "
+            "`isoscope check --summary` takes each file for a history of its own"
         )
 
     def head(self) -> bytes:

@@ -40,7 +40,7 @@ mod write;
 
 pub use enclosure::{Enclosure, Marks, Next, split};
 pub use number::Number;
-pub use write::{is_id, unwritable, write_id, write_string, write_value};
+pub use write::{Spelling, is_id, unwritable, write_string, write_value};
 
 use crate::error::ParseError;
 use crate::value::{AtomKind, Value, Values};

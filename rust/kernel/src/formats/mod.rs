@@ -22,8 +22,10 @@ pub mod viper;
 
 mod placed;
 mod reader;
+mod remainder;
 
 pub use reader::Reader;
+pub use remainder::leaves_operations;
 
 use crate::error::ParseError;
 use crate::history::History;

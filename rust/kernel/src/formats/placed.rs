@@ -1,10 +1,12 @@
 //! Formats without ids: transactions and sessions are called 1, 2, 3, ... by their place in the input.
 
 mod initial;
+mod kept;
 mod numbers;
 mod sessions;
 
 pub(super) use initial::{Version, ZERO, is_initial_read, lost_versions};
+pub(super) use kept::kept;
 pub(super) use numbers::{Naturals, is_beyond, is_negative, natural, push_number};
 pub(super) use sessions::{misplaced_ids, sessions};
 

@@ -1,6 +1,6 @@
 //! Histories as AION JSON.
 
-use crate::formats::json;
+use crate::formats::json::{self, Spelling};
 use crate::history::{History, Kind, Status, Timestamp};
 use crate::value::Value;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = json::unwritable(history);
     let is_odd = |&id: &Value| !json::is_id(&history.values, id);
     if history.transactions.ids.iter().any(is_odd) || history.session_ids.iter().any(is_odd) {
-        lost.push("ids that are neither integers nor strings");
+        lost.push("ids that are neither integers nor strings: written as strings");
     }
     lost
 }
@@ -41,12 +41,13 @@ fn write_all(
     out: &mut dyn Write,
     (open, between, close): (&str, &str, &str),
 ) -> io::Result<()> {
+    let spelling = Spelling::of(&history.values);
     let mut chunk = open.as_bytes().to_vec();
     for transaction in 0..history.transaction_count() {
         if transaction > 0 {
             chunk.extend(between.as_bytes());
         }
-        write_transaction(history, transaction, &mut chunk);
+        write_transaction(history, &spelling, transaction, &mut chunk);
         if chunk.len() >= CHUNK {
             out.write_all(&chunk)?;
             chunk.clear();
@@ -56,14 +57,14 @@ fn write_all(
     out.write_all(&chunk)
 }
 
-fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
+fn write_transaction(history: &History, spelling: &Spelling<'_>, transaction: usize, out: &mut Vec<u8>) {
     let columns = &history.transactions;
     out.extend(b"{\"tid\":");
-    json::write_id(&history.values, columns.ids[transaction], out);
+    spelling.id(columns.ids[transaction], out);
     let session = history.session_ids[columns.sessions[transaction] as usize];
     if session != Value::NIL {
         out.extend(b",\"sid\":");
-        json::write_id(&history.values, session, out);
+        spelling.id(session, out);
     }
     if let Some(place) = columns.sequences.get(transaction).number() {
         out.extend(format!(",\"sno\":{place}").as_bytes());
@@ -76,7 +77,7 @@ fn write_transaction(history: &History, transaction: usize, out: &mut Vec<u8>) {
         Status::Indeterminate => out.extend(b",\"status\":\"indeterminate\""),
     }
     out.extend(b",\"ops\":");
-    write_operations(history, transaction, out);
+    write_operations(history, spelling, transaction, out);
     out.push(b'}');
 }
 
@@ -86,10 +87,10 @@ fn write_timestamp(name: &str, timestamp: Timestamp, out: &mut Vec<u8>) {
     }
 }
 
-fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) {
+fn write_operations(history: &History, spelling: &Spelling<'_>, transaction: usize, out: &mut Vec<u8>) {
     let mut bracket = b'[';
     for operation in history.operations_of(transaction) {
-        let Some(letter) = letter(history.operations.kinds[operation]) else {
+        let Some(letter) = letter(history, operation) else {
             continue;
         };
         out.push(bracket);
@@ -97,9 +98,9 @@ fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) {
         out.extend(b"{\"t\":\"");
         out.push(letter);
         out.extend(b"\",\"k\":");
-        json::write_value(&history.values, history.keys[history.operations.keys[operation] as usize], out);
+        spelling.value(history.keys[history.operations.keys[operation] as usize], out);
         out.extend(b",\"v\":");
-        json::write_value(&history.values, history.operations.values[operation], out);
+        spelling.value(history.operations.values[operation], out);
         out.push(b'}');
     }
     if bracket == b'[' {
@@ -108,9 +109,10 @@ fn write_operations(history: &History, transaction: usize, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// How the format calls an operation; it has no deletes, range reads and markers.
-fn letter(kind: Kind) -> Option<u8> {
-    match kind {
+/// How the format calls an operation; it has no deletes, range reads, markers and unknown results.
+fn letter(history: &History, operation: usize) -> Option<u8> {
+    match history.operations.kinds[operation] {
+        Kind::Read if history.operations.values[operation] == Value::UNKNOWN => None,
         Kind::Read => Some(b'r'),
         Kind::Write | Kind::Insert => Some(b'w'),
         Kind::Append => Some(b'a'),

@@ -1,6 +1,6 @@
 //! A history in AWDIT's test format.
 
-use crate::formats::placed::{Naturals, is_negative, misplaced_ids, push_number, sessions};
+use crate::formats::placed::{Naturals, is_negative, kept, misplaced_ids, push_number, sessions};
 use crate::history::{History, Kind, Status};
 use std::io::{self, Write};
 
@@ -16,10 +16,9 @@ const CHUNK: usize = 1 << 20;
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let numbers = Naturals::of(history, |_| false);
     let written = |operation: usize| number(history, &numbers, operation).is_some();
-    let is_kept = |transaction: usize| {
-        history.transactions.statuses[transaction] != Status::Aborted
-            && history.operations_of(transaction).any(written)
-    };
+    let is_committed = committed(history);
+    let is_kept =
+        |transaction: usize| is_committed(transaction) && history.operations_of(transaction).any(written);
     let mut text = Vec::new();
     write_initial(history, &numbers, &is_kept, &mut text);
     for session in sessions(history, is_kept) {
@@ -39,6 +38,12 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     out.write_all(&text)
+}
+
+/// Whether a transaction is committed, or counts as that.
+fn committed(history: &History) -> impl Fn(usize) -> bool {
+    let kept = kept(history);
+    move |transaction| kept[transaction] && history.transactions.statuses[transaction] != Status::Aborted
 }
 
 fn write_transaction(history: &History, numbers: &Naturals<'_>, transaction: usize, text: &mut Vec<u8>) {
@@ -95,9 +100,9 @@ fn write_initial(
 /// What the format cannot say of `history`, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let mut lost = misplaced_ids(history);
+    let mut lost = misplaced_ids(history, committed(history));
     if history.keys.iter().chain(&history.operations.values).any(|&value| is_negative(history, value)) {
-        lost.push("negative integers");
+        lost.push("negative integers: all keys or all values are numbered");
     }
     lost
 }

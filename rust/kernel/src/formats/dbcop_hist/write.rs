@@ -2,7 +2,7 @@
 
 use super::{is_name, spelt_natural};
 use crate::formats::placed::{
-    Naturals, Version, is_beyond, is_initial_read, lost_versions, misplaced_ids, natural, push_number,
+    Naturals, Version, is_beyond, is_initial_read, kept, lost_versions, misplaced_ids, natural, push_number,
     sessions,
 };
 use crate::history::{History, Kind, Status};
@@ -25,10 +25,10 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
         is_named: history.keys.iter().all(|&key| is_variable(history, key)),
     };
     let mut text = Vec::new();
+    let kept = kept(history);
     let is_kept = |transaction: usize| {
-        history
-            .operations_of(transaction)
-            .any(|operation| Version::of(history, &writer.numbers, operation).is_some())
+        let is_written = |operation| Version::of(history, &writer.numbers, operation).is_some();
+        kept[transaction] && history.operations_of(transaction).any(is_written)
     };
     for (session, transactions) in sessions(history, is_kept).enumerate() {
         if session > 0 {
@@ -97,10 +97,11 @@ fn is_variable(history: &History, key: Value) -> bool {
 /// What the text cannot say of `history`, beyond the features that the format does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let mut lost = misplaced_ids(history);
+    let kept = kept(history);
+    let mut lost = misplaced_ids(history, |transaction| kept[transaction]);
     let is_lost = |&key: &Value| !is_variable(history, key) && !is_beyond(history, key);
     if history.keys.iter().any(is_lost) {
-        lost.push("keys that are neither integers from 0 nor names of letters, digits and `_`");
+        lost.push("keys that are neither integers from 0 nor names of letters, digits and `_`: all keys are numbered");
     }
     lost.extend(lost_versions(history));
     lost

@@ -1,7 +1,8 @@
 //! A history as dbcop's JSON file, one transaction a line.
 
 use crate::formats::placed::{
-    Naturals, Version, is_initial_read, is_negative, lost_versions, misplaced_ids, push_number, sessions,
+    Naturals, Version, is_initial_read, is_negative, kept, lost_versions, misplaced_ids, push_number,
+    sessions,
 };
 use crate::history::{History, Kind, Status};
 use std::io::{self, Write};
@@ -19,9 +20,9 @@ const INSTANT: &str = "1970-01-01T00:00:00+00:00";
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let numbers = Naturals::of(history, |operation| is_initial_read(history, operation));
-    let writer = Writer { history, numbers };
+    let writer = Writer { history, numbers, kept: kept(history) };
     let mut text = writer.head().into_bytes();
-    for (session, transactions) in sessions(history, |_| true).enumerate() {
+    for (session, transactions) in writer.sessions().enumerate() {
         text.extend_from_slice(if session > 0 { b",\n[" } else { b"\n[" });
         for (place, transaction) in transactions.into_iter().enumerate() {
             text.extend_from_slice(if place > 0 { b",\n" } else { b"\n" });
@@ -40,15 +41,20 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 struct Writer<'h> {
     history: &'h History,
     numbers: Naturals<'h>,
+    kept: Vec<bool>,
 }
 
 impl Writer<'_> {
+    fn sessions(&self) -> impl Iterator<Item = Vec<usize>> {
+        sessions(self.history, |transaction| self.kept[transaction])
+    }
+
     /// The fields before the sessions; of sizes that differ the largest is told.
     fn head(&self) -> String {
         let is_written = |&operation: &usize| Version::of(self.history, &self.numbers, operation).is_some();
         let mut variables = vec![false; self.history.keys.len()];
         let mut most_events = 0;
-        for transaction in 0..self.history.transaction_count() {
+        for transaction in self.sessions().flatten() {
             let mut events = 0;
             for operation in self.history.operations_of(transaction).filter(is_written) {
                 variables[self.history.operations.keys[operation] as usize] = true;
@@ -57,7 +63,7 @@ impl Writer<'_> {
             most_events = most_events.max(events);
         }
         let variables = variables.into_iter().filter(|&is_used| is_used).count();
-        let sizes: Vec<usize> = sessions(self.history, |_| true).map(|session| session.len()).collect();
+        let sizes: Vec<usize> = self.sessions().map(|session| session.len()).collect();
         let (nodes, most_transactions) = (sizes.len(), sizes.into_iter().max().unwrap_or(0));
         format!(
             "{{\"params\":{{\"id\":0,\"n_node\":{nodes},\"n_variable\":{variables},\
@@ -92,9 +98,10 @@ impl Writer<'_> {
 /// What the format cannot say of `history`, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let mut lost = misplaced_ids(history);
+    let kept = kept(history);
+    let mut lost = misplaced_ids(history, |transaction| kept[transaction]);
     if history.keys.iter().any(|&key| is_negative(history, key)) {
-        lost.push("keys below 0");
+        lost.push("keys below 0: all keys are numbered");
     }
     lost.extend(lost_versions(history));
     lost

@@ -1,7 +1,7 @@
 //! The two spellings of an event.
 
 use crate::formats::{edn, json};
-use crate::value::{Value, Values};
+use crate::value::Value;
 
 /// How events are spelt.
 #[derive(Clone, Copy)]
@@ -43,10 +43,10 @@ impl Notation {
         }
     }
 
-    pub(super) fn value(self, values: &Values, value: Value, out: &mut Vec<u8>) {
+    pub(super) fn value(self, spelling: &json::Spelling<'_>, value: Value, out: &mut Vec<u8>) {
         match self {
-            Self::Edn => edn::write_scalar(values, value, out),
-            Self::Json => json::write_value(values, value, out),
+            Self::Edn => edn::write_scalar(spelling.values, value, out),
+            Self::Json => spelling.value(value, out),
         }
     }
 }

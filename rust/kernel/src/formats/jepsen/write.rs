@@ -4,6 +4,7 @@
 
 use super::notation::Notation;
 use super::order::{Order, Step};
+use crate::formats::json;
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashSet;
@@ -57,6 +58,7 @@ pub fn write_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
 struct Script<'history> {
     history: &'history History,
     notation: Notation,
+    spelling: json::Spelling<'history>,
     steps: Vec<Step>,
     has_positions: bool,
     /// The process of each session; `None` for a session without a name.
@@ -71,7 +73,8 @@ impl<'history> Script<'history> {
         let has_positions = order == Order::Positions;
         let processes = processes(history, &steps);
         let written = written(history);
-        Self { history, notation, steps, has_positions, processes, written }
+        let spelling = json::Spelling::of(&history.values);
+        Self { history, notation, spelling, steps, has_positions, processes, written }
     }
 
     fn event(&self, number: usize, step: &Step, out: &mut Vec<u8>) {
@@ -100,7 +103,7 @@ impl<'history> Script<'history> {
         if let Some(value) = value {
             out.extend_from_slice(self.notation.comma());
             self.notation.field(name, out);
-            self.notation.value(&self.history.values, value, out);
+            self.notation.value(&self.spelling, value, out);
         }
     }
 
@@ -152,7 +155,7 @@ impl<'history> Script<'history> {
         self.notation.word(name, out);
         for operand in [self.history.keys[key as usize], value] {
             out.extend_from_slice(self.notation.separator());
-            self.notation.value(&self.history.values, operand, out);
+            self.notation.value(&self.spelling, operand, out);
         }
         out.push(b']');
     }

@@ -20,7 +20,7 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
     let is_odd = |&id: &Value| !json::is_id(&history.values, id);
     let odd_ids = history.transactions.ids.iter().any(is_odd) || history.session_ids.iter().any(is_odd);
     let findings = [
-        ("ids that are neither integers nor strings", odd_ids),
+        ("ids that are neither integers nor strings: written as strings", odd_ids),
         (
             "markers of commit and abort that have no time, come twice or contradict the status",
             (0..history.transaction_count()).any(|transaction| has_odd_ends(history, transaction)),
@@ -120,7 +120,8 @@ pub fn write_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_all(history: &History, out: &mut dyn Write, [open, between, close]: [&str; 3]) -> io::Result<()> {
-    let mut lines = Lines { history, between, is_first: true, chunk: open.as_bytes().to_vec() };
+    let spelling = json::Spelling::of(&history.values);
+    let mut lines = Lines { history, spelling, between, is_first: true, chunk: open.as_bytes().to_vec() };
     for transaction in history.written_order() {
         lines.transaction(transaction);
         if lines.chunk.len() >= CHUNK {
@@ -146,6 +147,7 @@ struct Header {
 
 struct Lines<'h> {
     history: &'h History,
+    spelling: json::Spelling<'h>,
     between: &'h str,
     is_first: bool,
     chunk: Vec<u8>,
@@ -250,11 +252,11 @@ impl Lines<'_> {
         self.chunk.push(b'{');
         if thread != Value::NIL {
             self.chunk.extend(b"\"threadID\":");
-            json::write_id(&self.history.values, thread, &mut self.chunk);
+            self.spelling.id(thread, &mut self.chunk);
             self.chunk.push(b',');
         }
         self.chunk.extend(b"\"transactionID\":");
-        json::write_id(&self.history.values, transactions.ids[transaction], &mut self.chunk);
+        self.spelling.id(transactions.ids[transaction], &mut self.chunk);
         self.chunk.extend(format!(",\"operationID\":{place},\"operationTraceType\":").as_bytes());
         json::write_string(name, &mut self.chunk);
     }
@@ -277,7 +279,7 @@ impl Lines<'_> {
         ] {
             if is_shown {
                 self.chunk.extend(format!(",\"{name}\":").as_bytes());
-                json::write_value(&self.history.values, label.0, &mut self.chunk);
+                self.spelling.value(label.0, &mut self.chunk);
             }
         }
         let kinds = &self.history.operations.kinds;
@@ -339,7 +341,7 @@ impl Lines<'_> {
         let columns = &self.history.operations;
         self.chunk.extend(b"{\"primaryKey\":");
         let key = self.history.keys[columns.keys[operation] as usize];
-        json::write_value(&self.history.values, key, &mut self.chunk);
+        self.spelling.value(key, &mut self.chunk);
         self.chunk.extend(b",\"valueMap\":{");
         if columns.kinds[operation] != Kind::Delete {
             self.cell(PLAIN_COLUMN, operation);
@@ -354,6 +356,6 @@ impl Lines<'_> {
         let value = if is_delete { Value::NIL } else { columns.values[operation] };
         json::write_string(column, &mut self.chunk);
         self.chunk.push(b':');
-        json::write_value(&self.history.values, value, &mut self.chunk);
+        self.spelling.value(value, &mut self.chunk);
     }
 }

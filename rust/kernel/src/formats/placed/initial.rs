@@ -102,8 +102,8 @@ pub(in crate::formats) fn lost_versions(history: &History) -> Vec<&'static str> 
     let is_said = |&(key, value): &(u32, Value)| value == Value::NIL && seen.both(key);
     let lost = [
         ("initial values of single keys", !history.initial.of_key.iter().all(is_said)),
-        ("values below 0", negative),
-        ("values that are no integers", odd),
+        ("values below 0: all values are numbered", negative),
+        ("values that are no integers: all values are numbered", odd),
     ];
     lost.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name).collect()
 }

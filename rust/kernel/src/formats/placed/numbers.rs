@@ -46,7 +46,8 @@ impl<'h> Naturals<'h> {
     /// The number of a value; `None` for a list and for a result that nobody knows.
     pub(in crate::formats) fn value(&self, value: Value) -> Option<u64> {
         match &self.numbered {
-            Some(known) => known.get(&value).copied(),
+            // An initial value that nobody knows has a number, but no read shows it.
+            Some(known) => known.get(&value).copied().filter(|_| value != Value::UNKNOWN),
             None => natural(self.history, value),
         }
     }

@@ -14,8 +14,9 @@ use crate::value::{AtomKind, Value};
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let numbers = Numbers::of(history);
+    let kept = placed::kept(history);
     let mut text = Vec::new();
-    for transaction in history.written_order() {
+    for transaction in history.written_order().filter(|&transaction| kept[transaction]) {
         let session = numbers.session(history, transaction);
         let id = numbers.transaction(history, transaction);
         for operation in history.operations_of(transaction) {
@@ -56,15 +57,15 @@ impl Numbers {
         let committed = |&t: &usize| history.transactions.statuses[t] != Status::Aborted;
         let mut committed = (0..history.transaction_count()).filter(committed);
         let values = &history.operations.values;
-        let odd_value = |&&value: &&Value| value.list_index().is_none() && value != Value::UNKNOWN;
-        let numbered = values.iter().filter(odd_value).any(|&value| number(history, value).is_none());
+        let is_scalar = |&&value: &&Value| value.list_index().is_none() && value != Value::UNKNOWN;
+        let numbered = values.iter().filter(is_scalar).any(|&value| number(history, value).is_none());
         Self {
             sessions: odd(&history.session_ids),
             transactions: committed.any(|transaction| transaction_number(history, transaction).is_none()),
             keys: odd(&history.keys),
             values: numbered.then(|| {
                 let mut known = hashbrown::HashMap::from([(history.initial.default, 0)]);
-                for &value in values {
+                for &value in values.iter().filter(is_scalar) {
                     let next = known.len() as i128;
                     known.entry(value).or_insert(next);
                 }
@@ -93,7 +94,8 @@ impl Numbers {
 
     fn value(&self, history: &History, value: Value) -> Option<i128> {
         match &self.values {
-            Some(known) => known.get(&value).copied(),
+            // An initial value that nobody knows has a number, but no read shows it.
+            Some(known) => known.get(&value).copied().filter(|_| value != Value::UNKNOWN),
             None => number(history, value),
         }
     }
@@ -131,8 +133,11 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
             && transaction_number(history, transaction).is_none()
     };
     let lost = [
-        ("ids of aborted transactions", history.written_order().filter(is_aborted).zip(1..).any(renamed)),
-        ("transaction ids that are negative or beyond 62 bits", (0..ids.len()).any(unnatural)),
+        (
+            "ids of aborted transactions: renumbered",
+            history.written_order().filter(is_aborted).zip(1..).any(renamed),
+        ),
+        ("transaction ids that are negative or beyond 62 bits: renumbered", (0..ids.len()).any(unnatural)),
     ];
     lost.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name).collect()
 }
