@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Row", "rows"]
 
 DATA = Path(__file__).parent / "data"
-REPEATS = 9
+REPEATS = 5
 
 REGISTERS = Workload(
     sessions=100, transactions=500_000, keys=10_000, read_ratio=0.5, distribution="zipfian", seed=1
