@@ -262,7 +262,10 @@ fn json_holds_a_history_whose_skipped_events_it_could_not_hold() {
     let text = |key: &str| format!("{nemesis}\n{long}\n{{:type :ok :process 0 :value [[:w {key} 2]]}}");
     assert_eq!(unwritable_json(&history(&text("1"))), Vec::<&str>::new());
     assert!(!crate::evidence::features(&history(&text("1"))).contains(&"integers beyond 64 bits"));
-    assert_eq!(unwritable_json(&history(&text(":k"))), ["keywords, symbols and other terms"]);
+    assert_eq!(
+        unwritable_json(&history(&text(":k"))),
+        ["keywords, symbols and other terms: written as strings"]
+    );
 }
 
 #[test]
