@@ -8,7 +8,7 @@ mod write;
 pub use write::{unwritable, write};
 
 use super::Records;
-use super::placed::{Operation, Placed, ZERO, natural_value, take_natural};
+use super::placed::{Operation, Placed, ZERO, each_line, natural_value, take_natural};
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value, Values};
@@ -54,19 +54,7 @@ impl Records for DbcopHist {
     type Batch = Batch;
 
     fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut start = 0;
-        let mut number = first_line;
-        while start < text.len() {
-            let end = match memchr::memchr(b'\n', &text[start..]) {
-                Some(length) => start + length,
-                None if last => text.len(),
-                None => break,
-            };
-            Line { bytes: &text[start..end], at: 0, number }.read(batch)?;
-            start = (end + 1).min(text.len());
-            number += 1;
-        }
-        Ok(start)
+        each_line(text, first_line, last, |bytes, number| Line { bytes, at: 0, number }.read(batch))
     }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {

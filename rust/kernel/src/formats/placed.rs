@@ -117,3 +117,25 @@ pub(super) fn natural_value(number: u64, values: &mut Values) -> Value {
         Err(_) => values.decimal(&number.to_string()),
     }
 }
+
+/// Hands the whole lines of `text`, with their numbers, to `read`; how many bytes were taken.
+pub(super) fn each_line<'t>(
+    text: &'t [u8],
+    first_line: u64,
+    last: bool,
+    mut read: impl FnMut(&'t [u8], u64) -> Result<(), ParseError>,
+) -> Result<usize, ParseError> {
+    let mut start = 0;
+    let mut number = first_line;
+    while start < text.len() {
+        let end = match memchr::memchr(b'\n', &text[start..]) {
+            Some(length) => start + length,
+            None if last => text.len(),
+            None => break,
+        };
+        read(&text[start..end], number)?;
+        start = (end + 1).min(text.len());
+        number += 1;
+    }
+    Ok(start)
+}
