@@ -2,9 +2,11 @@
 
 use crate::interrupt::interruptible;
 use crate::scalar;
+use isoscope_kernel::cancel::Cancel;
 use isoscope_kernel::evidence::{self, Extent};
 use isoscope_kernel::formats::{self, aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
 use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
+use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
 use isoscope_kernel::{by_key::ByKey, equality};
@@ -16,13 +18,23 @@ use std::sync::OnceLock;
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
-pub struct Columns(History, OnceLock<table::Longest>);
+pub struct Columns(History, OnceLock<table::Longest>, OnceLock<(reads::Judgement, Observations)>);
 
 type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history, OnceLock::new())
+        Self(history, OnceLock::new(), OnceLock::new())
+    }
+
+    /// What is wrong with single reads, and who served each: looked at once.
+    pub(crate) fn judged(&self, cancel: &Cancel) -> &(reads::Judgement, Observations) {
+        if let Some(known) = self.2.get() {
+            return known;
+        }
+        let found = reads::judge(&self.0, cancel);
+        // What a cancelled judge found means nothing, and nobody looks at it.
+        if cancel.is_asked() { self.2.get_or_init(Default::default) } else { self.2.get_or_init(|| found) }
     }
 
     pub(crate) fn history(&self) -> &History {

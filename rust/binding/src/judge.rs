@@ -33,9 +33,9 @@ pub fn judge_values<'py>(
     let limits = limits.map_or_else(Limits::default, |(steps, bytes)| Limits { steps, bytes });
     let history = columns.history();
     let (judgement, weak) = interruptible(py, |cancel| {
-        let (judgement, observations) = reads::judge(history, cancel);
+        let (judgement, observations) = columns.judged(cancel);
         let weak = strongest.map(|strongest| {
-            weak::judge(history, &observations, Question { strongest, most, method, limits }, cancel)
+            weak::judge(history, observations, Question { strongest, most, method, limits }, cancel)
         });
         (judgement, weak)
     })?;
@@ -67,12 +67,12 @@ fn happens_before(number: u8) -> PyResult<Method> {
 fn of_reads<'py>(
     py: Python<'py>,
     columns: &Columns,
-    judgement: reads::Judgement,
+    judgement: &reads::Judgement,
     most: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut counts = [0u64; reads::NAMES];
     let mut shown = Vec::new();
-    for reads::Finding { name, read, other, value } in judgement.findings {
+    for &reads::Finding { name, read, other, value } in &judgement.findings {
         let count = &mut counts[name as usize];
         *count += 1;
         if *count <= most as u64 {

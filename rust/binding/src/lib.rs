@@ -8,6 +8,7 @@ mod judge;
 mod read;
 mod scalar;
 mod tables;
+mod versions;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -41,5 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
+    module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
+    module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
     Ok(())
 }

@@ -23,6 +23,25 @@ impl Edges {
         Self { offsets, targets: pairs.into_iter().map(|(_, predecessor)| predecessor).collect() }
     }
 
+    /// From lists of pairs (node, predecessor), as they are: nothing is sorted or kept once.
+    #[must_use]
+    pub fn collected(nodes: usize, lists: &[&[(u32, u32)]]) -> Self {
+        let mut offsets = vec![0u32; nodes + 1];
+        for &(node, _) in lists.iter().copied().flatten() {
+            offsets[node as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            offsets[node + 1] += offsets[node];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0; offsets[nodes] as usize];
+        for &(node, predecessor) in lists.iter().copied().flatten() {
+            targets[next[node as usize] as usize] = predecessor;
+            next[node as usize] += 1;
+        }
+        Self { offsets, targets }
+    }
+
     /// From the predecessors of one node after the other: `ends[i]` is where those of node `i` end.
     #[must_use]
     pub fn in_order(ends: Vec<u32>, targets: Vec<u32>) -> Self {

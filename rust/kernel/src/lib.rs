@@ -20,4 +20,5 @@ mod mentioned;
 pub mod observations;
 pub mod reads;
 pub mod value;
+pub mod versions;
 pub mod weak;

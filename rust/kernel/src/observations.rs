@@ -25,7 +25,7 @@ impl Sources {
         self.0[read as usize].store(source, Ordering::Relaxed);
     }
 
-    fn into_column(self) -> Vec<u32> {
+    pub(crate) fn into_column(self) -> Vec<u32> {
         self.0.into_iter().map(AtomicU32::into_inner).collect()
     }
 }
@@ -150,6 +150,15 @@ impl Observations {
         let canonical = self.canonical.get(key as usize).filter(|_| key != NO_KEY)?;
         let is_prefix = seen.start == canonical.start && (1..=canonical.length).contains(&seen.length);
         is_prefix.then_some((seen.start, seen.length))
+    }
+
+    /// Who appended each element of the canonical list of `key`; [`NOBODY`] if that is not known for sure.
+    #[must_use]
+    pub fn canonical(&self, key: u32) -> &[u32] {
+        match self.canonical.get(key as usize) {
+            Some(seen) => &self.pool[seen.start as usize..(seen.start + seen.length) as usize],
+            None => &[],
+        }
     }
 
     /// The read that shows the canonical list of `key`.

@@ -1,0 +1,77 @@
+//! The method of version orders as Python sees it: one call, columns in, findings out.
+
+use crate::columns::Columns;
+use crate::interrupt::interruptible;
+use isoscope_kernel::history::NO_KEY;
+use isoscope_kernel::observations::{INITIAL, NOBODY};
+use isoscope_kernel::versions::names::Finding;
+use isoscope_kernel::versions::orders::Claims;
+use isoscope_kernel::versions::search::Budget;
+use isoscope_kernel::versions::witness::Step;
+use isoscope_kernel::versions::{Question, edges, judge};
+use pyo3::prelude::*;
+
+/// Judges all levels that speak of versions.
+///
+/// `assume` is the sum of 1 (writes follow reads), 2 (sequential keys) and 4 (linearizable keys). Of each
+/// name the first `most` findings are returned; all are counted. `budget` is what the search for an order of
+/// versions may cost: steps.
+#[pyfunction]
+#[pyo3(signature = (columns, assume, most, budget = None))]
+pub fn judge_versions<'py>(
+    py: Python<'py>,
+    columns: &Columns,
+    assume: u8,
+    most: usize,
+    budget: Option<u64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let claims = Claims {
+        writes_follow_reads: assume & 1 != 0,
+        sequential_keys: assume & 2 != 0,
+        linearizable_keys: assume & 4 != 0,
+    };
+    let usual = Budget::default();
+    let budget = Budget { steps: budget.unwrap_or(usual.steps), ..usual };
+    let found = interruptible(py, |cancel| {
+        let (_, observations) = columns.judged(cancel);
+        let question = Question { claims, most, budget, further: &[] };
+        judge(columns.history(), observations, &question, cancel)
+    })?;
+    let outcomes: Vec<u8> = found.outcomes.iter().map(|&outcome| outcome as u8).collect();
+    let findings = found.named.findings.iter().map(|finding| of_finding(py, columns, finding));
+    let findings = findings.collect::<PyResult<Vec<_>>>()?;
+    let ordered: Vec<(u8, u64, u64)> =
+        found.ordered.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect();
+    Ok((outcomes, found.named.counts, findings, ordered).into_pyobject(py)?.into_any())
+}
+
+/// The edges of the dependency graph: (before, after, relation) by numbers of transactions.
+#[pyfunction]
+pub fn dependencies(py: Python<'_>, columns: &Columns) -> PyResult<Vec<(u32, u32, u8)>> {
+    let found = interruptible(py, |cancel| {
+        let (_, observations) = columns.judged(cancel);
+        edges(columns.history(), observations, cancel)
+    })?;
+    Ok(found.into_iter().map(|(before, after, relation)| (before, after, relation as u8)).collect())
+}
+
+/// (name, steps, alternatives, level).
+fn of_finding<'py>(py: Python<'py>, columns: &Columns, finding: &Finding) -> PyResult<Bound<'py, PyAny>> {
+    let steps =
+        |steps: &[Step]| steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>();
+    let alternatives = finding.alternatives.iter().map(|one| steps(one)).collect::<PyResult<Vec<_>>>()?;
+    let level = finding.level.checked_sub(1);
+    Ok((finding.name as u8, steps(&finding.steps)?, alternatives, level).into_pyobject(py)?.into_any())
+}
+
+/// (before or None, after, relation, key or None, operations, source); the initial transaction is None.
+fn of_step<'py>(py: Python<'py>, columns: &Columns, step: &Step) -> PyResult<Bound<'py, PyAny>> {
+    let key = match step.key {
+        NO_KEY => None,
+        key => Some(columns.scalar(py, columns.history().keys[key as usize])?),
+    };
+    let operations: Vec<u32> = step.operations.iter().copied().filter(|&o| o != NOBODY).collect();
+    let end = |transaction: u32| (transaction != INITIAL).then_some(transaction);
+    let row = (end(step.before), end(step.after), step.relation as u8, key, operations, step.source as u8);
+    Ok(row.into_pyobject(py)?.into_any())
+}

@@ -1,0 +1,377 @@
+//! The dependency graph: who comes before whom, and by which relation.
+//!
+//! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
+//! all who overwrote it) and instants of real time, so that edges stay linear in the history.
+
+use super::orders::{Orders, Source};
+use super::times::Times;
+use crate::graph::{Components, Edges, Graph};
+use crate::history::{History, Kind};
+use crate::observations::{INITIAL, NOBODY, Observations};
+use rayon::prelude::*;
+
+/// Pairs (node, predecessor).
+pub type Pairs = Vec<(u32, u32)>;
+
+/// What rests on which order of versions; each level believes some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+#[allow(missing_docs)]
+pub enum Basis {
+    Recorded,
+    ReadThenWrite,
+    Session,
+    RealTime,
+}
+
+/// How many there are.
+pub const BASES: usize = 4;
+/// So few readers and writers are joined one by one.
+const FEW: usize = 8;
+
+impl Basis {
+    fn of(source: Source) -> Self {
+        match source {
+            Source::ReadThenWrite => Self::ReadThenWrite,
+            Source::Session => Self::Session,
+            Source::RealTime => Self::RealTime,
+            _ => Self::Recorded,
+        }
+    }
+}
+
+/// The transactions that count as committed, and the edges between them.
+#[derive(Debug, Default, Clone)]
+pub struct Dependencies {
+    /// The transaction of each node.
+    pub transactions: Vec<u32>,
+    /// The session of each node.
+    pub sessions: Vec<u32>,
+    /// How many junctions stand behind the transactions.
+    pub junctions: u32,
+    /// How many instants stand behind those.
+    pub instants: u32,
+    /// Write-read.
+    pub wr: Pairs,
+    /// Write-write, of recorded order: inferred order is parallel to the edges that it was inferred from.
+    pub ww: Pairs,
+    /// Read-write, by what the order of the versions rests on.
+    pub rw: [Pairs; BASES],
+    /// The key of each of those.
+    pub rw_keys: [Vec<u32>; BASES],
+    /// Real time.
+    pub real_time: Pairs,
+}
+
+/// Which edges a graph has.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs)]
+pub struct Parts {
+    pub wr: bool,
+    pub rw: bool,
+    pub order: Order,
+}
+
+/// What orders transactions beside the data that they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[repr(usize)]
+#[allow(missing_docs)]
+pub enum Order {
+    #[default]
+    Plain,
+    Session,
+    /// Contains session order.
+    RealTime,
+}
+
+impl Order {
+    /// From the weakest to the strongest.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Session, Self::RealTime];
+}
+
+impl Dependencies {
+    /// The graph of a whole history.
+    #[must_use]
+    pub fn new(history: &History, observations: &Observations, orders: &Orders, times: &Times) -> Self {
+        let mut all = Self::default();
+        let mut nodes = vec![NOBODY; history.transaction_count()];
+        for session in 0..history.session_ids.len() {
+            for &transaction in history.transactions_of(session) {
+                if observations.counted[transaction as usize] {
+                    nodes[transaction as usize] = all.transactions.len() as u32;
+                    all.transactions.push(transaction);
+                    all.sessions.push(session as u32);
+                }
+            }
+        }
+        all.wr = write_read(history, observations, orders, &all.transactions, &nodes);
+        all.write_write(orders, &nodes);
+        all.read_write(history, orders, &nodes);
+        if times.is_known {
+            let first = all.len() as u32 + all.junctions;
+            all.instants = times.chain(&all.transactions, first, &mut all.real_time);
+        }
+        all
+    }
+
+    /// How many transactions there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.transactions.len()
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.len() + (self.junctions + self.instants) as usize
+    }
+
+    fn write_write(&mut self, orders: &Orders, nodes: &[u32]) {
+        let node = |version: u32| nodes[orders.writers[version as usize] as usize];
+        let mut add = |before: u32, after: u32| {
+            let (before, after) = (node(before), node(after));
+            if before != after {
+                self.ww.push((after, before));
+            }
+        };
+        for order in &orders.keys {
+            for version in order.chain().skip(2) {
+                add(version - 1, version);
+            }
+            if order.after > 0 {
+                order.tail().for_each(|version| add(order.before_tail(), version));
+            }
+        }
+        for extra in orders.extras.iter().filter(|extra| Basis::of(extra.source) == Basis::Recorded) {
+            if orders.writers[extra.before as usize] != INITIAL {
+                add(extra.before, extra.after);
+            }
+        }
+    }
+
+    fn read_write(&mut self, history: &History, orders: &Orders, nodes: &[u32]) {
+        let readers = Readers::new(history, orders, &self.transactions);
+        let mut successors: [Vec<u32>; BASES] = Default::default();
+        let node = |version: u32| nodes[orders.writers[version as usize] as usize];
+        for (order, key) in orders.keys.iter().zip(0..) {
+            for version in order.start..order.end {
+                let reading = readers.of(version);
+                if reading.is_empty() {
+                    continue;
+                }
+                successors.iter_mut().for_each(Vec::clear);
+                if version + 1 < order.start + order.chain {
+                    successors[0].push(node(version + 1));
+                }
+                if version == order.before_tail() {
+                    successors[0].extend(order.tail().map(node));
+                }
+                for extra in orders.extras_after(version) {
+                    successors[Basis::of(extra.source) as usize].push(node(extra.after));
+                }
+                for basis in 0..BASES {
+                    self.junction(basis, key, reading, &successors[basis]);
+                }
+            }
+        }
+    }
+
+    /// All of `before` come before all of `after`, except for those who are on both sides.
+    fn junction(&mut self, basis: usize, key: u32, before: &[u32], after: &[u32]) {
+        let start = self.rw[basis].len();
+        let few = before.len() < 2 || after.len() < 2 || before.len() + after.len() < FEW;
+        if few {
+            let pairs = after.iter().flat_map(|&after| before.iter().map(move |&before| (after, before)));
+            self.rw[basis].extend(pairs.filter(|(after, before)| after != before));
+        } else {
+            self.join(basis, before, after);
+        }
+        let added = self.rw[basis].len() - start;
+        self.rw_keys[basis].extend(std::iter::repeat_n(key, added));
+    }
+
+    /// A row of junctions leads to all of `after` from the first to each, another from each to the last: who
+    /// is one of them goes to both his neighbours, and not to himself.
+    fn join(&mut self, basis: usize, before: &[u32], after: &[u32]) {
+        let mut places: Vec<(u32, u32)> = after.iter().copied().zip(0..).collect();
+        places.sort_unstable();
+        let rw = &mut self.rw[basis];
+        let first = self.transactions.len() as u32 + self.junctions;
+        let count = after.len() as u32;
+        self.junctions += 2 * count;
+        let (up_to, from) = (|place: u32| first + place, |place: u32| first + count + place);
+        for (&node, place) in after.iter().zip(0..) {
+            rw.extend([(node, up_to(place)), (node, from(place))]);
+            if place > 0 {
+                rw.extend([(up_to(place - 1), up_to(place)), (from(place), from(place - 1))]);
+            }
+        }
+        for &reader in before {
+            match places.binary_search_by_key(&reader, |&(node, _)| node) {
+                Err(_) => rw.push((from(0), reader)),
+                Ok(found) => {
+                    let place = places[found].1;
+                    rw.extend((place > 0).then(|| (up_to(place - 1), reader)));
+                    rw.extend((place + 1 < count).then(|| (from(place + 1), reader)));
+                }
+            }
+        }
+    }
+
+    /// The predecessors of every node by these relations.
+    #[must_use]
+    pub fn graph(&self, parts: Parts) -> Edges {
+        let rows = self.session_pairs(parts.order >= Order::Session);
+        let mut lists: Vec<&[(u32, u32)]> = vec![&self.ww, &rows];
+        if parts.wr {
+            lists.push(&self.wr);
+        }
+        if parts.rw {
+            lists.extend(self.believed(parts.order));
+        }
+        if parts.order == Order::RealTime {
+            lists.push(&self.real_time);
+        }
+        Edges::collected(self.nodes(), &lists)
+    }
+
+    /// Read-write edges by the order of versions that levels with this order of transactions believe.
+    pub fn believed(&self, order: Order) -> impl Iterator<Item = &[(u32, u32)]> {
+        self.rw.iter().take(order as usize + 2).map(Vec::as_slice)
+    }
+
+    /// Session order as pairs, or nothing.
+    #[must_use]
+    pub fn session_pairs(&self, wanted: bool) -> Pairs {
+        if !wanted {
+            return Pairs::new();
+        }
+        let nodes = 1..self.len();
+        let same = nodes.filter(|&node| self.sessions[node] == self.sessions[node - 1]);
+        same.map(|node| (node as u32, node as u32 - 1)).collect()
+    }
+
+    /// The same without what is on no cycle of these components: transactions of one component keep their
+    /// edges. Also says which old node each new one was.
+    #[must_use]
+    pub fn on_cycles(&self, components: &Components) -> (Self, Vec<u32>) {
+        let on_cycle = components.on_cycle();
+        let kept: Vec<u32> = (0..self.nodes() as u32).filter(|&node| on_cycle[node as usize]).collect();
+        let mut new = vec![NOBODY; self.nodes()];
+        kept.iter().zip(0..).for_each(|(&old, place)| new[old as usize] = place);
+        let transactions = kept.partition_point(|&node| (node as usize) < self.len());
+        let instants_from = (self.len() as u32) + self.junctions;
+        let junctions = kept.partition_point(|&node| node < instants_from) - transactions;
+        let is_inside = |(node, before): (u32, u32)| {
+            on_cycle[node as usize] && components.of[node as usize] == components.of[before as usize]
+        };
+        let inside = |pairs: &Pairs| -> Pairs {
+            let kept = pairs.iter().filter(|&&pair| is_inside(pair));
+            kept.map(|&(node, before)| (new[node as usize], new[before as usize])).collect()
+        };
+        let small = Self {
+            transactions: kept[..transactions].iter().map(|&n| self.transactions[n as usize]).collect(),
+            sessions: kept[..transactions].iter().map(|&n| self.sessions[n as usize]).collect(),
+            junctions: junctions as u32,
+            instants: (kept.len() - transactions - junctions) as u32,
+            wr: inside(&self.wr),
+            ww: inside(&self.ww),
+            rw: [0, 1, 2, 3].map(|basis: usize| inside(&self.rw[basis])),
+            rw_keys: [0, 1, 2, 3].map(|basis: usize| {
+                let keys = self.rw[basis].iter().zip(&self.rw_keys[basis]);
+                keys.filter(|&(&pair, _)| is_inside(pair)).map(|(_, &key)| key).collect()
+            }),
+            real_time: inside(&self.real_time),
+        };
+        (small, kept)
+    }
+}
+
+/// The components of a graph given by predecessors.
+#[must_use]
+pub fn components(edges: &Edges, nodes: usize) -> Components {
+    Graph { rows: &[], edges: vec![edges], nodes }.components()
+}
+
+/// Who read from whom: of a list that is a beginning of the longest one, the writer of the last element is
+/// enough.
+fn write_read(
+    history: &History,
+    observations: &Observations,
+    orders: &Orders,
+    transactions: &[u32],
+    nodes: &[u32],
+) -> Pairs {
+    let edges_of = |(node, &transaction): (usize, &u32)| {
+        let mut found: Pairs = Vec::new();
+        let node = node as u32;
+        let mut add = |writer: u32| {
+            if writer != NOBODY && writer != INITIAL && nodes[writer as usize] != node {
+                found.push((node, nodes[writer as usize]));
+            }
+        };
+        for operation in history.operations_of(transaction as usize) {
+            let (source, observed) = (observations.sources[operation], orders.observed[operation]);
+            if source != NOBODY && source != INITIAL && observed != NOBODY {
+                add(source);
+            } else if observed != NOBODY {
+                add(orders.writers[observed as usize]);
+            } else if history.operations.kinds[operation] == Kind::Read {
+                add(source);
+                observations.seen(operation).iter().for_each(|&writer| add(writer));
+            }
+        }
+        found
+    };
+    let shares: Vec<Pairs> = transactions
+        .par_iter()
+        .enumerate()
+        .fold(Pairs::new, |mut all, node| {
+            all.extend(edges_of(node));
+            all
+        })
+        .collect();
+    shares.concat()
+}
+
+/// The nodes that read each version.
+pub struct Readers {
+    offsets: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl Readers {
+    /// Sorts all reads by the versions that they showed last.
+    #[must_use]
+    pub fn new(history: &History, orders: &Orders, transactions: &[u32]) -> Self {
+        let versions = orders.writers.len();
+        let mut offsets = vec![0u32; versions + 1];
+        let mut pairs: Pairs = Vec::new();
+        for (&transaction, node) in transactions.iter().zip(0..) {
+            for operation in history.operations_of(transaction as usize) {
+                let version = orders.observed[operation];
+                if version != NOBODY {
+                    offsets[version as usize + 1] += 1;
+                    pairs.push((version, node));
+                }
+            }
+        }
+        for version in 0..versions {
+            offsets[version + 1] += offsets[version];
+        }
+        let mut next = offsets.clone();
+        let mut nodes = vec![0; pairs.len()];
+        for (version, node) in pairs {
+            nodes[next[version as usize] as usize] = node;
+            next[version as usize] += 1;
+        }
+        Self { offsets, nodes }
+    }
+
+    /// Nodes with a read that showed `version` last, in the order of nodes; one who read twice is there twice.
+    #[must_use]
+    pub fn of(&self, version: u32) -> &[u32] {
+        &self.nodes[self.offsets[version as usize] as usize..self.offsets[version as usize + 1] as usize]
+    }
+}

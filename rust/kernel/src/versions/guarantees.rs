@@ -1,0 +1,209 @@
+//! The four session guarantees of Terry et al.: what a session reads and writes of a key never goes back.
+//!
+//! Each demands an order of versions; it is broken if that and the known order lead in a circle.
+
+use super::dependencies::{Dependencies, Pairs, components};
+use super::levels::Level;
+use super::lookup::Lookup;
+use super::names::{Finding, Name};
+use super::orders::Source;
+use super::witness::{Relation, Step};
+use crate::graph::Edges;
+use crate::history::NO_KEY;
+use crate::observations::INITIAL;
+
+/// The guarantees.
+pub const GUARANTEES: [Level; 4] =
+    [Level::MonotonicWrites, Level::WritesFollowReads, Level::ReadYourWrites, Level::MonotonicReads];
+
+/// What a transaction did to a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Touch {
+    key: u32,
+    session: u32,
+    node: u32,
+    /// (operation, version) of the first and of the last read, and of the last write.
+    first_read: Option<(u32, u32)>,
+    last_read: Option<(u32, u32)>,
+    write: Option<(u32, u32)>,
+}
+
+/// Who touched which key, key by key and session by session.
+pub struct Touches<'s, 'h> {
+    all: &'s Dependencies,
+    lookup: &'s Lookup<'h>,
+    touches: Vec<Touch>,
+}
+
+impl<'s, 'h> Touches<'s, 'h> {
+    /// Sorts what transactions did.
+    #[must_use]
+    pub fn new(all: &'s Dependencies, lookup: &'s Lookup<'h>) -> Self {
+        let mut touches: Vec<Touch> = Vec::new();
+        for (&transaction, node) in all.transactions.iter().zip(0..) {
+            let start = touches.len();
+            let session = all.sessions[node as usize];
+            let mut of = |key: u32| {
+                let known = touches[start..].iter().position(|touch| touch.key == key);
+                let place = known.map_or(touches.len(), |place| start + place);
+                if known.is_none() {
+                    let none = (None, None, None);
+                    let (first_read, last_read, write) = none;
+                    touches.push(Touch { key, session, node, first_read, last_read, write });
+                }
+                place
+            };
+            let reads: Vec<(usize, (u32, u32))> =
+                lookup.observed(transaction).map(|(read, key, version)| (of(key), (read, version))).collect();
+            let writes: Vec<(usize, (u32, u32))> = lookup
+                .installed(transaction)
+                .map(|(write, key, version)| (of(key), (write, version)))
+                .collect();
+            for (place, read) in reads {
+                touches[place].first_read.get_or_insert(read);
+                touches[place].last_read = Some(read);
+            }
+            for (place, write) in writes {
+                touches[place].write = Some(write);
+            }
+        }
+        touches.sort_unstable();
+        Self { all, lookup, touches }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[Touch]> {
+        self.touches.chunk_by(|a, b| (a.key, a.session) == (b.key, b.session))
+    }
+
+    /// Whether the guarantee is broken.
+    #[must_use]
+    pub fn breaks(&self, guarantee: Level) -> bool {
+        let orders = self.lookup.orders;
+        let mut pairs = Pairs::new();
+        for order in &orders.keys {
+            pairs.extend(order.chain().skip(1).map(|version| (version, version - 1)));
+            pairs.extend(order.tail().map(|version| (version, order.before_tail())));
+        }
+        let recorded = orders
+            .extras
+            .iter()
+            .filter(|extra| extra.source < Source::ReadThenWrite || extra.source > Source::RealTime);
+        pairs.extend(recorded.map(|extra| (extra.after, extra.before)));
+        let mut nodes = orders.writers.len() as u32;
+        for row in self.rows() {
+            demands(guarantee, row, &mut nodes, &mut pairs);
+        }
+        let found = components(&Edges::collected(nodes as usize, &[&pairs]), nodes as usize);
+        let versions = orders.writers.len() as u32;
+        found.cycles().any(|group| {
+            let several = group.iter().filter(|&&node| node < versions).count() > 1;
+            several || guarantee == Level::WritesFollowReads
+        })
+    }
+
+    /// Two transactions of a session that show it at once, if there are such.
+    #[must_use]
+    pub fn witness(&self, guarantee: Level) -> Option<Finding> {
+        for row in self.rows() {
+            for (place, later) in row.iter().enumerate() {
+                let earlier = row[..place].iter().filter(|earlier| earlier.node != later.node);
+                let found = earlier.rev().find_map(|earlier| self.shown(guarantee, earlier, later));
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+
+    fn shown(&self, guarantee: Level, earlier: &Touch, later: &Touch) -> Option<Finding> {
+        let is_of_writes = matches!(guarantee, Level::MonotonicWrites | Level::WritesFollowReads);
+        let before = match guarantee {
+            Level::MonotonicWrites | Level::ReadYourWrites => earlier.write?,
+            _ => earlier.last_read?,
+        };
+        let after = if is_of_writes { later.write? } else { later.first_read? };
+        if !self.lookup.precedes(earlier.key, after.1, before.1) {
+            return None;
+        }
+        let (first, second) = (self.transaction(earlier), self.transaction(later));
+        let source = self.lookup.orders.writers[before.1 as usize];
+        let mut steps = Vec::new();
+        // The later one comes before whoever installed the newer version.
+        if is_of_writes {
+            steps.push(self.overwritten(second, source, earlier.key, after.1, before.1));
+        } else {
+            let operations = vec![after.0, self.lookup.orders.operations[before.1 as usize]];
+            let order = self.lookup.order(earlier.key).source;
+            let relation = Relation::ReadWrite;
+            steps.push(Step {
+                before: second,
+                after: source,
+                relation,
+                key: earlier.key,
+                operations,
+                source: order,
+            });
+        }
+        if source != first && source != INITIAL {
+            let operations = vec![before.0, self.lookup.orders.operations[before.1 as usize]];
+            let relation = Relation::WriteRead;
+            let (key, none) = (earlier.key, Source::Nothing);
+            steps.push(Step { before: source, after: first, relation, key, operations, source: none });
+        }
+        let (key, operations, source) = (NO_KEY, Vec::new(), Source::Nothing);
+        steps.push(Step {
+            before: first,
+            after: second,
+            relation: Relation::Session,
+            key,
+            operations,
+            source,
+        });
+        let name = match guarantee {
+            Level::MonotonicWrites => Name::WriteCycleSession,
+            Level::WritesFollowReads => Name::CircularInformationFlowSession,
+            _ => Name::ReadSkewSession,
+        };
+        Some(Finding { name, steps, alternatives: Vec::new(), level: guarantee as u8 + 1 })
+    }
+
+    fn overwritten(&self, before: u32, after: u32, key: u32, older: u32, newer: u32) -> Step {
+        let orders = self.lookup.orders;
+        let source = self.lookup.order(key).source;
+        let mut operations = vec![orders.operations[older as usize], orders.operations[newer as usize]];
+        if source == Source::ListRead {
+            operations.insert(0, self.lookup.observations.canonical_read(key));
+        }
+        Step { before, after, relation: Relation::WriteWrite, key, operations, source }
+    }
+
+    fn transaction(&self, touch: &Touch) -> u32 {
+        self.all.transactions[touch.node as usize]
+    }
+}
+
+/// The order of versions that a guarantee demands of one session's dealings with one key, as pairs (later,
+/// earlier); nodes from `next` on stand for all versions up to some point of the session.
+fn demands(guarantee: Level, row: &[Touch], next: &mut u32, pairs: &mut Pairs) {
+    let mut last: Option<u32> = None;
+    for touch in row {
+        let (read, write) = (touch.first_read.map(|read| read.1), touch.write.map(|write| write.1));
+        let (demanded, noted) = match guarantee {
+            Level::MonotonicWrites => (write, write),
+            Level::WritesFollowReads => (write, touch.last_read.map(|read| read.1)),
+            Level::ReadYourWrites => (read, write),
+            _ => (read, touch.last_read.map(|read| read.1)),
+        };
+        if let (Some(version), Some(before)) = (demanded, last)
+            && version != before
+        {
+            pairs.push((version, before));
+        }
+        let Some(version) = noted else { continue };
+        pairs.push((*next, version));
+        pairs.extend(last.map(|before| (*next, before)));
+        last = Some(*next);
+        *next += 1;
+    }
+}

@@ -1,0 +1,367 @@
+//! The condition of every level that speaks of versions, on edges that are known.
+//!
+//! `reference/adya.py` is the specification.
+
+use super::dependencies::{Dependencies, Order, Pairs, Parts, components};
+use super::lookup::Lookup;
+use super::lost::{self, Lost};
+use super::reach::Reach;
+use crate::cancel::Cancel;
+use crate::graph::{Components, Edges};
+use crate::observations::NOBODY;
+
+/// The levels, by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+#[allow(missing_docs)]
+pub enum Level {
+    Pl1,
+    StrongSessionPl1,
+    StrongPl1,
+    Pl2,
+    StrongSessionPl2,
+    StrongPl2,
+    CursorStability,
+    MonotonicView,
+    /// Without predicates also consistent view.
+    ParallelSnapshotIsolation,
+    StrongSessionParallelSnapshotIsolation,
+    Prefix,
+    SnapshotIsolation,
+    StrongSessionSnapshotIsolation,
+    StrongSnapshotIsolation,
+    UpdateSerializable,
+    /// Without predicates also repeatable read.
+    Serializable,
+    StrongSessionSerializable,
+    StrictSerializable,
+    MonotonicWrites,
+    WritesFollowReads,
+    ReadYourWrites,
+    MonotonicReads,
+}
+
+/// How many levels there are.
+pub const LEVELS: usize = 22;
+
+impl Level {
+    /// Every level, by its number.
+    pub const ALL: [Self; LEVELS] = [
+        Self::Pl1,
+        Self::StrongSessionPl1,
+        Self::StrongPl1,
+        Self::Pl2,
+        Self::StrongSessionPl2,
+        Self::StrongPl2,
+        Self::CursorStability,
+        Self::MonotonicView,
+        Self::ParallelSnapshotIsolation,
+        Self::StrongSessionParallelSnapshotIsolation,
+        Self::Prefix,
+        Self::SnapshotIsolation,
+        Self::StrongSessionSnapshotIsolation,
+        Self::StrongSnapshotIsolation,
+        Self::UpdateSerializable,
+        Self::Serializable,
+        Self::StrongSessionSerializable,
+        Self::StrictSerializable,
+        Self::MonotonicWrites,
+        Self::WritesFollowReads,
+        Self::ReadYourWrites,
+        Self::MonotonicReads,
+    ];
+
+    /// The levels that this one implies directly.
+    #[must_use]
+    pub const fn implied(self) -> &'static [Self] {
+        match self {
+            Self::Pl1 | Self::MonotonicWrites | Self::WritesFollowReads => &[],
+            Self::ReadYourWrites | Self::MonotonicReads => &[],
+            Self::StrongSessionPl1 => &[Self::Pl1, Self::MonotonicWrites],
+            Self::StrongPl1 => &[Self::StrongSessionPl1],
+            Self::Pl2 => &[Self::Pl1],
+            Self::StrongSessionPl2 => &[Self::Pl2, Self::StrongSessionPl1, Self::WritesFollowReads],
+            Self::StrongPl2 => &[Self::StrongSessionPl2, Self::StrongPl1],
+            Self::CursorStability | Self::MonotonicView => &[Self::Pl2],
+            Self::ParallelSnapshotIsolation => &[Self::CursorStability, Self::MonotonicView],
+            Self::StrongSessionParallelSnapshotIsolation => &[
+                Self::ParallelSnapshotIsolation,
+                Self::StrongSessionPl2,
+                Self::ReadYourWrites,
+                Self::MonotonicReads,
+            ],
+            // By the recorded order; without one it is the business of values.
+            Self::Prefix => &[Self::StrongSessionPl1],
+            Self::SnapshotIsolation => &[Self::ParallelSnapshotIsolation],
+            Self::StrongSessionSnapshotIsolation => {
+                &[Self::SnapshotIsolation, Self::StrongSessionParallelSnapshotIsolation, Self::Prefix]
+            }
+            Self::StrongSnapshotIsolation => &[Self::StrongSessionSnapshotIsolation, Self::StrongPl2],
+            Self::UpdateSerializable => &[Self::ParallelSnapshotIsolation],
+            Self::Serializable => &[Self::SnapshotIsolation, Self::UpdateSerializable],
+            Self::StrongSessionSerializable => &[Self::Serializable, Self::StrongSessionSnapshotIsolation],
+            Self::StrictSerializable => &[Self::StrongSessionSerializable, Self::StrongSnapshotIsolation],
+        }
+    }
+
+    /// What orders transactions at this level beside data.
+    #[must_use]
+    pub const fn order(self) -> Order {
+        match self {
+            Self::StrongPl1 | Self::StrongPl2 | Self::StrongSnapshotIsolation | Self::StrictSerializable => {
+                Order::RealTime
+            }
+            Self::StrongSessionPl1
+            | Self::StrongSessionPl2
+            | Self::StrongSessionParallelSnapshotIsolation
+            | Self::Prefix
+            | Self::StrongSessionSnapshotIsolation
+            | Self::StrongSessionSerializable
+            | Self::MonotonicWrites
+            | Self::WritesFollowReads
+            | Self::ReadYourWrites
+            | Self::MonotonicReads => Order::Session,
+            _ => Order::Plain,
+        }
+    }
+}
+
+/// A read-write edge that a path of other edges closes to a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub struct Closing {
+    pub reader: u32,
+    pub key: u32,
+    /// The node that overwrote what was read, or a junction that leads there.
+    pub after: u32,
+}
+
+/// What is wrong, order by order.
+#[derive(Debug, Default)]
+pub struct Cycles {
+    /// Components of write-write with each order.
+    pub writes: [Components; 3],
+    /// Components of dependencies with each order.
+    pub flows: [Components; 3],
+    /// Read-write edges that dependencies close, with each order.
+    pub closing: [Vec<Closing>; 3],
+    /// Lost updates.
+    pub lost: Vec<Lost>,
+    /// Which levels a known cycle breaks.
+    pub violated: [bool; LEVELS],
+}
+
+/// Looks for cycles of every kind; `small` is what is on cycles of all edges.
+#[must_use]
+pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cycles {
+    let mut found = Cycles { lost: lost::updates(small, lookup), ..Cycles::default() };
+    if small.len() == 0 {
+        return found;
+    }
+    found.violated[Level::CursorStability as usize] = !found.lost.is_empty();
+    for order in Order::ALL {
+        let at = order as usize;
+        if order == Order::RealTime && small.real_time.is_empty() {
+            found.repeat_session_order();
+            break;
+        }
+        found.writes[at] = acyclic_part(small, Parts { wr: false, rw: false, order });
+        let dependencies = small.dependencies(order);
+        let reach = Reach::new(&dependencies, small.nodes());
+        found.closing[at] = closing(small, order, &reach, cancel);
+        found.flows[at] = reach.components().clone();
+        let levels = of_order(order);
+        found.set(levels.pl_1, found.writes[at].is_cyclic());
+        found.set(levels.pl_2, found.flows[at].is_cyclic());
+        if let Some(psi) = levels.psi {
+            found.set(psi, !found.closing[at].is_empty());
+        }
+        let (edges, nodes) = small.begins_and_commits(order, false);
+        found.set(levels.si, components(&edges, nodes).is_cyclic());
+        found.set(levels.ser, acyclic_part(small, Parts { wr: true, rw: true, order }).is_cyclic());
+    }
+    let (edges, nodes) = small.begins_and_commits(Order::Session, true);
+    found.set(Level::Prefix, components(&edges, nodes).is_cyclic());
+    if !found.violated[Level::Pl2 as usize] {
+        found.set(Level::UpdateSerializable, breaks_update_serializable(small, lookup, cancel));
+        found.set(Level::MonotonicView, breaks_monotonic_view(small, lookup, &found.closing[0], cancel));
+    }
+    found
+}
+
+fn acyclic_part(small: &Dependencies, parts: Parts) -> Components {
+    components(&small.graph(parts), small.nodes())
+}
+
+impl Cycles {
+    fn set(&mut self, level: Level, is_violated: bool) {
+        self.violated[level as usize] |= is_violated;
+    }
+
+    /// Without real time its levels have the cycles of session order.
+    fn repeat_session_order(&mut self) {
+        self.writes[2] = self.writes[1].clone();
+        self.flows[2] = self.flows[1].clone();
+        self.closing[2] = self.closing[1].clone();
+    }
+
+    /// Breaks every level that implies a broken one.
+    pub fn spread(violated: &mut [bool; LEVELS]) {
+        // Levels stand behind those that they imply, but for the session guarantees: twice is enough.
+        for _ in 0..2 {
+            for level in Level::ALL {
+                violated[level as usize] |= level.implied().iter().any(|&weaker| violated[weaker as usize]);
+            }
+        }
+    }
+}
+
+struct OfOrder {
+    pl_1: Level,
+    pl_2: Level,
+    psi: Option<Level>,
+    si: Level,
+    ser: Level,
+}
+
+fn of_order(order: Order) -> OfOrder {
+    match order {
+        Order::Plain => OfOrder {
+            pl_1: Level::Pl1,
+            pl_2: Level::Pl2,
+            psi: Some(Level::ParallelSnapshotIsolation),
+            si: Level::SnapshotIsolation,
+            ser: Level::Serializable,
+        },
+        Order::Session => OfOrder {
+            pl_1: Level::StrongSessionPl1,
+            pl_2: Level::StrongSessionPl2,
+            psi: Some(Level::StrongSessionParallelSnapshotIsolation),
+            si: Level::StrongSessionSnapshotIsolation,
+            ser: Level::StrongSessionSerializable,
+        },
+        Order::RealTime => OfOrder {
+            pl_1: Level::StrongPl1,
+            pl_2: Level::StrongPl2,
+            psi: None,
+            si: Level::StrongSnapshotIsolation,
+            ser: Level::StrictSerializable,
+        },
+    }
+}
+
+/// Read-write edges a -> b with a way from b to a by dependencies.
+fn closing(small: &Dependencies, order: Order, reach: &Reach<'_>, cancel: &Cancel) -> Vec<Closing> {
+    let candidates: Vec<Closing> = small.read_writes(order).collect();
+    let pairs: Pairs = candidates.iter().map(|edge| (edge.after, edge.reader)).collect();
+    let answers = reach.asked(&pairs, cancel);
+    let closed = candidates.into_iter().zip(answers).filter(|&(_, closes)| closes);
+    let mut found: Vec<Closing> = closed.map(|(edge, _)| edge).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether some transaction together with all that write something is on a cycle.
+fn breaks_update_serializable(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> bool {
+    let transactions = small.transactions.iter();
+    let mut kept: Vec<bool> = transactions.map(|&transaction| lookup.writes_something(transaction)).collect();
+    kept.resize(small.nodes(), true);
+    let lists = [&small.ww, &small.wr].into_iter().map(Vec::as_slice).chain(small.believed(Order::Plain));
+    let inside: Pairs = lists
+        .flatten()
+        .copied()
+        .filter(|&(node, before)| kept[node as usize] && kept[before as usize])
+        .collect();
+    let edges = Edges::collected(small.nodes(), &[&inside]);
+    let reach = Reach::new(&edges, small.nodes());
+    if reach.components().is_cyclic() {
+        return true;
+    }
+    let sources = Edges::collected(small.nodes(), &[&small.wr]);
+    let only_reading = small.read_writes(Order::Plain).filter(|edge| !kept[edge.reader as usize]);
+    let pairs: Pairs = only_reading
+        .flat_map(|edge| sources.of(edge.reader).iter().map(move |&source| (edge.after, source)))
+        .filter(|&(_, source)| kept[source as usize])
+        .collect();
+    reach.asked(&pairs, cancel).contains(&true)
+}
+
+/// Whether a read misses something that an earlier operation of its transaction depends on.
+fn breaks_monotonic_view(
+    small: &Dependencies,
+    lookup: &Lookup<'_>,
+    closing: &[Closing],
+    cancel: &Cancel,
+) -> bool {
+    let mut nodes = vec![NOBODY; lookup.history.transaction_count()];
+    small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
+    let mut pairs = Pairs::new();
+    for edge in closing {
+        let transaction = small.transactions[edge.reader as usize];
+        for read in lookup.reads_of(transaction, edge.key) {
+            let before = lookup.entered_until(transaction, read);
+            let known = before.into_iter().map(|other| nodes[other as usize]).filter(|&node| node != NOBODY);
+            pairs.extend(known.map(|node| (edge.after, node)));
+        }
+    }
+    let dependencies = small.dependencies(Order::Plain);
+    Reach::new(&dependencies, small.nodes()).asked(&pairs, cancel).contains(&true)
+}
+
+impl Dependencies {
+    /// Read-write edges that leave a transaction.
+    pub fn read_writes(&self, order: Order) -> impl Iterator<Item = Closing> {
+        let transactions = self.len() as u32;
+        let lists = self.rw.iter().zip(&self.rw_keys).take(order as usize + 2);
+        lists.flat_map(|(pairs, keys)| pairs.iter().zip(keys)).filter_map(move |(&(after, reader), &key)| {
+            (reader < transactions).then_some(Closing { reader, key, after })
+        })
+    }
+
+    /// Dependencies, and the ways from junctions to those who overwrote.
+    #[must_use]
+    pub fn dependencies(&self, order: Order) -> Edges {
+        let rows = self.session_pairs(order >= Order::Session);
+        let transactions = self.len() as u32;
+        let junctions = self.believed(order).flatten().copied();
+        let junctions: Pairs = junctions.filter(|&(_, before)| before >= transactions).collect();
+        let mut lists: Vec<&[(u32, u32)]> = vec![&self.ww, &self.wr, &rows, &junctions];
+        if order == Order::RealTime {
+            lists.push(&self.real_time);
+        }
+        Edges::collected(self.nodes(), &lists)
+    }
+
+    /// The node of the begin of a transaction, or of a junction or instant, in a BC-graph.
+    #[must_use]
+    pub fn begin(&self, node: u32) -> u32 {
+        if (node as usize) < self.len() { node } else { node + self.len() as u32 }
+    }
+
+    /// The node of the commit of a transaction, or of a junction or instant, in a BC-graph.
+    #[must_use]
+    pub fn commit(&self, node: u32) -> u32 {
+        node + self.len() as u32
+    }
+
+    /// The BC-graph: for a prefix of the commit order writes need not wait for each other's begin.
+    #[must_use]
+    pub fn begins_and_commits(&self, order: Order, prefix: bool) -> (Edges, usize) {
+        let nodes = self.nodes() + self.len();
+        let mut pairs: Pairs = (0..self.len() as u32).map(|node| (self.commit(node), node)).collect();
+        let waits = |&(node, before): &(u32, u32)| (self.begin(node), self.commit(before));
+        let misses = |&(node, before): &(u32, u32)| (self.commit(node), self.begin(before));
+        if prefix {
+            pairs.extend(self.ww.iter().map(|&(node, before)| (self.commit(node), self.commit(before))));
+        } else {
+            pairs.extend(self.ww.iter().map(waits));
+        }
+        pairs.extend(self.wr.iter().map(waits));
+        pairs.extend(self.session_pairs(order >= Order::Session).iter().map(waits));
+        if order == Order::RealTime {
+            pairs.extend(self.real_time.iter().map(waits));
+        }
+        pairs.extend(self.believed(order).flatten().map(misses));
+        (Edges::collected(nodes, &[&pairs]), nodes)
+    }
+}

@@ -1,0 +1,181 @@
+//! What an edge rests on: from transactions back to their operations and versions.
+
+use super::orders::{Extra, KeyOrder, Orders};
+use super::times::Times;
+use crate::history::{History, Kind, NO_KEY};
+use crate::observations::{INITIAL, NOBODY, Observations};
+
+/// Finds the operations behind edges.
+pub struct Lookup<'h> {
+    /// The history.
+    pub history: &'h History,
+    /// Who served which read.
+    pub observations: &'h Observations,
+    /// The versions.
+    pub orders: &'h Orders,
+    /// Real time.
+    pub times: &'h Times,
+    /// For each operation the version that it installed; [`NOBODY`] if none.
+    installed: Vec<u32>,
+    /// Further order by the later version.
+    backwards: Vec<(u32, u32)>,
+}
+
+impl<'h> Lookup<'h> {
+    /// Prepares to look things up.
+    #[must_use]
+    pub fn new(
+        history: &'h History,
+        observations: &'h Observations,
+        orders: &'h Orders,
+        times: &'h Times,
+    ) -> Self {
+        let mut installed = vec![NOBODY; history.operation_count()];
+        for (&operation, version) in orders.operations.iter().zip(0..) {
+            if operation != NOBODY {
+                installed[operation as usize] = version;
+            }
+        }
+        let mut backwards: Vec<(u32, u32)> =
+            orders.extras.iter().map(|extra| (extra.after, extra.before)).collect();
+        backwards.sort_unstable();
+        Self { history, observations, orders, times, installed, backwards }
+    }
+
+    /// Whether a transaction writes something.
+    #[must_use]
+    pub fn writes_something(&self, transaction: u32) -> bool {
+        self.operations(transaction)
+            .any(|operation| self.history.operations.kinds[operation as usize].installs())
+    }
+
+    /// Operations of a transaction.
+    pub fn operations(&self, transaction: u32) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        let range = self.history.operations_of(transaction as usize);
+        range.start as u32..range.end as u32
+    }
+
+    /// The key of an operation.
+    #[must_use]
+    pub fn key(&self, operation: u32) -> u32 {
+        self.history.operations.keys[operation as usize]
+    }
+
+    /// The versions of the key of a version.
+    #[must_use]
+    pub fn order(&self, key: u32) -> &'h KeyOrder {
+        &self.orders.keys[key as usize]
+    }
+
+    /// Reads with a known version: (operation, key, version).
+    pub fn observed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.operations(transaction).filter_map(|operation| {
+            let version = self.orders.observed[operation as usize];
+            (version != NOBODY).then(|| (operation, self.key(operation), version))
+        })
+    }
+
+    /// Versions that a transaction installed: (operation, key, version).
+    pub fn installed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+        self.operations(transaction).filter_map(|operation| {
+            let version = self.installed[operation as usize];
+            (version != NOBODY).then(|| (operation, self.key(operation), version))
+        })
+    }
+
+    /// The first version of a key that a transaction installed.
+    #[must_use]
+    pub fn first_version(&self, transaction: u32, key: u32) -> Option<u32> {
+        self.installed(transaction).filter(|&(_, other, _)| other == key).map(|(.., version)| version).min()
+    }
+
+    /// Reads of a key with a known version.
+    pub fn reads_of(&self, transaction: u32, key: u32) -> impl Iterator<Item = u32> {
+        let reads = self.observed(transaction);
+        reads.filter(move |&(_, other, _)| other == key).map(|(operation, ..)| operation)
+    }
+
+    /// Versions that are known to come right before `version`, with who says so.
+    pub fn before(&self, key: u32, version: u32) -> impl Iterator<Item = u32> {
+        let order = self.order(key);
+        let in_chain = order.chain().contains(&version) && version > order.start;
+        let is_tail = order.tail().contains(&version);
+        let first = self.backwards.partition_point(|&(after, _)| after < version);
+        let further = self.backwards[first..].iter().take_while(move |&&(after, _)| after == version);
+        let chain = in_chain.then(|| version - 1).into_iter();
+        let tail = is_tail.then(|| order.before_tail()).into_iter();
+        chain.chain(tail).chain(further.map(|&(_, before)| before))
+    }
+
+    /// Versions that are known to come right after `version`, with who says so.
+    pub fn after(&self, key: u32, version: u32) -> impl Iterator<Item = Extra> {
+        let order = *self.order(key);
+        let next = (version + 1 < order.start + order.chain).then_some(version + 1);
+        let tail = (version == order.before_tail()).then(|| order.tail()).into_iter().flatten();
+        let known = next.into_iter().chain(tail);
+        let known = known.map(move |after| Extra { before: version, after, source: order.source });
+        known.chain(self.orders.extras_after(version).iter().copied())
+    }
+
+    /// Whether one version of a key is known to come before another.
+    #[must_use]
+    pub fn precedes(&self, key: u32, first: u32, second: u32) -> bool {
+        let order = self.order(key);
+        if first == second {
+            return false;
+        }
+        if order.chain().contains(&first) && order.chain().contains(&second) {
+            return first < second;
+        }
+        if order.chain().contains(&first) && first <= order.before_tail() {
+            return true;
+        }
+        let mut reached = vec![first];
+        let mut next = 0;
+        while next < reached.len() {
+            for extra in self.after(key, reached[next]) {
+                if extra.after == second {
+                    return true;
+                }
+                if !reached.contains(&extra.after) {
+                    reached.push(extra.after);
+                }
+            }
+            next += 1;
+        }
+        false
+    }
+
+    /// Transactions on which some operation of a transaction up to the read depends directly.
+    #[must_use]
+    pub fn entered_until(&self, transaction: u32, read: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for operation in self.operations(transaction).take_while(|&operation| operation <= read) {
+            found.extend(self.read_from(operation));
+            let version = self.installed[operation as usize];
+            if version != NOBODY {
+                let before = self.before(self.key(operation), version);
+                found.extend(before.map(|version| self.orders.writers[version as usize]));
+            }
+        }
+        found.retain(|&writer| writer != INITIAL && writer != NOBODY && writer != transaction);
+        found
+    }
+
+    /// Whose writes a read shows.
+    #[must_use]
+    pub fn read_from(&self, operation: u32) -> Vec<u32> {
+        let at = operation as usize;
+        let is_read = matches!(self.history.operations.kinds[at], Kind::Read | Kind::RangeRead);
+        if !is_read || self.key(operation) == NO_KEY && self.orders.observed[at] == NOBODY {
+            return Vec::new();
+        }
+        let mut found = vec![self.observations.sources[at]];
+        let version = self.orders.observed[at];
+        if version != NOBODY {
+            found.push(self.orders.writers[version as usize]);
+        }
+        found.extend(self.observations.seen(at));
+        found
+    }
+}

@@ -1,0 +1,77 @@
+//! Lost updates: somebody read a version and wrote the key, and another version came in between.
+
+use super::dependencies::Dependencies;
+use super::lookup::Lookup;
+use crate::observations::{INITIAL, NOBODY};
+
+/// A lost update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub struct Lost {
+    /// Whose read was outdated when it wrote.
+    pub transaction: u32,
+    pub key: u32,
+    pub read: u32,
+    /// The version that came in between.
+    pub between: u32,
+    /// Nobody knows which came first; both read the same version.
+    pub is_mutual: bool,
+}
+
+/// One who read a version of a key and wrote the key, and nothing is known to be in between.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Updater {
+    version: u32,
+    transaction: u32,
+    key: u32,
+    read: u32,
+    own: u32,
+}
+
+/// All lost updates, one for each transaction and key.
+#[must_use]
+pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    for &transaction in &small.transactions {
+        for (read, key, version) in lookup.observed(transaction) {
+            let Some(own) = lookup.first_version(transaction, key) else { continue };
+            match between(lookup, transaction, key, version, own) {
+                Some(between) => found.push(Lost { transaction, key, read, between, is_mutual: false }),
+                None => open.push(Updater { version, transaction, key, read, own }),
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup_by_key(|lost| (lost.transaction, lost.key));
+    open.sort_unstable();
+    open.dedup_by_key(|updater| (updater.version, updater.transaction));
+    for same in open.chunk_by(|a, b| a.version == b.version) {
+        for updater in &same[1..] {
+            let &Updater { transaction, key, read, .. } = updater;
+            let is_known = |lost: &Lost| (lost.transaction, lost.key) == (transaction, key);
+            if !found.iter().any(is_known) {
+                found.push(Lost { transaction, key, read, between: same[0].own, is_mutual: true });
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// A version of somebody else that is known to lie between the one that was read and the own one.
+fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32) -> Option<u32> {
+    let is_other = |version: u32| {
+        let writer = lookup.orders.writers[version as usize];
+        writer != transaction && writer != INITIAL && writer != NOBODY && version != read
+    };
+    let order = lookup.order(key);
+    let in_chain = |version: u32| order.chain().contains(&version);
+    if in_chain(read) && in_chain(own) {
+        return (read + 1..own).find(|&version| is_other(version));
+    }
+    if in_chain(read) && read < order.before_tail() {
+        return (read + 1..=order.before_tail()).find(|&version| is_other(version));
+    }
+    let mut before = lookup.before(key, own);
+    before.find(|&version| is_other(version) && lookup.precedes(key, read, version))
+}

@@ -1,0 +1,428 @@
+//! Levels from a known version order: Adya's hierarchy, PSI, snapshot isolation, serializability, real time.
+//!
+//! The specification is `reference/adya.py`. A cycle of known edges breaks a level; where the order of some
+//! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
+//! within the components of one graph, so that after one pass over the history only those are looked at.
+
+pub mod completion;
+pub mod dependencies;
+pub mod guarantees;
+pub mod levels;
+pub mod lookup;
+pub mod lost;
+pub mod names;
+pub mod orders;
+pub mod reach;
+pub mod search;
+pub mod times;
+pub mod witness;
+
+use crate::cancel::Cancel;
+use crate::history::History;
+use crate::observations::{INITIAL, Observations};
+use completion::{Completion, OpenPair};
+use dependencies::{Dependencies, Order, components};
+use guarantees::{GUARANTEES, Touches};
+use levels::{Cycles, LEVELS, Level, cycles};
+use lookup::Lookup;
+use names::{Finding, Name, Named};
+use orders::{Claims, Extra, Orders, Source};
+use search::{Answer, Budget};
+use times::Times;
+use witness::{Relation, Step};
+
+/// Histories with more transactions than this are not searched for an order of registers.
+const SEARCHED: usize = 10_000;
+
+/// The answer for one level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Outcome {
+    Holds,
+    Violated,
+    /// No real time.
+    Untimed,
+    /// The search was too long.
+    Spent,
+    /// Sources of the version order disagree, and so do their verdicts.
+    Contradictory,
+}
+
+/// What is asked.
+pub struct Question<'q> {
+    /// What the user claims.
+    pub claims: Claims,
+    /// So many findings of each name are kept.
+    pub most: usize,
+    /// What the search may cost.
+    pub budget: Budget,
+    /// Versions that predicate reads and reads of deleted keys showed: (operation, key, writer).
+    pub further: &'q [(u32, u32, u32)],
+}
+
+/// Everything found.
+#[derive(Debug)]
+pub struct Judgement {
+    /// By level.
+    pub outcomes: [Outcome; LEVELS],
+    /// Counts by name, and the first of each.
+    pub named: Named,
+    /// For each source of order so many keys were ordered by it, and so many of them to the end.
+    pub ordered: Vec<(Source, u64, u64)>,
+}
+
+/// Judges all levels that speak of versions.
+#[must_use]
+pub fn judge(
+    history: &History,
+    observations: &Observations,
+    question: &Question<'_>,
+    cancel: &Cancel,
+) -> Judgement {
+    let times = Times::new(history, &observations.counted);
+    let judge = |believed| Judge { history, observations, times: &times, question, believed, cancel }.run();
+    let (mut all, contradictions) = judge(None);
+    let mut sources: Vec<Source> = contradictions.iter().flat_map(|found| [found.0, found.1]).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    for &source in &sources {
+        let (other, _) = judge(Some(source));
+        for (outcome, alone) in all.outcomes.iter_mut().zip(other.outcomes) {
+            if *outcome != alone {
+                *outcome = Outcome::Contradictory;
+            }
+        }
+    }
+    all
+}
+
+struct Judge<'j> {
+    history: &'j History,
+    observations: &'j Observations,
+    times: &'j Times,
+    question: &'j Question<'j>,
+    believed: Option<Source>,
+    cancel: &'j Cancel,
+}
+
+impl Judge<'_> {
+    fn run(&self) -> (Judgement, Vec<(Source, Source)>) {
+        let question = orders::Question {
+            history: self.history,
+            observations: self.observations,
+            times: self.times,
+            claims: self.question.claims,
+            believed: self.believed,
+            further: self.question.further,
+        };
+        let orders = Orders::new(&question, self.cancel);
+        let all = Dependencies::new(self.history, self.observations, &orders, self.times);
+        let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
+        let small = self.on_cycles(&all, &orders);
+        let found = cycles(&small, &lookup, self.cancel);
+        let mut named = names::name(&small, &lookup, &found, self.question.most);
+        self.name_orders(&orders, &mut named);
+        let mut levels = Levels::new(&found, &orders);
+        self.guarantees(&all, &lookup, &mut levels, &mut named);
+        self.complete(&small, &lookup, &mut levels, &mut named, all.len());
+        let contradictions = orders.contradictions.iter().map(|c| (c.stronger, c.weaker)).collect();
+        let outcomes = levels.outcomes(self.times.is_complete);
+        named.findings.sort_by_key(|finding| finding.name);
+        (Judgement { outcomes, named, ordered: ordered(&orders) }, contradictions)
+    }
+
+    /// What is on a cycle of all edges, or might be if open versions were ordered in some way.
+    fn on_cycles(&self, all: &Dependencies, orders: &Orders) -> Dependencies {
+        let mut pairs = all.session_pairs(true);
+        let mut nodes = all.nodes() as u32;
+        if all.len() <= SEARCHED {
+            self.possible(all, orders, &mut nodes, &mut pairs);
+        }
+        let mut lists: Vec<&[(u32, u32)]> = vec![&all.ww, &all.wr, &all.real_time, &pairs];
+        lists.extend(all.believed(Order::RealTime));
+        let edges = crate::graph::Edges::collected(nodes as usize, &lists);
+        all.on_cycles(&components(&edges, nodes as usize)).0
+    }
+
+    /// Writers of a register whose order is open may follow each other in any way, and its readers may
+    /// come before any of them.
+    fn possible(&self, all: &Dependencies, orders: &Orders, next: &mut u32, pairs: &mut dependencies::Pairs) {
+        let mut node_of = vec![u32::MAX; self.history.transaction_count()];
+        all.transactions.iter().zip(0..).for_each(|(&t, node)| node_of[t as usize] = node);
+        let readers = dependencies::Readers::new(self.history, orders, &all.transactions);
+        for order in orders.keys.iter().filter(|order| is_open_register(order)) {
+            for version in order.start..order.end {
+                let writer = orders.writers[version as usize];
+                if writer != INITIAL {
+                    let node = node_of[writer as usize];
+                    pairs.extend([(node, *next), (*next, node)]);
+                    pairs.extend(readers.of(version).iter().map(|&reader| (*next, reader)));
+                }
+            }
+            *next += 1;
+        }
+    }
+
+    fn name_orders(&self, orders: &Orders, named: &mut Named) {
+        let most = self.question.most;
+        for (place, &(read, aborted, committed)) in orders.dirty.iter().enumerate() {
+            named.counts[Name::DirtyUpdate as usize] += 1;
+            if place < most {
+                let owner = |operation: u32| self.owner(operation);
+                let step = Step {
+                    before: owner(aborted),
+                    after: owner(committed),
+                    relation: Relation::WriteWrite,
+                    key: self.history.operations.keys[read as usize],
+                    operations: vec![read, aborted, committed],
+                    source: Source::ListRead,
+                };
+                named.push(Name::DirtyUpdate, vec![step]);
+            }
+        }
+        for (place, (key, circle)) in orders.circles.iter().enumerate() {
+            named.counts[Name::CyclicVersions as usize] += 1;
+            if place < most {
+                named.push(
+                    Name::CyclicVersions,
+                    circle.iter().map(|e| of_versions(orders, *key, e)).collect(),
+                );
+            }
+        }
+        for (place, found) in orders.contradictions.iter().enumerate() {
+            named.counts[Name::ContradictoryEvidence as usize] += 1;
+            if place < most {
+                let (before, after) = (found.before, found.after);
+                let one = Extra { before, after, source: found.stronger };
+                let other = Extra { before: after, after: before, source: found.weaker };
+                let steps = [one, other].iter().map(|e| of_versions(orders, found.key, e)).collect();
+                named.push(Name::ContradictoryEvidence, steps);
+            }
+        }
+    }
+
+    fn owner(&self, operation: u32) -> u32 {
+        self.history.operation_offsets.partition_point(|&start| start <= operation) as u32 - 1
+    }
+
+    fn guarantees(&self, all: &Dependencies, lookup: &Lookup<'_>, levels: &mut Levels, named: &mut Named) {
+        let open: Vec<Level> = GUARANTEES.into_iter().filter(|&level| !levels.is_proved(level)).collect();
+        if open.is_empty() {
+            return;
+        }
+        let touches = Touches::new(all, lookup);
+        for level in open {
+            let is_broken = touches.breaks(level);
+            levels.decided[level as usize] = true;
+            levels.violated[level as usize] |= is_broken;
+            if is_broken {
+                let shown = touches.witness(level).unwrap_or_else(|| no_commit_order(level, Vec::new()));
+                if shown.name == Name::NoCommitOrder {
+                    named.counts[Name::NoCommitOrder as usize] += 1;
+                }
+                named.findings.push(shown);
+            }
+        }
+        levels.spread();
+    }
+
+    /// Searches for an order of the open versions, level by level, the strongest first.
+    fn complete(
+        &self,
+        small: &Dependencies,
+        lookup: &Lookup<'_>,
+        levels: &mut Levels,
+        named: &mut Named,
+        transactions: usize,
+    ) {
+        if lookup.orders.is_complete() {
+            levels.decide_all();
+            return;
+        }
+        let is_searched = transactions <= SEARCHED || !lookup.orders.keys.iter().any(is_open_register);
+        if !is_searched {
+            return;
+        }
+        let completion = Completion::new(small, lookup, self.question.budget);
+        // Weaker levels have higher places at the end of the list than at its start: strongest first.
+        for level in Level::ALL.into_iter().take(LEVELS - GUARANTEES.len()).rev() {
+            if levels.is_settled(level) || (level.order() == Order::RealTime && !self.times.is_known) {
+                continue;
+            }
+            match completion.decide(level, self.cancel) {
+                (Answer::Found(_), _) => levels.prove(level),
+                (Answer::Impossible(_), blamed) => {
+                    levels.refute(level);
+                    named.counts[Name::NoCommitOrder as usize] += 1;
+                    let alternatives = blamed.map(|pair| alternatives(lookup, pair)).unwrap_or_default();
+                    named.findings.push(no_commit_order(level, alternatives));
+                }
+                (Answer::Unknown, _) => {}
+            }
+        }
+    }
+}
+
+fn is_open_register(order: &orders::KeyOrder) -> bool {
+    order.source != Source::ListRead
+        && order.tail().len() > 0
+        && (order.tail().len() > 1 || order.after + 1 < order.chain)
+}
+
+/// The two orders that the versions of a pair may have.
+fn alternatives(lookup: &Lookup<'_>, pair: OpenPair) -> Vec<Vec<Step>> {
+    let supposed = |before: u32, after: u32| {
+        vec![of_versions(lookup.orders, pair.key, &Extra { before, after, source: Source::Nothing })]
+    };
+    vec![supposed(pair.first, pair.second), supposed(pair.second, pair.first)]
+}
+
+fn no_commit_order(level: Level, alternatives: Vec<Vec<Step>>) -> Finding {
+    Finding { name: Name::NoCommitOrder, steps: Vec::new(), alternatives, level: level as u8 + 1 }
+}
+
+/// The order of two versions as a step between their writers.
+fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
+    let operation = |version: u32| orders.operations[version as usize];
+    Step {
+        before: orders.writers[extra.before as usize],
+        after: orders.writers[extra.after as usize],
+        relation: Relation::WriteWrite,
+        key,
+        operations: vec![operation(extra.before), operation(extra.after)],
+        source: extra.source,
+    }
+}
+
+impl Named {
+    fn push(&mut self, name: Name, steps: Vec<Step>) {
+        self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
+    }
+}
+
+/// What is known of the levels so far.
+struct Levels {
+    violated: [bool; LEVELS],
+    /// Whether a level that is not violated holds for sure.
+    decided: [bool; LEVELS],
+}
+
+impl Levels {
+    fn new(found: &Cycles, orders: &Orders) -> Self {
+        let mut levels = Self { violated: found.violated, decided: [false; LEVELS] };
+        levels.violated[Level::Pl1 as usize] |= !orders.circles.is_empty();
+        levels.violated[Level::Pl2 as usize] |= !orders.dirty.is_empty();
+        levels.spread();
+        // Where all orders are known, whatever is not violated holds.
+        if orders.is_complete() {
+            levels.decide_all();
+            GUARANTEES.iter().for_each(|&level| levels.decided[level as usize] = false);
+        }
+        levels
+    }
+
+    fn spread(&mut self) {
+        Cycles::spread(&mut self.violated);
+    }
+
+    fn decide_all(&mut self) {
+        self.decided = [true; LEVELS];
+    }
+
+    fn is_settled(&self, level: Level) -> bool {
+        self.violated[level as usize] || self.decided[level as usize]
+    }
+
+    /// Whether a stronger level holds.
+    fn is_proved(&self, level: Level) -> bool {
+        let holds = |stronger: &Level| self.decided[*stronger as usize] && !self.violated[*stronger as usize];
+        Level::ALL.iter().any(|stronger| stronger.implied().contains(&level) && holds(stronger))
+    }
+
+    fn prove(&mut self, level: Level) {
+        self.decided[level as usize] = true;
+        for &weaker in level.implied() {
+            if !self.decided[weaker as usize] {
+                self.prove(weaker);
+            }
+        }
+    }
+
+    fn refute(&mut self, level: Level) {
+        self.violated[level as usize] = true;
+        self.spread();
+    }
+
+    fn outcomes(&self, is_timed: bool) -> [Outcome; LEVELS] {
+        Level::ALL.map(|level| {
+            let is_untimed = level.order() == Order::RealTime && !is_timed;
+            match (self.violated[level as usize], self.decided[level as usize]) {
+                (true, _) => Outcome::Violated,
+                _ if is_untimed => Outcome::Untimed,
+                (_, true) => Outcome::Holds,
+                _ if self.is_proved(level) => Outcome::Holds,
+                _ => Outcome::Spent,
+            }
+        })
+    }
+}
+
+/// For each source of order so many keys, and so many of them ordered to the end.
+fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
+    let mut counts: Vec<(Source, u64, u64)> = Vec::new();
+    for order in &orders.keys {
+        let versions = order.end - order.start;
+        if versions < 2 {
+            continue;
+        }
+        let is_whole = order.tail().len() == 0 || (order.tail().len() == 1 && order.after + 1 == order.chain);
+        let source =
+            if order.chain < 2 && order.source != Source::ListRead { Source::Nothing } else { order.source };
+        let place = counts.iter().position(|&(other, ..)| other == source).unwrap_or_else(|| {
+            counts.push((source, 0, 0));
+            counts.len() - 1
+        });
+        counts[place].1 += 1;
+        counts[place].2 += u64::from(is_whole);
+    }
+    counts.sort_unstable();
+    counts
+}
+
+/// All edges of the dependency graph between transactions, for whoever wants to look at it: (before, after,
+/// relation), sorted, each once.
+#[must_use]
+pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
+    let times = Times::new(history, &observations.counted);
+    let (claims, believed, further) = (Claims::default(), None, &[][..]);
+    let question = orders::Question { history, observations, times: &times, claims, believed, further };
+    let orders = Orders::new(&question, cancel);
+    let all = Dependencies::new(history, observations, &orders, &times);
+    let transaction = |node: u32| all.transactions[node as usize];
+    let direct = |pairs: &[(u32, u32)], relation: Relation| -> Vec<(u32, u32, Relation)> {
+        let edges = pairs.iter().map(|&(node, before)| (transaction(before), transaction(node), relation));
+        edges.collect()
+    };
+    let mut found = direct(&all.wr, Relation::WriteRead);
+    found.extend(direct(&all.ww, Relation::WriteWrite));
+    let readers = dependencies::Readers::new(history, &orders, &all.transactions);
+    let lookup = Lookup::new(history, observations, &orders, &times);
+    for (order, key) in orders.keys.iter().zip(0..) {
+        for version in order.start..order.end {
+            for &reader in readers.of(version) {
+                let overwriting = lookup.after(key, version).filter(|extra| is_recorded(extra.source));
+                let writers = overwriting.map(|extra| orders.writers[extra.after as usize]);
+                let others = writers.filter(|&writer| writer != transaction(reader));
+                found.extend(others.map(|writer| (transaction(reader), writer, Relation::ReadWrite)));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn is_recorded(source: Source) -> bool {
+    !matches!(source, Source::Session | Source::RealTime)
+}

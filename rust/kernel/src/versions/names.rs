@@ -1,0 +1,566 @@
+//! What the cycles are called, how many there are of each, and the first of them with their proofs.
+
+use super::dependencies::{Dependencies, Order, Pairs, components};
+use super::levels::{Closing, Cycles};
+use super::lookup::Lookup;
+use super::lost::Lost;
+use super::orders::Source;
+use super::witness::{Paths, Relation, Step, Witnesses};
+use crate::graph::{Components, Edges};
+use crate::observations::NOBODY;
+use hashbrown::HashSet;
+
+/// The anomalies, by their numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Name {
+    WriteCycle,
+    WriteCycleSession,
+    WriteCycleRealTime,
+    CircularInformationFlow,
+    CircularInformationFlowSession,
+    CircularInformationFlowRealTime,
+    LostUpdate,
+    ReadSkew,
+    ReadSkewSession,
+    ReadSkewRealTime,
+    LongFork,
+    LongForkSession,
+    LongForkRealTime,
+    WriteSkew,
+    WriteSkewSession,
+    WriteSkewRealTime,
+    DirtyUpdate,
+    CyclicVersions,
+    ContradictoryEvidence,
+    NoCommitOrder,
+}
+
+/// How many names there are.
+pub const NAMES: usize = 20;
+
+const WRITE_CYCLES: [Name; 3] = [Name::WriteCycle, Name::WriteCycleSession, Name::WriteCycleRealTime];
+const FLOWS: [Name; 3] = [
+    Name::CircularInformationFlow,
+    Name::CircularInformationFlowSession,
+    Name::CircularInformationFlowRealTime,
+];
+const READ_SKEWS: [Name; 3] = [Name::ReadSkew, Name::ReadSkewSession, Name::ReadSkewRealTime];
+const LONG_FORKS: [Name; 3] = [Name::LongFork, Name::LongForkSession, Name::LongForkRealTime];
+const WRITE_SKEWS: [Name; 3] = [Name::WriteSkew, Name::WriteSkewSession, Name::WriteSkewRealTime];
+
+/// An anomaly with its proof.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// What it is called.
+    pub name: Name,
+    /// The cycle.
+    pub steps: Vec<Step>,
+    /// What follows from each order that two versions may have, where both lead in a circle.
+    pub alternatives: Vec<Vec<Step>>,
+    /// The level, for [`Name::NoCommitOrder`].
+    pub level: u8,
+}
+
+/// Counts by name, and the first findings of each.
+#[derive(Debug)]
+pub struct Named {
+    /// By the number of the name.
+    pub counts: [u64; NAMES],
+    /// In the order of names.
+    pub findings: Vec<Finding>,
+}
+
+/// Names all cycles.
+#[must_use]
+pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, most: usize) -> Named {
+    let mut naming = Naming {
+        witnesses: Witnesses { small, lookup },
+        cycles,
+        most,
+        named: Named { counts: [0; NAMES], findings: Vec::new() },
+        paths: Paths::new(small.nodes() + small.len()),
+    };
+    naming.lost_updates();
+    let mut before: [Option<Shapes>; 3] = Default::default();
+    for order in Order::ALL {
+        if order == Order::RealTime && small.real_time.is_empty() {
+            break;
+        }
+        naming.write_cycles(order);
+        naming.flows(order);
+        naming.read_skews(order);
+        let left = Left::new(small, cycles, order);
+        naming.long_forks(order, &left, &mut before[0]);
+        naming.write_skews(order, &left, &mut before[1]);
+    }
+    naming.named.findings.sort_by_key(|finding| finding.name);
+    naming.named
+}
+
+/// Node sets of components.
+type Shapes = HashSet<Vec<u32>>;
+
+fn shapes(components: &Components, transactions: usize) -> Vec<Vec<u32>> {
+    let groups = components.cycles().map(|group| {
+        let mut nodes: Vec<u32> =
+            group.iter().copied().filter(|&node| (node as usize) < transactions).collect();
+        nodes.sort_unstable();
+        nodes
+    });
+    let mut found: Vec<Vec<u32>> = groups.filter(|nodes| nodes.len() > 1).collect();
+    found.sort_unstable();
+    found
+}
+
+/// The edges that are left when write cycles, circular flows, lost updates and read skews are set aside.
+struct Left {
+    dependencies: Pairs,
+    read_writes: Pairs,
+}
+
+impl Left {
+    fn new(small: &Dependencies, cycles: &Cycles, order: Order) -> Self {
+        let flows = &cycles.flows[order as usize];
+        let cyclic = flows.on_cycle();
+        let is_on_flow = |node: u32, before: u32| {
+            cyclic[node as usize] && flows.of[node as usize] == flows.of[before as usize]
+        };
+        let rows = small.session_pairs(order >= Order::Session);
+        let mut lists: Vec<&[(u32, u32)]> = vec![&small.ww, &small.wr, &rows];
+        if order == Order::RealTime {
+            lists.push(&small.real_time);
+        }
+        let dependencies = lists
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|&(node, before)| !is_on_flow(node, before))
+            .collect();
+        let closing: HashSet<(u32, u32)> =
+            cycles.closing[order as usize].iter().map(|closing| (closing.after, closing.reader)).collect();
+        let lost: HashSet<(u32, u32)> = cycles.lost.iter().map(|lost| (lost.transaction, lost.key)).collect();
+        let of_lost = |reader: u32, key: u32| {
+            let transaction = small.transactions.get(reader as usize);
+            transaction.is_some_and(|&transaction| lost.contains(&(transaction, key)))
+        };
+        let lists = small.rw.iter().zip(&small.rw_keys).take(order as usize + 2);
+        let pairs = lists.flat_map(|(pairs, keys)| pairs.iter().copied().zip(keys.iter().copied()));
+        let read_writes = pairs
+            .filter(|&(pair, key)| !closing.contains(&pair) && !of_lost(pair.1, key))
+            .map(|(pair, _)| pair)
+            .collect();
+        Self { dependencies, read_writes }
+    }
+}
+
+struct Naming<'s, 'h> {
+    witnesses: Witnesses<'s, 'h>,
+    cycles: &'s Cycles,
+    most: usize,
+    named: Named,
+    paths: Paths,
+}
+
+impl Naming<'_, '_> {
+    fn small(&self) -> &Dependencies {
+        self.witnesses.small
+    }
+
+    /// Counts one more; whether it is to be shown.
+    fn count(&mut self, name: Name) -> bool {
+        let count = &mut self.named.counts[name as usize];
+        *count += 1;
+        *count <= self.most as u64
+    }
+
+    fn show(&mut self, name: Name, steps: Vec<Step>) {
+        self.named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
+    }
+
+    fn lost_updates(&mut self) {
+        for &lost in &self.cycles.lost {
+            if self.count(Name::LostUpdate) {
+                let steps = self.of_lost(lost);
+                self.show(Name::LostUpdate, steps);
+            }
+        }
+    }
+
+    fn of_lost(&self, lost: Lost) -> Vec<Step> {
+        let lookup = self.witnesses.lookup;
+        let orders = lookup.orders;
+        let other = orders.writers[lost.between as usize];
+        let version = orders.observed[lost.read as usize];
+        let known = lookup.after(lost.key, version).find(|extra| extra.after == lost.between);
+        let source = known.map_or(lookup.order(lost.key).source, |extra| extra.source);
+        let missed = Step {
+            before: lost.transaction,
+            after: other,
+            relation: Relation::ReadWrite,
+            key: lost.key,
+            operations: vec![lost.read, orders.operations[lost.between as usize]],
+            source,
+        };
+        let back = if lost.is_mutual { self.mutual(lost, other) } else { self.overwrote(lost, other) };
+        vec![missed, back]
+    }
+
+    /// The other read the same version.
+    fn mutual(&self, lost: Lost, other: u32) -> Step {
+        let lookup = self.witnesses.lookup;
+        let version = lookup.orders.observed[lost.read as usize];
+        let reads = lookup.reads_of(other, lost.key);
+        let read = reads.into_iter().find(|&read| lookup.orders.observed[read as usize] == version);
+        let own = lookup.first_version(lost.transaction, lost.key);
+        let write = own.map_or(NOBODY, |own| lookup.orders.operations[own as usize]);
+        let operations = vec![read.unwrap_or(lost.read), write];
+        let (before, after) = (other, lost.transaction);
+        Step {
+            before,
+            after,
+            relation: Relation::ReadWrite,
+            key: lost.key,
+            operations,
+            source: Source::Initial,
+        }
+    }
+
+    /// The own version came after that of the other.
+    fn overwrote(&self, lost: Lost, other: u32) -> Step {
+        let lookup = self.witnesses.lookup;
+        let orders = lookup.orders;
+        let own = lookup.first_version(lost.transaction, lost.key).unwrap_or(lost.between);
+        let order = lookup.order(lost.key);
+        let direct = lookup.after(lost.key, lost.between).find(|extra| extra.after == own);
+        let source = direct.map_or(order.source, |extra| extra.source);
+        let mut operations = vec![orders.operations[lost.between as usize], orders.operations[own as usize]];
+        if source == Source::ListRead {
+            operations.insert(0, lookup.observations.canonical_read(lost.key));
+        }
+        let (before, after) = (other, lost.transaction);
+        Step { before, after, relation: Relation::WriteWrite, key: lost.key, operations, source }
+    }
+
+    /// Components that are no components of the weaker order, in the order of the history.
+    fn fresh(&self, all: &[Components; 3], order: Order) -> Vec<Vec<u32>> {
+        let transactions = self.small().len();
+        let at = order as usize;
+        let known: Shapes = match at.checked_sub(1) {
+            Some(weaker) => shapes(&all[weaker], transactions).into_iter().collect(),
+            None => Shapes::new(),
+        };
+        shapes(&all[at], transactions).into_iter().filter(|nodes| !known.contains(nodes)).collect()
+    }
+
+    fn write_cycles(&mut self, order: Order) {
+        let found = self.fresh(&self.cycles.writes, order);
+        if found.is_empty() {
+            return;
+        }
+        let parts = super::dependencies::Parts { wr: false, rw: false, order };
+        let edges = self.small().graph(parts);
+        let preferred = [Relation::WriteWrite, Relation::Session, Relation::RealTime];
+        for nodes in found {
+            self.component(WRITE_CYCLES[order as usize], &edges, &nodes, &preferred, order);
+        }
+    }
+
+    fn component(&mut self, name: Name, edges: &Edges, nodes: &[u32], preferred: &[Relation], order: Order) {
+        if !self.count(name) {
+            return;
+        }
+        if let Some(cycle) = self.witnesses.shortest_cycle(edges, nodes, &mut self.paths) {
+            let steps = self.witnesses.steps(&cycle, preferred, order);
+            self.show(name, steps);
+        }
+    }
+
+    fn flows(&mut self, order: Order) {
+        let found = self.fresh(&self.cycles.flows, order);
+        if found.is_empty() {
+            return;
+        }
+        let edges = self.small().dependencies(order);
+        let writes: HashSet<(u32, u32)> = self.small().ww.iter().copied().collect();
+        let reads = self.small().wr.iter().filter(|pair| !writes.contains(*pair));
+        let flows = &self.cycles.flows[order as usize];
+        let mut by_component: Vec<(u32, (u32, u32))> = reads
+            .filter(|(node, before)| flows.of[*node as usize] == flows.of[*before as usize])
+            .map(|&pair| (flows.of[pair.0 as usize], pair))
+            .collect();
+        by_component.sort_unstable();
+        let preferred = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
+        for nodes in found {
+            let component = self.cycles.flows[order as usize].of[nodes[0] as usize];
+            let first = by_component.partition_point(|&(other, _)| other < component);
+            let reads: Vec<(u32, u32)> = by_component[first..]
+                .iter()
+                .take_while(|&&(other, _)| other == component)
+                .map(|&(_, pair)| pair)
+                .collect();
+            if reads.is_empty() || !self.count(FLOWS[order as usize]) {
+                continue;
+            }
+            if let Some(cycle) = self.through(&edges, &reads) {
+                let steps = self.witnesses.steps(&cycle, &preferred, order);
+                self.show(FLOWS[order as usize], steps);
+            }
+        }
+    }
+
+    /// The shortest cycle through one of these edges.
+    fn through(&mut self, edges: &Edges, pairs: &[(u32, u32)]) -> Option<Vec<u32>> {
+        let witnesses = &self.witnesses;
+        let paths = &mut self.paths;
+        let cycles = pairs.iter().take(64).filter_map(|&(node, before)| {
+            let mut path = witnesses.path_from(edges, node, before, paths)?;
+            path.push(node);
+            Some(path)
+        });
+        cycles.min_by_key(Vec::len)
+    }
+
+    fn read_skews(&mut self, order: Order) {
+        let at = order as usize;
+        let lost: HashSet<(u32, u32)> =
+            self.cycles.lost.iter().map(|lost| (lost.transaction, lost.key)).collect();
+        let pair = |closing: &Closing| (closing.reader, closing.key);
+        let weaker: HashSet<(u32, u32)> = match at.checked_sub(1) {
+            Some(weaker) => self.cycles.closing[weaker].iter().map(pair).collect(),
+            None => HashSet::new(),
+        };
+        let cycles = self.cycles;
+        let mut edges = None;
+        for same in cycles.closing[at].chunk_by(|a, b| pair(a) == pair(b)) {
+            let (reader, key) = pair(&same[0]);
+            let transaction = self.small().transactions[reader as usize];
+            if lost.contains(&(transaction, key)) || weaker.contains(&(reader, key)) {
+                continue;
+            }
+            if !self.count(READ_SKEWS[at]) {
+                continue;
+            }
+            let edges = edges.get_or_insert_with(|| self.witnesses.small.dependencies(order));
+            let steps = skew(&self.witnesses, edges, same, order, &mut self.paths);
+            if let Some(steps) = steps {
+                self.show(READ_SKEWS[at], steps);
+            }
+        }
+    }
+
+    fn long_forks(&mut self, order: Order, left: &Left, before: &mut Option<Shapes>) {
+        let small = self.small();
+        let nodes = small.nodes() + small.len();
+        let mut pairs: Pairs = (0..small.len() as u32).map(|node| (small.commit(node), node)).collect();
+        pairs.extend(left.dependencies.iter().map(|&(node, b)| (small.begin(node), small.commit(b))));
+        pairs.extend(left.read_writes.iter().map(|&(node, b)| (small.commit(node), small.begin(b))));
+        let edges = Edges::collected(nodes, &[&pairs]);
+        let found = components(&edges, nodes);
+        let transactions = small.len() as u32;
+        let groups = found.cycles().map(|group| {
+            let ends = group.iter().copied().filter(|&node| node < 2 * transactions);
+            let mut nodes: Vec<u32> = ends.map(|node| node % transactions).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            nodes
+        });
+        let mut groups: Vec<Vec<u32>> = groups.filter(|nodes| nodes.len() > 1).collect();
+        groups.sort_unstable();
+        let known = before.take().unwrap_or_default();
+        for nodes in groups.iter().filter(|nodes| !known.contains(*nodes)) {
+            if self.count(LONG_FORKS[order as usize])
+                && let Some(steps) = self.fork(&edges, nodes, order)
+            {
+                self.show(LONG_FORKS[order as usize], steps);
+            }
+        }
+        *before = Some(groups.into_iter().collect());
+    }
+
+    /// The shortest cycle of begins and commits.
+    fn fork(&mut self, edges: &Edges, nodes: &[u32], order: Order) -> Option<Vec<Step>> {
+        let small = self.witnesses.small;
+        let transactions = small.len() as u32;
+        let cost = |before: u32, after: u32| match before {
+            // From a begin to its own commit is no step.
+            _ if before >= 2 * transactions || after == before + transactions => 0,
+            _ => 16,
+        };
+        let paths = &mut self.paths;
+        let cycles =
+            nodes.iter().take(64).filter_map(|&node| paths.shortest(edges, node, node, NOBODY, cost));
+        let length = |cycle: &Vec<u32>| cycle.windows(2).map(|pair| cost(pair[0], pair[1])).sum::<u32>();
+        let cycle = cycles.min_by_key(length)?;
+        Some(self.fork_steps(&cycle, order))
+    }
+
+    fn fork_steps(&self, cycle: &[u32], order: Order) -> Vec<Step> {
+        let transactions = self.small().len() as u32;
+        let flow = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
+        let mut steps = Vec::new();
+        let mut from = 0;
+        for place in 1..cycle.len() {
+            if cycle[place] >= 2 * transactions {
+                continue;
+            }
+            let (before, after) = (cycle[from], cycle[place]);
+            let between = (place > from + 1).then(|| cycle[from + 1] - transactions);
+            from = place;
+            if before % transactions == after % transactions {
+                continue;
+            }
+            let is_missed = before < transactions;
+            let preferred: &[Relation] = if is_missed { &[Relation::ReadWrite] } else { &flow };
+            let nodes = (before % transactions, after % transactions);
+            steps.extend(self.witnesses.step(nodes.0, nodes.1, between, preferred, order));
+        }
+        steps
+    }
+
+    fn write_skews(&mut self, order: Order, left: &Left, before: &mut Option<Shapes>) {
+        let nodes = self.small().nodes();
+        let edges = Edges::collected(nodes, &[&left.dependencies, &left.read_writes]);
+        let found = components(&edges, nodes);
+        let groups = shapes(&found, self.small().len());
+        let known = before.take().unwrap_or_default();
+        let missed = Edges::collected(nodes, &[&left.read_writes]);
+        let reversed: Pairs = left.read_writes.iter().map(|&(node, before)| (before, node)).collect();
+        let overwrote = Edges::collected(nodes, &[&reversed]);
+        let mut fresh: Vec<&Vec<u32>> = groups.iter().filter(|nodes| !known.contains(*nodes)).collect();
+        fresh.sort_unstable();
+        for group in fresh {
+            let inside = found.of[group[0] as usize];
+            let is_inside = |node: u32| found.of[node as usize] == inside;
+            let Some(cycle) = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside) else {
+                continue;
+            };
+            if self.count(WRITE_SKEWS[order as usize]) {
+                let steps = self.skew_steps(&cycle, order);
+                self.show(WRITE_SKEWS[order as usize], steps);
+            }
+        }
+        *before = Some(groups.into_iter().collect());
+    }
+
+    /// A short simple cycle that enters and leaves some transaction by read-write edges; it begins and ends
+    /// there.
+    fn two_in_a_row(
+        &mut self,
+        edges: &Edges,
+        missed: &Edges,
+        overwrote: &Edges,
+        group: &[u32],
+        is_inside: impl Fn(u32) -> bool,
+    ) -> Option<Vec<u32>> {
+        let mut best: Option<(u32, Vec<u32>)> = None;
+        for (tried, &middle) in group.iter().enumerate() {
+            if best.is_some() && tried > 64 {
+                break;
+            }
+            let readers = self.ends(missed, middle, &is_inside);
+            let writers = self.ends(overwrote, middle, &is_inside);
+            for (first, through_first) in &writers {
+                for (last, through_last) in readers.iter().take(8) {
+                    let Some(path) = self.path_without(edges, *first, *last, middle) else { continue };
+                    let mut cycle = vec![middle];
+                    cycle.extend(through_first);
+                    cycle.extend(path);
+                    cycle.extend(through_last.iter().rev());
+                    cycle.push(middle);
+                    let length = self.witnesses_length(&cycle);
+                    if best.as_ref().is_none_or(|(known, _)| length < *known) {
+                        best = Some((length, cycle));
+                    }
+                }
+                if best.is_some() {
+                    break;
+                }
+            }
+        }
+        best.map(|(_, cycle)| cycle)
+    }
+
+    fn witnesses_length(&self, cycle: &[u32]) -> u32 {
+        cycle.windows(2).map(|pair| self.witnesses.cost(pair[0], pair[1])).sum()
+    }
+
+    /// Transactions one read-write edge away, with the junctions on the way there.
+    fn ends(&self, edges: &Edges, from: u32, is_inside: &impl Fn(u32) -> bool) -> Vec<(u32, Vec<u32>)> {
+        let transactions = self.small().len() as u32;
+        let mut found = Vec::new();
+        let mut open: Vec<(u32, Vec<u32>)> = vec![(from, Vec::new())];
+        let mut known: HashSet<u32> = HashSet::new();
+        while let Some((node, way)) = open.pop() {
+            for &next in edges.of(node).iter().filter(|&&next| is_inside(next)) {
+                if !known.insert(next) || next == from {
+                    continue;
+                }
+                if next < transactions {
+                    found.push((next, way.clone()));
+                } else {
+                    let mut way = way.clone();
+                    way.push(next);
+                    open.push((next, way));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn path_without(&mut self, edges: &Edges, from: u32, to: u32, avoided: u32) -> Option<Vec<u32>> {
+        if from == to {
+            return Some(vec![from]);
+        }
+        let witnesses = &self.witnesses;
+        self.paths.shortest(edges, from, to, avoided, |before, after| witnesses.cost(before, after))
+    }
+
+    fn skew_steps(&self, cycle: &[u32], order: Order) -> Vec<Step> {
+        let transactions = self.small().len() as u32;
+        let places: Vec<usize> = (0..cycle.len()).filter(|&place| cycle[place] < transactions).collect();
+        let flow = [
+            Relation::WriteRead,
+            Relation::WriteWrite,
+            Relation::Session,
+            Relation::RealTime,
+            Relation::ReadWrite,
+        ];
+        let (first, last) = (0, places.len() - 2);
+        let steps = places.windows(2).enumerate().filter_map(|(number, pair)| {
+            let preferred: &[Relation] =
+                if number == first || number == last { &[Relation::ReadWrite] } else { &flow };
+            let between = (pair[1] > pair[0] + 1).then(|| cycle[pair[0] + 1]);
+            self.witnesses.step(cycle[pair[0]], cycle[pair[1]], between, preferred, order)
+        });
+        let mut steps: Vec<Step> = steps.collect();
+        // The two reads in a row stand together.
+        if steps.len() > 2 {
+            steps.rotate_right(1);
+        }
+        steps
+    }
+}
+
+/// A read that missed something, and how what it missed comes before the reader: the shortest way.
+fn skew(
+    witnesses: &Witnesses<'_, '_>,
+    edges: &Edges,
+    closing: &[Closing],
+    order: Order,
+    paths: &mut Paths,
+) -> Option<Vec<Step>> {
+    let reader = closing[0].reader;
+    let ways = closing.iter().filter_map(|edge| witnesses.path_from(edges, edge.after, reader, paths));
+    let length = |path: &Vec<u32>| path.windows(2).map(|pair| witnesses.cost(pair[0], pair[1])).sum::<u32>();
+    let path = ways.min_by_key(length)?;
+    let transactions = witnesses.small.len() as u32;
+    let first = path.iter().position(|&node| node < transactions)?;
+    let flow = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
+    let between = (first > 0).then(|| path[0]);
+    let mut steps = vec![witnesses.step(reader, path[first], between, &[Relation::ReadWrite], order)?];
+    steps.extend(witnesses.steps(&path[first..], &flow, order));
+    Some(steps)
+}

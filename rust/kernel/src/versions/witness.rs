@@ -1,0 +1,364 @@
+//! Proofs: short cycles, each step with the operations that it rests on.
+
+use super::dependencies::{BASES, Dependencies, Order};
+use super::lookup::Lookup;
+use super::orders::Source;
+use crate::graph::Edges;
+use crate::history::NO_KEY;
+use crate::observations::{INITIAL, NOBODY};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Why one transaction comes before another, by the numbers that Python knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Relation {
+    Session = 0,
+    WriteRead = 1,
+    WriteWrite = 2,
+    ReadWrite = 4,
+    RealTime = 5,
+}
+
+/// One step of a proof; transactions and operations by their numbers in the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Step {
+    pub before: u32,
+    pub after: u32,
+    pub relation: Relation,
+    pub key: u32,
+    pub operations: Vec<u32>,
+    pub source: Source,
+}
+
+/// A cycle is looked for from so many nodes of a component.
+const TRIES: usize = 64;
+/// What a step costs in the search for a short path: session order and real time are collapsed to one step.
+const STEP: u32 = 16;
+const SESSION_STEP: u32 = 1;
+
+/// Finds paths and says what they rest on.
+pub struct Witnesses<'s, 'h> {
+    /// The transactions that are on cycles.
+    pub small: &'s Dependencies,
+    /// Their operations.
+    pub lookup: &'s Lookup<'h>,
+}
+
+/// A search for short paths in one graph by predecessors; one array each, used again and again.
+pub struct Paths {
+    distance: Vec<u32>,
+    next: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Paths {
+    /// For graphs with so many nodes.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        Self { distance: vec![u32::MAX; nodes], next: vec![NOBODY; nodes], touched: Vec::new() }
+    }
+
+    /// The shortest path from `from` to `to` that does not go through `avoided`; `from` may be `to`, then it
+    /// is a cycle. `cost` is that of an edge (before, after).
+    pub fn shortest(
+        &mut self,
+        edges: &Edges,
+        from: u32,
+        to: u32,
+        avoided: u32,
+        cost: impl Fn(u32, u32) -> u32,
+    ) -> Option<Vec<u32>> {
+        for node in self.touched.drain(..) {
+            self.distance[node as usize] = u32::MAX;
+            self.next[node as usize] = NOBODY;
+        }
+        let mut open = BinaryHeap::from([Reverse((0u32, to, true))]);
+        while let Some(Reverse((so_far, node, is_start))) = open.pop() {
+            if node == from && !is_start {
+                return Some(self.path(from, to));
+            }
+            if !is_start && so_far > self.distance[node as usize] {
+                continue;
+            }
+            for &before in edges.of(node) {
+                let total = so_far + cost(before, node);
+                if before != avoided && total < self.distance[before as usize] {
+                    self.distance[before as usize] = total;
+                    self.next[before as usize] = node;
+                    self.touched.push(before);
+                    open.push(Reverse((total, before, false)));
+                }
+            }
+        }
+        None
+    }
+
+    fn path(&self, from: u32, to: u32) -> Vec<u32> {
+        let mut path = vec![from, self.next[from as usize]];
+        while path[path.len() - 1] != to {
+            path.push(self.next[path[path.len() - 1] as usize]);
+        }
+        path
+    }
+}
+
+impl Witnesses<'_, '_> {
+    fn is_transaction(&self, node: u32) -> bool {
+        (node as usize) < self.small.len()
+    }
+
+    /// What an edge costs: junctions and instants are no steps of their own.
+    pub fn cost(&self, before: u32, after: u32) -> u32 {
+        if !self.is_transaction(before) {
+            return 0;
+        }
+        let sessions = &self.small.sessions;
+        let in_session = after == before + 1
+            && self.is_transaction(after)
+            && sessions[before as usize] == sessions[after as usize];
+        if in_session { SESSION_STEP } else { STEP }
+    }
+
+    /// The shortest cycle through some of these nodes, begun with its smallest transaction; the first node is
+    /// there again at the end.
+    pub fn shortest_cycle(&self, edges: &Edges, nodes: &[u32], paths: &mut Paths) -> Option<Vec<u32>> {
+        let mut tried: Vec<u32> = nodes.iter().copied().filter(|&n| self.is_transaction(n)).collect();
+        tried.sort_unstable();
+        let cycles = tried.iter().take(TRIES).filter_map(|&node| {
+            paths.shortest(edges, node, node, NOBODY, |before, after| self.cost(before, after))
+        });
+        let shortest = cycles.min_by_key(|cycle| self.length(cycle))?;
+        Some(self.without_chords(edges, shortest, paths))
+    }
+
+    fn length(&self, cycle: &[u32]) -> u32 {
+        cycle.windows(2).map(|pair| self.cost(pair[0], pair[1])).sum()
+    }
+
+    /// The shortest cycle among the nodes of a cycle.
+    fn without_chords(&self, edges: &Edges, cycle: Vec<u32>, paths: &mut Paths) -> Vec<u32> {
+        let mut sorted = cycle.clone();
+        sorted.sort_unstable();
+        let inside = |node: u32| sorted.binary_search(&node).is_ok();
+        let cost = |before: u32, after: u32| {
+            if inside(before) { self.cost(before, after) } else { u32::MAX / 4 }
+        };
+        let shorter = sorted.iter().filter(|&&node| self.is_transaction(node)).filter_map(|&node| {
+            let found = paths.shortest(edges, node, node, NOBODY, cost)?;
+            found.iter().all(|&node| inside(node)).then_some(found)
+        });
+        shorter.min_by_key(|found| self.length(found)).unwrap_or(cycle)
+    }
+
+    /// The steps along a path of nodes; of an edge that has several reasons the first of `preferred` counts.
+    #[must_use]
+    pub fn steps(&self, path: &[u32], preferred: &[Relation], order: Order) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut from = 0;
+        for place in 1..path.len() {
+            if !self.is_transaction(path[place]) {
+                continue;
+            }
+            let (before, after) = (path[from], path[place]);
+            let between = (place > from + 1).then(|| path[from + 1]);
+            from = place;
+            steps.extend(self.step(before, after, between, preferred, order));
+        }
+        self.collapsed(steps)
+    }
+
+    /// One step between two nodes, through a junction or an instant if there is one in `between`.
+    pub fn step(
+        &self,
+        before: u32,
+        after: u32,
+        between: Option<u32>,
+        preferred: &[Relation],
+        order: Order,
+    ) -> Option<Step> {
+        let instants_from = (self.small.len() as u32) + self.small.junctions;
+        let (first, second) =
+            (self.small.transactions[before as usize], self.small.transactions[after as usize]);
+        match between {
+            Some(instant) if instant >= instants_from => Some(plain(first, second, Relation::RealTime)),
+            Some(_) => self.reason(first, second, Relation::ReadWrite, order),
+            None => preferred.iter().find_map(|&relation| self.reason(first, second, relation, order)),
+        }
+    }
+
+    /// Session order and real time are transitive.
+    fn collapsed(&self, steps: Vec<Step>) -> Vec<Step> {
+        let mut shorter: Vec<Step> = Vec::new();
+        for step in steps {
+            match shorter.last_mut() {
+                Some(last) if self.follows_on(last, &step) => {
+                    let is_session = last.relation == Relation::Session && step.relation == Relation::Session;
+                    last.relation = if is_session { Relation::Session } else { Relation::RealTime };
+                    last.after = step.after;
+                }
+                _ => shorter.push(step),
+            }
+        }
+        shorter
+    }
+
+    fn follows_on(&self, first: &Step, second: &Step) -> bool {
+        match (first.relation, second.relation) {
+            (Relation::Session, Relation::Session) => true,
+            (Relation::Session | Relation::RealTime, Relation::Session | Relation::RealTime) => {
+                self.lookup.times.precedes(first.before, second.after)
+            }
+            _ => false,
+        }
+    }
+
+    /// Why `first` comes before `second` by this relation, if it does.
+    #[must_use]
+    pub fn reason(&self, first: u32, second: u32, relation: Relation, order: Order) -> Option<Step> {
+        match relation {
+            Relation::Session => self.in_session(first, second),
+            Relation::RealTime => {
+                let precedes = self.lookup.times.precedes(first, second);
+                precedes.then(|| plain(first, second, Relation::RealTime))
+            }
+            Relation::WriteRead => self.write_read(first, second),
+            Relation::WriteWrite => self.write_write(first, second),
+            Relation::ReadWrite => self.read_write(first, second, order),
+        }
+    }
+
+    fn in_session(&self, first: u32, second: u32) -> Option<Step> {
+        let sessions = &self.lookup.history.transactions.sessions;
+        let places = &self.lookup.times.place_in_session;
+        let (one, other) = (first as usize, second as usize);
+        let is_before = sessions[one] == sessions[other] && places[one] < places[other];
+        is_before.then(|| plain(first, second, Relation::Session))
+    }
+
+    fn write_read(&self, first: u32, second: u32) -> Option<Step> {
+        let lookup = self.lookup;
+        let reads = || lookup.operations(second).filter(|&read| lookup.read_from(read).contains(&first));
+        // A read that ends with the write shows it best.
+        let exact = reads().find(|&read| {
+            let version = lookup.orders.observed[read as usize];
+            version != NOBODY && lookup.orders.writers[version as usize] == first
+        });
+        let read = exact.or_else(|| reads().next())?;
+        let version = lookup.orders.observed[read as usize];
+        let key = if version == NOBODY { lookup.key(read) } else { self.key_of(version).unwrap_or(NO_KEY) };
+        let write = self.shown_write(first, read, key, version)?;
+        let operations = vec![read, write];
+        Some(Step {
+            before: first,
+            after: second,
+            relation: Relation::WriteRead,
+            key,
+            operations,
+            source: Source::Nothing,
+        })
+    }
+
+    fn key_of(&self, version: u32) -> Option<u32> {
+        let keys = &self.lookup.orders.keys;
+        let after = keys.partition_point(|order| order.start <= version);
+        after.checked_sub(1).map(|key| key as u32)
+    }
+
+    /// The write of `writer` that a read shows.
+    fn shown_write(&self, writer: u32, read: u32, key: u32, version: u32) -> Option<u32> {
+        let lookup = self.lookup;
+        if version != NOBODY {
+            let order = lookup.order(key);
+            let own = (order.start..=version).rev();
+            let mut own = own.filter(|&version| lookup.orders.writers[version as usize] == writer);
+            if let Some(found) = own.next() {
+                return Some(lookup.orders.operations[found as usize]);
+            }
+        }
+        let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
+        let shown = lookup.history.values.as_list(values[read as usize]);
+        let writes = lookup
+            .operations(writer)
+            .filter(|&write| kinds[write as usize].installs() && lookup.key(write) == key);
+        let is_shown = |&write: &u32| match shown {
+            Some(list) => list.contains(&values[write as usize]),
+            None => values[write as usize] == values[read as usize],
+        };
+        writes.into_iter().rev().find(is_shown)
+    }
+
+    fn write_write(&self, first: u32, second: u32) -> Option<Step> {
+        let lookup = self.lookup;
+        for (_, key, version) in lookup.installed(second) {
+            let befores: Vec<u32> = lookup.before(key, version).collect();
+            for before in befores {
+                if lookup.orders.writers[before as usize] != first {
+                    continue;
+                }
+                let source = self.source_of(key, before, version);
+                let operations = self.ordered(key, before, version, source);
+                let relation = Relation::WriteWrite;
+                return Some(Step { before: first, after: second, relation, key, operations, source });
+            }
+        }
+        None
+    }
+
+    fn source_of(&self, key: u32, before: u32, after: u32) -> Source {
+        let known = self.lookup.after(key, before).find(|extra| extra.after == after);
+        known.map_or(Source::Nothing, |extra| extra.source)
+    }
+
+    /// The operations that show the order of two versions.
+    fn ordered(&self, key: u32, before: u32, after: u32, source: Source) -> Vec<u32> {
+        let operations = &self.lookup.orders.operations;
+        let mut shown = vec![operations[before as usize], operations[after as usize]];
+        if source == Source::ListRead {
+            shown.insert(0, self.lookup.observations.canonical_read(key));
+        }
+        shown
+    }
+
+    fn read_write(&self, first: u32, second: u32, order: Order) -> Option<Step> {
+        let lookup = self.lookup;
+        for (read, _, version) in lookup.observed(first) {
+            let Some(key) = self.key_of(version) else { continue };
+            let overwriting = lookup.after(key, version).find(|extra| {
+                lookup.orders.writers[extra.after as usize] == second && is_believed(extra.source, order)
+            });
+            let Some(extra) = overwriting else { continue };
+            let operations = vec![read, lookup.orders.operations[extra.after as usize]];
+            let is_initial = lookup.orders.writers[version as usize] == INITIAL;
+            let source = if is_initial { Source::Initial } else { extra.source };
+            let relation = Relation::ReadWrite;
+            return Some(Step { before: first, after: second, relation, key, operations, source });
+        }
+        None
+    }
+
+    /// Who overwrote what a reader saw of a key, of all behind this node.
+    #[must_use]
+    pub fn path_from(&self, edges: &Edges, from: u32, to: u32, paths: &mut Paths) -> Option<Vec<u32>> {
+        if from == to {
+            return Some(vec![from]);
+        }
+        paths.shortest(edges, from, to, NOBODY, |before, after| self.cost(before, after))
+    }
+}
+
+fn is_believed(source: Source, order: Order) -> bool {
+    let strongest = match source {
+        Source::Session => Order::Session,
+        Source::RealTime => Order::RealTime,
+        _ => Order::Plain,
+    };
+    debug_assert!(BASES == 4);
+    order >= strongest
+}
+
+fn plain(before: u32, after: u32, relation: Relation) -> Step {
+    Step { before, after, relation, key: NO_KEY, operations: Vec::new(), source: Source::Nothing }
+}
