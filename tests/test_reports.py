@@ -137,7 +137,9 @@ DOCUMENT = {
             "anomalies": [
                 {
                     "name": str, "transactions": [str], "keys": [str],
-                    "steps": [{"from": str, "to": str, "relation": str, "key": str, "because": str}],
+                    "steps": [
+                        {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
+                    ],
                     "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
                     "message": str,
                 }
@@ -177,7 +179,7 @@ def test_the_json_document_says_what_was_found() -> None:
         "name": "aborted-read",
         "transactions": ["T2", "T1"],
         "keys": ["x"],
-        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "because": BECAUSE}],
+        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "source": "", "because": BECAUSE}],
         "operations": [
             {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
             {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},

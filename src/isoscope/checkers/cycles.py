@@ -153,11 +153,14 @@ def _step(history: History, row: StepRow) -> Step:
         witnesses=tuple(witness(history, operation) for operation in operations),
         source=SOURCES[source],
     )
-    if first is None or second is None:
-        return step
-    if "session" in (step.relation, step.source):
-        return replace(step, session=first.session_id)
-    return _timed(step, first, second) if step.relation == "real-time" else step
+    if "session" in (step.relation, step.source) and second is not None:
+        return replace(step, session=second.session_id)
+    if step.source == "assume sequential-keys" and operations:
+        observer, _ = history.columns.locate(operations[-1])
+        return replace(step, session=history.transaction(observer).session_id)
+    if step.relation == "real-time" and first is not None and second is not None:
+        return _timed(step, first, second)
+    return step
 
 
 def _timed(step: Step, first: Transaction, second: Transaction) -> Step:
