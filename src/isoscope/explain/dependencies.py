@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from isoscope.explain.orders import in_time, ordered, overwritten, writes
-from isoscope.explain.phrases import assignment, at, change, did, listed, read, session, shown
+from isoscope.explain.phrases import (
+    assignment,
+    at,
+    change,
+    did,
+    key_in_words,
+    listed,
+    read,
+    same,
+    session,
+    shown,
+)
 from isoscope.explain.steps import because, chain
 from isoscope.history import OperationKind
 
@@ -54,7 +65,7 @@ def _lost_update(anomaly: Anomaly) -> str:
     seen, theirs, *_ = missed[0].witnesses
     return (
         f"{read(seen)} and then {did(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} came in "
-        f"between: {chain(anomaly.steps)}."
+        f"between: {chain([*missed, *order])}."
     )
 
 
@@ -73,11 +84,11 @@ def _both_changed(anomaly: Anomaly, missed: Step, mine: Witness) -> str:
 
 
 def _which_was_lost(order: list[Step], mine: Witness) -> str:
+    is_append = mine.kind == OperationKind.APPEND
     if not order:
-        return "Whichever came second was made in ignorance of the first."
-    if mine.kind == OperationKind.APPEND:
-        return f"{mine.transaction}'s came second: {ordered(order[0])}."
-    return f"{order[0].before}'s was lost: {ordered(order[0])}."
+        return "Whichever came second missed the first." if is_append else "Whichever came first was lost."
+    lost = f"{mine.transaction}'s came second" if is_append else f"{order[0].before}'s was lost"
+    return f"{lost}: {ordered(order[0])}."
 
 
 def _writing(write: Witness) -> str:
@@ -96,8 +107,13 @@ def _read_skew(anomaly: Anomaly) -> str:
         return _stale(step, missed)
     if step.relation == "ww":
         return f"{step.after} comes after {step.before}, because {because(step)}. But {overwritten(missed)}."
-    part = f"saw only part of what {step.before} wrote"
-    return f"{step.after} {part}: {because(step)}, but {overwritten(missed, 'it')}."
+    return f"{step.after} {_torn(step, missed)}: {because(step)}, but {overwritten(missed, 'it')}."
+
+
+def _torn(step: Step, missed: Step) -> str:
+    if same(step.key, missed.key):
+        return f"saw {key_in_words(step.key)} before and after {step.before} changed it"
+    return f"saw only part of what {step.before} wrote"
 
 
 def _stale(together: Step, missed: Step) -> str:

@@ -33,7 +33,7 @@ _TOLD = {
     "log": "the log has {} before {}",
     "declared": "the declared order has {} before {}",
     "timestamps": "by commit timestamps {} comes before {}",
-    "initial": "{} comes before {} and everything else",
+    "initial": "every key starts with it",
 }
 
 
