@@ -455,6 +455,7 @@ def test_appends_that_nobody_read_are_ordered_by_another_source() -> None:
         (1, "1 ns"),
         (999, "999 ns"),
         (1_500, "1.5 us"),
+        (999_999, "1,000 us"),
         (12_345_678, "12.3 ms"),
         (2 * 10**9, "2 s"),
         (86_400 * 10**9, "86,400 s"),

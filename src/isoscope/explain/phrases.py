@@ -126,11 +126,8 @@ def duration(nanoseconds: int) -> str:
     """`1.5 ms`, with three digits that count."""
     for size, unit in _UNITS:
         if nanoseconds >= size:
-            return (
-                f"{nanoseconds / size:,.3g} {unit}"
-                if nanoseconds < 1000 * size
-                else f"{nanoseconds // size:,} {unit}"
-            )
+            number = nanoseconds / size
+            return f"{number:,.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
     return f"{nanoseconds} ns"
 
 
