@@ -320,8 +320,8 @@ def test_a_step_without_witnesses_names_its_relation() -> None:
 
 
 def test_an_anomaly_without_a_sentence_of_its_own_names_its_transactions() -> None:
-    anomaly = Anomaly(name="write-skew", transactions=("T1", "T2"), keys=("x",))
-    assert message(anomaly) == "write-skew between T1, T2."
+    anomaly = Anomaly(name="lock-violation", transactions=("T1", "T2"), keys=("x",))
+    assert message(anomaly) == "lock-violation between T1, T2."
 
 
 def test_places_are_told_where_they_are_known() -> None:

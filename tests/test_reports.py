@@ -11,8 +11,11 @@ import pytest
 
 import isoscope
 from isoscope import Term, __version__, check
+from isoscope.levels import Level
 from isoscope.reports import document, render_json, render_text
+from isoscope.verdict import Method, Outcome, Verdict
 from tests.recorded import record
+from tests.test_explain_cycles import CASES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +140,9 @@ DOCUMENT = {
             "anomalies": [
                 {
                     "name": str, "transactions": [str], "keys": [str],
-                    "steps": [{"from": str, "to": str, "relation": str, "key": str, "because": str}],
+                    "steps": [
+                        {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
+                    ],
                     "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
                     "message": str,
                 }
@@ -177,7 +182,7 @@ def test_the_json_document_says_what_was_found() -> None:
         "name": "aborted-read",
         "transactions": ["T2", "T1"],
         "keys": ["x"],
-        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "because": BECAUSE}],
+        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "source": "", "because": BECAUSE}],
         "operations": [
             {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
             {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
@@ -281,3 +286,43 @@ def test_a_long_proof_has_a_line_for_each_link_and_the_name_of_the_file_once(tmp
         "- T6 before T7",
     ]
     assert "    So T2 must have committed before T1." in example.splitlines()
+
+
+def told(name: str) -> Report:
+    """A report of that anomaly of `CASES` alone."""
+    verdict = Verdict(
+        level=Level.STRICT_SERIALIZABLE,
+        outcome=Outcome.VIOLATED,
+        method=Method.VERSION_ORDER,
+        anomaly_counts={CASES[name][0].name: 1},
+        anomalies=(CASES[name][0],),
+    )
+    return replace(check(ABORTED, ["causal"]), verdicts=(verdict,))
+
+
+def test_every_order_that_was_tried_has_a_line_of_its_own() -> None:
+    _, _, example = render_text(told("no-commit-order")).partition("1 found\n")
+    lines = [line for line in example.splitlines() if not line.startswith("      ")]
+    assert lines[0] == "  - Whatever the order of the versions, there is a circle."
+    assert [line[:31] for line in lines[1:]] == [
+        "    If T1's 1 came before T2's ",
+        "    - T3 before T2, because T3 ",
+        "    - T2 before T3, because T2 ",
+        "    If T2's 2 came before T1's ",
+        "    - T4 before T1, because T4 ",
+        "    - T1 before T4, because T1 ",
+    ]
+
+
+def test_what_the_end_of_a_circle_contradicts_has_a_line_of_its_own() -> None:
+    lines = render_text(told("read-skew of three")).splitlines()
+    assert "  - T3 comes after T1:" in lines
+    assert "    But T3 read x = 0, the initial value, which T1 overwrote with 1." in lines
+
+
+def test_a_step_in_the_json_document_says_how_its_order_is_known() -> None:
+    [verdict] = document(told("read-skew in real time of a register"))["verdicts"]
+    together, missed = verdict["anomalies"][0]["steps"]
+    assert (together["relation"], together["key"], together["source"]) == ("real-time", None, "clock")
+    assert (missed["relation"], missed["key"], missed["source"]) == ("rw", "x", "real-time")
+    assert together["because"] == "T2 had completed 1.5 ms before T3 began"

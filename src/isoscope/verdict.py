@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
 
 __all__ = [
+    "START",
     "Anomaly",
     "Method",
     "Outcome",
@@ -27,6 +28,10 @@ __all__ = [
     "Witness",
     "names_of",
 ]
+
+
+#: What stands in a step for nobody's transaction: the state before the first one.
+START = "the initial state"
 
 
 def names_of(name: str) -> tuple[str, ...]:
@@ -78,6 +83,11 @@ class Step:
     `session` is the id of the session that both ran in, where that is the relation. A step `cm` (somebody
     read the key from `after` although `before`, which wrote it too, was in sight) has as witnesses the read,
     the write that it showed and the write that it missed, and in `sight` how `before` came to the reader.
+
+    A step `rw` (`before` did not see what `after` wrote) has the read, the write that it missed and, if the
+    read was of a write and that is known, the write that it showed. `source` says how the order of the two
+    versions is known, and for `real-time` what `times` counts: the completion of `before` and the invocation
+    of `after`.
     """
 
     before: str
@@ -87,6 +97,8 @@ class Step:
     session: object = None
     witnesses: tuple[Witness, ...] = ()
     sight: tuple[Step, ...] = ()
+    source: str = ""
+    times: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

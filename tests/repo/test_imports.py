@@ -43,7 +43,7 @@ APART = {
     "formats": {"format", "source"},
     "levels": set(),
     "databases": {"database"},
-    "checkers": {"reads", "conflicts"},  # the two halves of what values show
+    "checkers": {"reads", "steps", "conflicts", "cycles"},  # what findings of the kernel are made of
 }
 
 

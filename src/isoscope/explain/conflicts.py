@@ -1,10 +1,10 @@
-"""Sentences about anomalies between transactions: a read missed what was in sight, or all go in a circle."""
+"""Sentences about anomalies between transactions: a read missed what was in sight, or lists disagree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from isoscope.explain.phrases import at, key_in_words, listed, read, same, session, shown
+from isoscope.explain.phrases import at, key_in_words, read, same, shown
 from isoscope.explain.steps import Missed, because, chain, missed
 from isoscope.history import OperationKind
 
@@ -53,23 +53,6 @@ def _missed(anomaly: Anomaly, *, overwrote: bool) -> str:
     return missed(found, when=when, overwrote=overwrote)
 
 
-def _circle(anomaly: Anomaly) -> str:
-    """Each comes before the next, and the last before the first."""
-    steps = anomaly.steps
-    if len(steps) == 2 and {step.relation for step in steps} == {"session", "wr"}:
-        return _from_the_future(*sorted(steps, key=lambda step: step.relation))
-    who = listed(list(dict.fromkeys(step.before for step in steps)))
-    how = "each come before the other" if len(steps) == 2 else "come before each other in a circle"
-    return f"{who} {how}: {chain(steps)}."
-
-
-def _from_the_future(together: Step, served: Step) -> str:
-    return (
-        f"{because(served)}, although {served.before} ran only after {served.after} "
-        f"in {session(together.session)}."
-    )
-
-
 def _incompatible(anomaly: Anomaly) -> str:
     one, other = anomaly.witnesses
     if other.kind == OperationKind.APPEND:
@@ -108,9 +91,6 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "fractured-read-cm": _by_commit_order,
     "causal-conflict": _by_causal_order,
     "commit-order-conflict": _by_commit_order,
-    "cyclic-causal-order": _circle,
-    "write-cycle": _circle,
-    "circular-information-flow": _circle,
     "incompatible-order": _incompatible,
     "duplicate-elements": _duplicate,
 }

@@ -12,9 +12,27 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Witness
 
-__all__ = ["assignment", "at", "did", "key_in_words", "listed", "read", "same", "session", "shown", "whole"]
+__all__ = [
+    "act",
+    "assignment",
+    "at",
+    "change",
+    "did",
+    "duration",
+    "key_in_words",
+    "listed",
+    "possession",
+    "read",
+    "same",
+    "session",
+    "shown",
+    "whole",
+]
 
 _LONGEST = 60
+#: Neighbours that an element of a long list is shown with, on either side.
+_NEAR = 2
+_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
 def whole(value: object) -> str:
@@ -29,6 +47,24 @@ def shown(value: object) -> str:
         return text
     half = _LONGEST // 2
     return f"{text[:half]} ... {text[-half:]}"
+
+
+def _around(value: object, elements: Sequence[object]) -> str:
+    """A value, of a long list the parts around these elements."""
+    if not isinstance(value, tuple) or len(whole(value)) <= _LONGEST:
+        return shown(value)
+    places = [place for place, one in enumerate(value) if any(same(one, element) for element in elements)]
+    near = sorted(
+        {n for place in places for n in range(place - _NEAR, place + _NEAR + 1)} & {*range(len(value))}
+    )
+    if not near:
+        return shown(value)
+    words: list[str] = []
+    last = -1
+    for place in near:
+        words += [*(["..."] if place > last + 1 else []), shown(value[place])]
+        last = place
+    return f"[{' '.join(words)}{' ...' if last < len(value) - 1 else ''}]"
 
 
 def _scalar(value: object) -> str:
@@ -46,9 +82,9 @@ def key_in_words(key: object) -> str:
     return f"key {shown(key)}" if isinstance(key, int | float | None) else shown(key)
 
 
-def assignment(witness: Witness) -> str:
-    """`x = 1`."""
-    return f"{key_in_words(witness.key)} = {shown(witness.value)}"
+def assignment(witness: Witness, *elements: object) -> str:
+    """`x = 1`; a long list is shown around the elements that matter."""
+    return f"{key_in_words(witness.key)} = {_around(witness.value, elements)}"
 
 
 def at(witness: Witness) -> str:
@@ -56,14 +92,43 @@ def at(witness: Witness) -> str:
     return f" ({witness.place})" if witness.place else ""
 
 
-def read(witness: Witness) -> str:
+def read(witness: Witness, *elements: object, who: str = "") -> str:
     """`T1 read x = 1 (h.txt:3)`."""
-    return f"{witness.transaction} read {assignment(witness)}{at(witness)}"
+    return f"{who or witness.transaction} read {assignment(witness, *elements)}{at(witness)}"
 
 
 def did(witness: Witness) -> str:
     """What a writer did."""
     return "appended" if witness.kind == OperationKind.APPEND else "wrote"
+
+
+def act(witness: Witness) -> str:
+    """`T1 read x = 1`, `T1 wrote x = 1`, `T1 appended 1 to x`."""
+    if witness.kind == OperationKind.READ:
+        return read(witness)
+    if witness.kind == OperationKind.APPEND:
+        key = key_in_words(witness.key)
+        return f"{witness.transaction} appended {shown(witness.value)} to {key}{at(witness)}"
+    return f"{witness.transaction} wrote {assignment(witness)}{at(witness)}"
+
+
+def change(witness: Witness) -> str:
+    """What a write is called."""
+    return "append" if witness.kind == OperationKind.APPEND else "write"
+
+
+def possession(write: Witness) -> str:
+    """`T1's 1 (h.txt:3)`."""
+    return f"{write.transaction}'s {shown(write.value)}{at(write)}"
+
+
+def duration(nanoseconds: int) -> str:
+    """`1.5 ms`, with three digits that count."""
+    for size, unit in _UNITS:
+        if nanoseconds >= size:
+            number = nanoseconds / size
+            return f"{number:,.0f} {unit}" if number >= 100 else f"{number:.3g} {unit}"
+    return f"{nanoseconds} ns"
 
 
 def listed(names: Sequence[str]) -> str:

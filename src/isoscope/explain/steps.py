@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from isoscope.explain.orders import in_time, overwritten, replaced
 from isoscope.explain.phrases import assignment, at, key_in_words, read, same, session, shown
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from isoscope.verdict import Step, Witness
 
@@ -19,13 +20,10 @@ def because(step: Step) -> str:
     """Why the step's first transaction comes before its second."""
     if step.relation == "session":
         return f"both ran in {session(step.session)}"
-    if step.relation == "wr" and step.witnesses:
-        return _write_read(*step.witnesses)
-    if step.relation == "ww" and step.witnesses:
-        return _version_order(*step.witnesses)
-    if step.relation == "cm" and step.witnesses:
-        stale, served, write = step.witnesses
-        return missed(Missed(stale, served, write, step.sight), nested=True)
+    if step.relation == "real-time":
+        return in_time(step)
+    if step.relation in _REASONS and step.witnesses:
+        return _REASONS[step.relation](step)
     return f"the history shows it by `{step.relation}`"
 
 
@@ -34,25 +32,17 @@ def chain(steps: Sequence[Step]) -> str:
     return "; ".join(f"{step.before} before {step.after}, because {because(step)}" for step in steps)
 
 
-def _write_read(seen: Witness, write: Witness) -> str:
+def _write_read(step: Step) -> str:
+    seen, write = step.witnesses
+    start = read(seen, write.value)
     if write.kind == OperationKind.APPEND:
-        return f"{read(seen)}, to which {write.transaction} appended {shown(write.value)}{at(write)}"
-    return f"{read(seen)}, which {write.transaction} wrote{at(write)}"
+        return f"{start}, to which {write.transaction} appended {shown(write.value)}{at(write)}"
+    return f"{start}, which {write.transaction} wrote{at(write)}"
 
 
-def _version_order(seen: Witness, first: Witness, second: Witness) -> str:
-    earlier, later = _possession(first), _possession(second)
-    if not _holds(seen.value, second.value):
-        return f"{read(seen)}, which shows {earlier} and not yet {later}"
-    return f"{read(seen)}, where {earlier} stands before {later}"
-
-
-def _possession(write: Witness) -> str:
-    return f"{write.transaction}'s {shown(write.value)}{at(write)}"
-
-
-def _holds(values: object, element: object) -> bool:
-    return isinstance(values, tuple) and any(same(value, element) for value in values)
+def _in_sight(step: Step) -> str:
+    stale, served, write = step.witnesses
+    return missed(Missed(stale, served, write, step.sight), nested=True)
 
 
 class Missed(NamedTuple):
@@ -119,3 +109,11 @@ def _known(write: Witness, *, overwrote: bool, too: bool) -> str:
     if overwrote:
         return f"overwrote {key} with {value}{at(write)}"
     return f"wrote {assignment(write)}{at(write)}{' too' if too else ''}"
+
+
+_REASONS: Mapping[str, Callable[[Step], str]] = {
+    "wr": _write_read,
+    "ww": replaced,
+    "rw": overwritten,
+    "cm": _in_sight,
+}

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain import conflicts, reads
+from isoscope.explain import conflicts, dependencies, reads, versions
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
 __all__ = ["message"]
 
-_SENTENCES = {**reads.SENTENCES, **conflicts.SENTENCES}
+_SENTENCES = {
+    **reads.SENTENCES,
+    **conflicts.SENTENCES,
+    **dependencies.SENTENCES,
+    **versions.SENTENCES,
+}
 
 
 def message(anomaly: Anomaly) -> str:

@@ -88,7 +88,8 @@ def _step(step: Step) -> dict[str, Any]:
         "from": step.before,
         "to": step.after,
         "relation": step.relation,
-        "key": None if step.relation == "session" else whole(step.key),
+        "key": None if step.relation in ("session", "real-time") else whole(step.key),
+        "source": step.source,
         "because": because(step),
     }
 

@@ -32,7 +32,7 @@ WELL_KNOWN = (
 #: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
 #: Where a link of a chain begins, and where a sentence about the chain does.
 _LINK = re.compile(r"(?<=[:;(]) ?(?=\S+ before \S+, because )")
-_SENTENCE = re.compile(r"(?<=\.) (?=So \S|But \S|\S+ comes after )")
+_SENTENCE = re.compile(r"(?<=\.) (?=So \S|But \S|If \S|\S+ comes after )")
 _GLUE = "\N{NO-BREAK SPACE}"
 
 

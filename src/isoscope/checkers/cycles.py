@@ -1,0 +1,178 @@
+"""Anomalies of versions that are in a known order: circles, and what the sources of the order show.
+
+Adya 1999 and Kingsbury and Alvaro 2020; every anomaly carries the steps that prove it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from isoscope.checkers.reads import installs, token, witness, witness_of
+from isoscope.checkers.steps import (
+    RELATIONS,
+    cycle,
+    each_key,
+    shown_by,
+    step_keys,
+    transactions_of,
+    turned,
+    with_fewer_readers,
+)
+from isoscope.history import OperationKind
+from isoscope.verdict import START, Anomaly, Step, Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from isoscope.history import History, Interval, Transaction
+
+    #: Numbers of the transactions before and after (None: the initial version) and of the relation; the key;
+    #: numbers of operations; number of the source of the order.
+    StepRow: TypeAlias = tuple[int | None, int | None, int, Any, list[int], int]
+
+__all__ = ["SOURCES", "anomaly"]
+
+#: How the order of two versions is known, by the numbers that the native core gives them.
+SOURCES = (
+    "",
+    "list read",
+    "log",
+    "declared",
+    "timestamps",
+    "initial",
+    "read-then-write",
+    "session",
+    "real-time",
+    "assume writes-follow-reads",
+    "assume sequential-keys",
+    "assume linearizable-keys",
+    "supposed",
+)
+#: These are what the sources say, step by step: nothing in them is a detour.
+_AS_TOLD = ("dirty-update", "cyclic-versions", "contradictory-evidence")
+
+
+def anomaly(
+    history: History, name: str, rows: Sequence[StepRow], alternatives: Sequence[Sequence[StepRow]] = ()
+) -> Anomaly:
+    """Steps of the native core as data for reports; `alternatives`: a circle for each order of versions."""
+    if alternatives:
+        return _without_order(name, [_steps(history, each) for each in alternatives])
+    steps = _steps(history, rows)
+    if name in _AS_TOLD:
+        return cycle(name, steps)
+    found = cycle(name, _ending_with_rw(with_fewer_readers(_missing_later(turned(steps), name))))
+    return _with_rival(history, found, rows) if name == "lost-update" else found
+
+
+def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]]) -> Anomaly:
+    every = [step for steps in alternatives for step in steps]
+    return Anomaly(
+        name=name,
+        transactions=transactions_of(every),
+        keys=each_key(step_keys(every)),
+        witnesses=shown_by(every),
+        steps=tuple(every),
+        facts={"alternatives": tuple(alternatives)},
+    )
+
+
+def _missing_later(circle: Sequence[Step], name: str) -> tuple[Step, ...]:
+    """Who missed a version missed all that came later: that is one step, too.
+
+    Not in a long fork where another read follows: whoever missed the later version may have begun before
+    its writer did, and nothing would forbid the circle under snapshot isolation.
+    """
+    steps = list(circle)
+    for place in range(len(steps)):
+        first, second, third = (steps[(place + n) % len(steps)] for n in range(3))
+        is_last = third.relation == "rw" and name.startswith("long-fork")
+        if _misses_both(first, second) and not is_last:
+            read, _, *served = first.witnesses
+            missed = replace(first, after=second.after, witnesses=(read, second.witnesses[-1], *served))
+            rest = [steps[(place + n) % len(steps)] for n in range(2, len(steps))]
+            return _missing_later([missed, *rest], name)
+    return tuple(steps)
+
+
+def _misses_both(first: Step, second: Step) -> bool:
+    return (
+        (first.relation, second.relation) == ("rw", "ww")
+        and first.before != second.after
+        and bool(first.witnesses and second.witnesses)
+        and token(first.key) == token(second.key)
+        and first.source in (second.source, "initial")
+        and first.source in ("list read", "log", "declared", "timestamps", "initial")
+    )
+
+
+def _ending_with_rw(circle: Sequence[Step]) -> tuple[Step, ...]:
+    """The circle, begun where somebody sees something and ended where somebody does not."""
+    for place in range(len(circle)):
+        if circle[place - 1].relation == "rw" and circle[place].relation != "rw":
+            return (*circle[place:], *circle[:place])
+    return tuple(circle)
+
+
+def _with_rival(history: History, found: Anomaly, rows: Sequence[StepRow]) -> Anomaly:
+    """A lost update, with the read of the rival, where it read the same version."""
+    missed = next(step for step in found.steps if step.relation == "rw")
+    numbers = {number for row in rows for number in row[:2] if number is not None}
+    rivals = [rival for rival in map(history.transaction, numbers) if rival.label == missed.after]
+    reads = [read for rival in rivals for read in _first_reads(history, rival, missed.key)]
+    same = tuple(read for read in reads if token(read.value) == token(missed.witnesses[0].value))
+    others = [read for read in same if read not in found.witnesses]
+    return replace(found, witnesses=(*found.witnesses, *others), facts={**found.facts, "rival": same})
+
+
+def _first_reads(history: History, transaction: Transaction, key: object) -> list[Witness]:
+    """What the transaction read of the key before it wrote it, at most one."""
+    written = installs(transaction, key)
+    for operation in transaction.operations:
+        if operation in written:
+            return []
+        if operation.kind is OperationKind.READ and token(operation.key) == token(key):
+            return [witness_of(history, transaction, operation)]
+    return []
+
+
+def _steps(history: History, rows: Sequence[StepRow]) -> tuple[Step, ...]:
+    return tuple(_step(history, row) for row in rows)
+
+
+def _step(history: History, row: StepRow) -> Step:
+    before, after, number, key, operations, source = row
+    first, second = (None if end is None else history.transaction(end) for end in (before, after))
+    step = Step(
+        before=START if first is None else first.label,
+        after=START if second is None else second.label,
+        relation=RELATIONS[number],
+        key=key,
+        witnesses=tuple(witness(history, operation) for operation in operations),
+        source=SOURCES[source],
+    )
+    if "session" in (step.relation, step.source) and second is not None:
+        return replace(step, session=second.session_id)
+    if step.source == "assume sequential-keys" and operations:
+        observer, _ = history.columns.locate(operations[-1])
+        return replace(step, session=history.transaction(observer).session_id)
+    if step.relation == "real-time" and first is not None and second is not None:
+        return _timed(step, first, second)
+    return step
+
+
+def _timed(step: Step, first: Transaction, second: Transaction) -> Step:
+    """By the places of events where the input has them, else by the clock."""
+    if times := _between(first.positions, second.positions):
+        return replace(step, times=times, source="events")
+    if times := _between(first.interval, second.interval):
+        return replace(step, times=times, source="clock")
+    return step
+
+
+def _between(first: Interval | None, second: Interval | None) -> tuple[int, int] | None:
+    if first is None or second is None or first.complete is None or second.invoke is None:
+        return None
+    return first.complete, second.invoke

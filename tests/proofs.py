@@ -1,0 +1,452 @@
+"""Proofs held against the history that they are about, by plain code that knows nothing of the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from isoscope.history import Status
+from isoscope.reference import reads
+from isoscope.reference.reads import token
+from isoscope.verdict import START
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from isoscope.history import History, Operation, Transaction
+    from isoscope.verdict import Anomaly, Step, Witness
+
+
+@dataclass
+class Replay:
+    """Holds an anomaly against the history that it was found in."""
+
+    history: History
+
+    def __post_init__(self) -> None:
+        self.by_label = {transaction.label: transaction for transaction in self.history}
+        self.counted = reads.counted(self.history)
+        self.orders = Orders(self.history, self.counted)
+
+    def anomaly(self, anomaly: Anomaly) -> None:
+        for step in anomaly.steps:
+            self.step(step)
+            assert {step.before, step.after} <= {*anomaly.transactions, START}
+        for witness in anomaly.witnesses:
+            self.places(witness)
+        for label in anomaly.transactions:
+            assert (self.by_label[label].number in self.counted) != self.is_dirty(anomaly, label)
+        assert len({token(key) for key in anomaly.keys}) == len(anomaly.keys)
+        facts: dict[str, Any] = dict(anomaly.facts)
+        if "reader" in facts:
+            self.conflict(anomaly, **facts)
+        elif "alternatives" in facts:
+            self.alternatives(facts["alternatives"])
+        else:
+            self.as_named(anomaly, facts["order"])
+
+    def is_dirty(self, anomaly: Anomaly, label: str) -> bool:
+        """Whether it is the writer whose update stayed although he rolled back."""
+        is_aborted = self.by_label[label].status is Status.ABORTED
+        return is_aborted and anomaly.name == "dirty-update" and label == anomaly.steps[0].before
+
+    def alternatives(self, alternatives: Sequence[Sequence[Step]]) -> None:
+        """Each supposes an order of two versions, and no two suppose the same."""
+        supposed = [steps[0] for steps in alternatives]
+        assert {(step.relation, step.source) for step in supposed} == {("ww", "supposed")}
+        assert len({(token(step.key), step.before, step.after) for step in supposed}) == len(supposed) > 1
+        for steps in alternatives:
+            circle = steps[1:] if steps[1].before == steps[-1].after else steps
+            assert circle[0].before == circle[-1].after
+            assert self.chains(circle)
+
+    def as_named(self, anomaly: Anomaly, steps: Sequence[Step]) -> None:
+        named = {
+            "dirty-update": self.dirty_update,
+            "cyclic-versions": self.cyclic_versions,
+            "contradictory-evidence": self.contradiction,
+        }
+        if anomaly.name in named:
+            named[anomaly.name](steps)
+        else:
+            self.cycle(anomaly, steps)
+
+    def dirty_update(self, steps: Sequence[Step]) -> None:
+        [step] = steps
+        assert step.relation == "ww"
+        read, first, second = step.witnesses
+        elements = [*map(token, read.value)]  # type: ignore[call-overload]
+        assert elements.index(token(first.value)) < elements.index(token(second.value))
+
+    def cyclic_versions(self, steps: Sequence[Step]) -> None:
+        assert len({token(step.key) for step in steps}) == 1
+        assert {step.relation for step in steps} == {"ww"}
+        assert steps[0].before == steps[-1].after
+        assert self.chains(steps)
+
+    def contradiction(self, steps: Sequence[Step]) -> None:
+        assert len({step.source for step in steps}) > 1
+        self.cyclic_versions(steps)
+
+    def conflict(
+        self,
+        anomaly: Anomaly,
+        *,
+        reader: str,
+        older: str | None,
+        newer: str,
+        served: Sequence[Step],
+        write: Witness,
+        order: Sequence[Step],
+        sight: Sequence[Step],
+    ) -> None:
+        stale = anomaly.witnesses[0]
+        assert stale.transaction == reader
+        assert write.transaction == newer
+        self.misses(stale, served[0].witnesses[1] if served else None, write, sight)
+        assert [stale.transaction, newer] == [sight[-1].after, sight[0].before]
+        if older is None:
+            assert (order, served) == ((), ())
+        else:
+            assert [older, newer] == [order[0].before, order[-1].after]
+            assert self.chains(order)
+            assert served[0].before == older
+        if anomaly.name in ("non-monotonic-read-co", "fractured-read-co", "causal-conflict"):
+            assert {step.relation for step in order} <= {"session", "wr"}
+        self.sees_as_its_name_says(anomaly.name, stale, sight)
+
+    def sees_as_its_name_says(self, name: str, stale: Witness, sight: Sequence[Step]) -> None:
+        if name.startswith("non-monotonic"):
+            [step] = sight
+            assert step.relation == "wr"
+            assert min(self.places(step.witnesses[0])) < max(self.places(stale))
+        elif name.startswith("fractured"):
+            [step] = sight
+            assert step.relation in ("session", "wr")
+
+    def cycle(self, anomaly: Anomaly, steps: Sequence[Step]) -> None:
+        assert steps[0].before == steps[-1].after
+        assert self.chains(steps)
+        found = [step.relation for step in steps]
+        name, order = with_order(anomaly.name)
+        assert set(found) <= RELATIONS[name] | ORDERS[order]
+        assert order is None or order in found, "it would have a weaker name"
+        in_a_row = [
+            first
+            for first, second in zip(found, [*found[1:], found[0]], strict=True)
+            if first == second == "rw"
+        ]
+        if name in ("write-cycle", "circular-information-flow", "cyclic-causal-order"):
+            assert "rw" not in found
+        elif name == "read-skew":
+            assert found.count("rw") == 1
+        elif name == "long-fork":
+            assert found.count("rw") > 1
+            assert not in_a_row
+        elif name == "write-skew":
+            assert found.count("rw") > 1
+        else:
+            assert "rw" in found
+            assert len({token(step.key) for step in steps}) == 1
+
+    @staticmethod
+    def chains(steps: Sequence[Step]) -> bool:
+        """Each goes on where the one before ended, and no transaction comes twice but to close a cycle."""
+        visited = [step.before for step in steps]
+        return (
+            all(first.after == second.before for first, second in pairwise(steps))
+            and len(set(visited)) == len(visited)
+            and steps[-1].after not in visited[1:]
+        )
+
+    def step(self, step: Step) -> None:
+        assert step.before != step.after
+        replay = {
+            "session": self.session,
+            "wr": self.write_read,
+            "ww": self.version_order,
+            "cm": self.demand,
+            "rw": self.missed,
+            "real-time": self.real_time,
+        }
+        replay[step.relation](step)
+
+    def session(self, step: Step) -> None:
+        before, after = self.by_label[step.before], self.by_label[step.after]
+        [session] = [s.transactions for s in self.history.sessions if before.number in s.transactions]
+        assert session.index(before.number) < session.index(after.number)
+        assert step.session == before.session_id
+
+    def write_read(self, step: Step) -> None:
+        read, write = step.witnesses
+        assert [write.transaction, read.transaction] == [step.before, step.after]
+        assert shows(read, write)
+        for witness in step.witnesses:
+            self.places(witness)
+            assert token(witness.key) == token(step.key)
+
+    def version_order(self, step: Step) -> None:
+        for witness in step.witnesses:
+            self.places(witness)
+            assert token(witness.key) == token(step.key)
+        if isinstance(step.witnesses[0].value, tuple):
+            self.list_order(step)
+            return
+        ends = [label for label in (step.before, step.after) if label != START]
+        writes = step.witnesses[: len(ends)]
+        assert [write.transaction for write in writes] == ends
+        assert all(write.kind in reads.INSTALLS for write in writes)
+        values = [token(write.value) for write in writes]
+        older = self.orders.initial(step.key) if step.before == START else values.pop(0)
+        newer = self.orders.initial(step.key) if step.after == START else values.pop(0)
+        assert self.orders.has(step.source, step.key, older, newer)
+        self.observed(step.witnesses[len(ends) :], older, newer)
+
+    def observed(self, seen: Sequence[Witness], older: object, newer: object) -> None:
+        """Who saw the versions, where a claim says that this is their order."""
+        assert [token(witness.value) for witness in seen] in ([], [older, newer])
+
+    def list_order(self, step: Step) -> None:
+        read, first, second = step.witnesses
+        assert step.source in ("", "list read")
+        assert [first.transaction, second.transaction] == [step.before, step.after]
+        elements = [*map(token, read.value)]  # type: ignore[call-overload]
+        assert token(first.value) in elements
+        if token(second.value) in elements:
+            assert elements.index(token(first.value)) < elements.index(token(second.value))
+        else:
+            longest = self.orders.canonical(step.key)
+            place = longest.index(token(first.value))
+            assert elements[: place + 1] == longest[: place + 1]
+            assert token(second.value) not in longest[: place + 1]
+
+    def missed(self, step: Step) -> None:
+        """The read shows a state that the write is not in yet."""
+        seen, write, *served = step.witnesses
+        assert [seen.transaction, write.transaction] == [step.before, step.after]
+        for witness in step.witnesses:
+            assert token(witness.key) == token(step.key)
+            self.places(witness)
+        assert write.kind in reads.INSTALLS
+        if isinstance(seen.value, tuple):
+            self.missed_append(seen, write)
+            return
+        reader = self.by_label[seen.transaction]
+        assert any(not reads.installed_before(reader, seen.key, place) for place in self.places(seen))
+        assert all(token(one.value) == token(seen.value) for one in served)
+        older = self.orders.initial(step.key) if step.source == "initial" else token(seen.value)
+        assert older == token(seen.value) != token(write.value)
+        assert self.orders.has(step.source, step.key, older, token(write.value))
+
+    def missed_append(self, seen: Witness, append: Witness) -> None:
+        reader, longest = self.by_label[seen.transaction], self.orders.canonical(seen.key)
+        parts = [reads.foreign_part(reader, place, reader.operations[place]) for place in self.places(seen)]
+        assert any(
+            part == longest[: len(part)] and token(append.value) not in part
+            for part in parts
+            if part is not None
+        )
+
+    def real_time(self, step: Step) -> None:
+        before, after = self.by_label[step.before], self.by_label[step.after]
+        times = self.orders.apart(before, after)
+        assert times is not None
+        assert times[0] < times[1]
+        assert step.times == times
+
+    def demand(self, step: Step) -> None:
+        read, served, missed = step.witnesses
+        assert [missed.transaction, served.transaction] == [step.before, step.after]
+        self.misses(read, served, missed, step.sight)
+
+    def misses(self, stale: Witness, served: Witness | None, missed: Witness, sight: Sequence[Step]) -> None:
+        """The read is from the writer of `served`, and the writer of `missed` was in the reader's sight."""
+        assert token(stale.key) == token(missed.key)
+        self.places(stale)
+        self.places(missed)
+        if served is not None:
+            self.places(served)
+            assert token(stale.key) == token(served.key)
+            assert self.is_source(stale, served)
+        assert [sight[0].before, sight[-1].after] == [missed.transaction, stale.transaction]
+        assert self.chains(sight)
+        for step in sight:
+            self.step(step)
+            assert step.relation in ("session", "wr")
+
+    def is_source(self, read: Witness, write: Witness) -> bool:
+        """Whether the write is the value, or the last element of the list that is not the reader's own."""
+        if not isinstance(read.value, tuple):
+            return token(read.value) == token(write.value)
+        own = installed(self.by_label[read.transaction])
+        others = [value for value in map(token, read.value) if (token(read.key), value) not in own]
+        return others[-1] == token(write.value)
+
+    def places(self, witness: Witness) -> list[int]:
+        """Where in its transaction the operation stands."""
+        operations = self.by_label[witness.transaction].operations
+        found = [place for place, operation in enumerate(operations) if is_it(operation, witness)]
+        assert found, witness
+        return found
+
+
+def is_it(operation: Operation, witness: Witness) -> bool:
+    return operation.kind == witness.kind and all(
+        (token(one), repr(one)) == (token(other), repr(other))
+        for one, other in ((operation.key, witness.key), (operation.value, witness.value))
+    )
+
+
+def shows(read: Witness, write: Witness) -> bool:
+    values = read.value if isinstance(read.value, tuple) else (read.value,)
+    return read.kind == "read" and token(write.value) in map(token, values)
+
+
+def installed(transaction: Transaction) -> set[tuple[object, object]]:
+    return {(token(o.key), token(o.value)) for o in transaction.operations if o.kind in reads.INSTALLS}
+
+
+#: What a circle of each name may be made of, beside the order of the clients.
+RELATIONS = {
+    "cyclic-causal-order": {"session", "wr"},
+    "write-cycle": {"session", "ww"},
+    "circular-information-flow": {"session", "wr", "ww"},
+    "lost-update": {"ww", "rw"},
+    "read-skew": {"wr", "ww", "rw"},
+    "long-fork": {"wr", "ww", "rw"},
+    "write-skew": {"wr", "ww", "rw"},
+}
+ORDERS: dict[str | None, set[str]] = {
+    None: set(),
+    "session": {"session"},
+    "real-time": {"session", "real-time"},
+}
+
+
+def with_order(name: str) -> tuple[str, str | None]:
+    """The name without the order of the clients that it needs, and that order."""
+    for order in ("session", "real-time"):
+        if name.endswith(f"-{order}"):
+            return name.removesuffix(f"-{order}"), order
+    return name, None
+
+
+@dataclass
+class Orders:
+    """What every source says of two versions, each asked alone."""
+
+    history: History
+    counted: frozenset[int]
+
+    def __post_init__(self) -> None:
+        self.transactions = list(self.history)
+
+    def has(self, source: str, key: object, older: object, newer: object) -> bool:
+        """Whether that source puts one version before the other."""
+        sources: dict[str, Callable[[object, object, object], bool]] = {
+            "log": self.log,
+            "declared": self.declared,
+            "timestamps": self.timestamps,
+            "initial": self.initial_first,
+            "read-then-write": self.read_then_write,
+            "session": self.session,
+            "real-time": self.real_time,
+            "assume writes-follow-reads": self.read_then_write,
+            "assume sequential-keys": self.sequential,
+            "assume linearizable-keys": self.linearizable,
+            "supposed": lambda _, one, other: one != other,
+        }
+        return sources[source](key, older, newer)
+
+    def canonical(self, key: object) -> list[object]:
+        return reads.canonical_list(self.transactions, self.counted, key)
+
+    def initial(self, key: object) -> object:
+        return reads.initial_value(self.history, self.transactions, self.counted, key)
+
+    def log(self, key: object, older: object, newer: object) -> bool:
+        return self.recorded("log", key, older, newer)
+
+    def declared(self, key: object, older: object, newer: object) -> bool:
+        return self.recorded("declared", key, older, newer)
+
+    def recorded(self, source: str, key: object, older: object, newer: object) -> bool:
+        versions = [
+            token(value)
+            for order in self.history.version_orders
+            for other, values in order.versions.items()
+            for value in values
+            if order.source == source and token(other) == token(key)
+        ]
+        return {older, newer} <= {*versions} and versions.index(older) < versions.index(newer)
+
+    def timestamps(self, key: object, older: object, newer: object) -> bool:
+        first, second = self.writer(key, older).commit, self.writer(key, newer).commit
+        return first is not None and second is not None and first < second
+
+    def initial_first(self, key: object, older: object, newer: object) -> bool:
+        return older == self.initial(key) != newer
+
+    def read_then_write(self, key: object, older: object, newer: object) -> bool:
+        writer = self.writer(key, newer)
+        return any(
+            token(read.value) == older and not reads.installed_before(writer, key, place)
+            for place, read in reads.reads_of(writer, key)
+        )
+
+    def session(self, key: object, older: object, newer: object) -> bool:
+        return self.same_session(self.writer(key, older), self.writer(key, newer))
+
+    def real_time(self, key: object, older: object, newer: object) -> bool:
+        return self.apart(self.writer(key, older), self.writer(key, newer)) is not None
+
+    def sequential(self, key: object, older: object, newer: object) -> bool:
+        return any(
+            self.same_session(first, second) and (last, start) == (older, newer)
+            for first, last, second, start in self.pairs(key)
+        )
+
+    def linearizable(self, key: object, older: object, newer: object) -> bool:
+        return any(
+            self.apart(first, second) is not None and (last, start) == (older, newer)
+            for first, last, second, start in self.pairs(key)
+        )
+
+    def writer(self, key: object, value: object) -> Transaction:
+        """Who wrote the version: of a register his last write."""
+        kept = [t for t in self.transactions if t.number in self.counted]
+        first = 0 if reads.shape(kept, key) == "list" else -1
+        [writer] = [t for t in kept if value in reads.installed(t, key)[first:]]
+        return writer
+
+    def pairs(self, key: object) -> Iterator[tuple[Transaction, object, Transaction, object]]:
+        """Every two transactions that touch the key: with the last value of one, the first of the other."""
+        touching = [(t, self.touched(t, key)) for t in self.transactions if t.number in self.counted]
+        for first, values in touching:
+            for second, others in touching:
+                if values and others and first is not second:
+                    yield first, values[-1], second, others[0]
+
+    def touched(self, transaction: Transaction, key: object) -> list[object]:
+        """The external read of the key, if there is one, and the last write, if there is one."""
+        external = [
+            token(read.value)
+            for place, read in reads.reads_of(transaction, key)
+            if not reads.installed_before(transaction, key, place)
+        ]
+        return [*external[:1], *reads.installed(transaction, key)[-1:]]
+
+    def same_session(self, first: Transaction, second: Transaction) -> bool:
+        """Whether they ran in one session, in this order."""
+        [session] = [s.transactions for s in self.history.sessions if first.number in s.transactions]
+        return second.number in session and session.index(first.number) < session.index(second.number)
+
+    def apart(self, first: Transaction, second: Transaction) -> tuple[int, int] | None:
+        """When one had completed and the other began, if in this order and if that is known."""
+        if first.status is Status.INDETERMINATE:
+            return None
+        for one, other in ((first.positions, second.positions), (first.interval, second.interval)):
+            if one and other and one.complete is not None and other.invoke is not None:
+                return (one.complete, other.invoke) if one.complete < other.invoke else None
+        return None
