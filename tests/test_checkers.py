@@ -145,6 +145,26 @@ def test_adyas_levels_wait_for_a_method_that_looks_at_a_recorded_version_order()
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["linearizable", "sequential", "1SR", "view-serializable", "session-serializable", "PRAM", "causal"],
+)
+@pytest.mark.parametrize("history", [CLEAN, THIN_AIR])
+def test_what_no_method_decides_is_unknown_whatever_happened(name: str, history: History) -> None:
+    [verdict] = check(history, [f"elle:{name}"]).verdicts
+    assert verdict.outcome is UNKNOWN
+    assert verdict.reason == (
+        "isoscope knows this level by name; no method decides it, and no other level settles it"
+    )
+
+
+def test_a_level_that_no_method_decides_is_settled_by_those_around_it() -> None:
+    assert outcomes(THIN_AIR)[Level.MONOTONIC_ATOMIC_VIEW] is VIOLATED
+    assert outcomes(CLEAN)[Level.MONOTONIC_ATOMIC_VIEW] is HOLDS
+    assert outcomes(CLEAN)[Level.UPDATE_ATOMIC] is UNKNOWN
+    assert outcomes(NON_REPEATABLE)[Level.UPDATE_ATOMIC] is VIOLATED
+
+
 def test_repeated_values_leave_cut_isolation_decided() -> None:
     history = record(*[[("write", "x", 1)]] * 2, [("read", "x", 1)])
     assert outcomes(history)[Level.CUT_ISOLATION] is HOLDS
@@ -199,7 +219,8 @@ def test_by_default_the_levels_are_those_that_the_evidence_speaks_of(
 ) -> None:
     history = with_details(**details)
     chosen = default_levels(history)
-    assert chosen == tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+    spoken_of = [level for level in Level if DEFINITIONS[level].family not in silent]
+    assert chosen == tuple(level for level in spoken_of if DEFINITIONS[level].decided)
     assert tuple(verdict.level for verdict in check(history).verdicts) == chosen
 
 
@@ -294,7 +315,7 @@ def test_a_verdict_never_contradicts_the_specification(history: History) -> None
 def test_verdicts_are_monotone_in_the_lattice(history: History) -> None:
     found = outcomes(history)
     # Nothing looks at a recorded version order yet, which Adya's levels ask for.
-    waiting = {Level.PL_1, Level.PL_2} if history.version_orders else set()
+    waiting = {Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW} if history.version_orders else set()
     for level in Level:
         if found[level] is HOLDS:
             assert {found[weaker] for weaker in implied(level) - waiting} <= {HOLDS}

@@ -27,8 +27,9 @@ __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", 
 
 CHECKERS: tuple[ModuleType, ...] = (values,)
 #: Adya's levels ask for the version order that was recorded; read committed is content with any.
-_UNREAD = frozenset({Level.PL_1, Level.PL_2})
+_UNREAD = frozenset({Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW})
 _NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
+_BY_NAME_ONLY = "isoscope knows this level by name; no method decides it, and no other level settles it"
 
 
 def check(
@@ -116,14 +117,15 @@ def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None)
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
-    """The levels that the history's evidence speaks of, in the order of the lattice."""
+    """The levels that the history's evidence speaks of and that some method decides, as the lattice has them."""
     present = history.evidence.present
     silent = set()
     if EvidenceKind.TIMESTAMPS not in present:
         silent.add(Family.CLOCK)
     if EvidenceKind.INTERVALS not in present:
         silent.add(Family.REAL_TIME)
-    return tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+    spoken_of = (level for level in Level if DEFINITIONS[level].family not in silent)
+    return tuple(level for level in spoken_of if DEFINITIONS[level].decided)
 
 
 def summary(history: History) -> Mapping[str, object]:
@@ -176,6 +178,8 @@ def _reason(level: Level, own: Mapping[Level, Verdict], method: Method | None) -
     kept = [reason for reason in proving if reason]
     if kept:
         return kept[-1]
+    if not DEFINITIONS[level].decided:
+        return _BY_NAME_ONLY
     if method is not None:
         return f"not decided by the method {method} in this version"
     return "not decided by any method of this version"
