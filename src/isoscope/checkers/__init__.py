@@ -117,7 +117,7 @@ def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None)
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
-    """The levels that the history's evidence speaks of and that some method decides, as the lattice has them."""
+    """The levels that the evidence speaks of and that some method decides, in the order of the lattice."""
     present = history.evidence.present
     silent = set()
     if EvidenceKind.TIMESTAMPS not in present:
