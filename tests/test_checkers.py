@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -12,13 +12,13 @@ from hypothesis import given
 import isoscope
 from isoscope import Initial, Recorder, Timestamp
 from isoscope._native import judge_values
-from isoscope.checkers import check, default_levels, select
+from isoscope.checkers import check, default_levels, search, select
 from isoscope.checkers.reads import NAMES
 from isoscope.history import History, OperationKind, Range, Source, Status
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
 from isoscope.reference import reads
-from isoscope.verdict import Method, Outcome
+from isoscope.verdict import Claim, Method, Outcome, Presence, Sighting
 from isoscope.workloads import Workload, generate
 from tests.recorded import record
 from tests.reference.histories import histories, random_parts
@@ -64,7 +64,7 @@ def test_a_level_that_holds_proves_the_weaker_ones(monkeypatch: pytest.MonkeyPat
         METHOD = Method.VERSION_ORDER
 
         @staticmethod
-        def check(history: History, *, levels: list[Level], most: int) -> list[isoscope.Verdict]:
+        def check(history: History, **asked: object) -> list[isoscope.Verdict]:
             return [isoscope.Verdict(level=Level.CAUSAL, outcome=HOLDS, method=Checker.METHOD)]
 
     monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
@@ -269,6 +269,51 @@ def test_an_unknown_method_is_a_value_error() -> None:
 )
 def test_the_report_says_what_was_assumed_of_initial_values(initial: Any, expected: list[str]) -> None:
     assert list(check(record(initial=initial)).assumptions) == expected
+
+
+@pytest.mark.parametrize(
+    ("claims", "named"),
+    [
+        ([], []),
+        (["Sequential_Keys"], ["sequential-keys"]),
+        ([Claim.WRITES_FOLLOW_READS, "linearizable-keys"], ["linearizable-keys", "writes-follow-reads"]),
+        (["sequential-keys"] * 2, ["sequential-keys"]),
+    ],
+)
+def test_the_report_names_what_the_user_claims(claims: list[str], named: list[str]) -> None:
+    for report in (check(CLEAN, assume=claims), search(CLEAN, ["aborted-read"], assume=claims)):
+        said = [line.split() for line in report.assumptions if line.startswith("claimed: ")]
+        assert [claim.rstrip(",") for _, claim, *_ in said] == named
+
+
+def test_every_checker_is_told_what_the_user_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+
+    class Checker:
+        METHOD = Method.VERSION_ORDER
+        NAMES: ClassVar = {"lost-update": Level.CURSOR_STABILITY}
+
+        @staticmethod
+        def check(history: History, *, assume: tuple[Claim, ...], **_: object) -> list[isoscope.Verdict]:
+            told.append(assume)
+            return []
+
+        @staticmethod
+        def find(
+            history: History, names: list[str], *, assume: tuple[Claim, ...], **_: object
+        ) -> list[Sighting]:
+            told.append(assume)
+            return [Sighting(name=name, presence=Presence.ABSENT, method=Checker.METHOD) for name in names]
+
+    monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
+    check(CLEAN, assume=["sequential-keys"])
+    search(CLEAN, ["lost-update"], assume=["linearizable-keys"])
+    assert told == [(Claim.SEQUENTIAL_KEYS,), (Claim.LINEARIZABLE_KEYS,)]
+
+
+def test_an_unknown_claim_is_a_value_error_with_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="unknown claim `linear-keys`; did you mean `linearizable-keys`"):
+        check(CLEAN, assume=["linear-keys"])
 
 
 def test_the_report_says_which_log_it_believes() -> None:
