@@ -82,6 +82,7 @@ def _level(definition: Definition) -> str:
         "Implies": _links(definition.implies),
         "Also called": _codes(definition.aliases),
         "Source": definition.source,
+        "Decided": "" if definition.decided else "by no method; other levels may settle it",
     }
     return f"### {definition.level}\n\n{definition.meaning}\n\n{_facts(facts)}"
 
@@ -184,8 +185,9 @@ def overview() -> str:
     def key(level: Level) -> tuple[str, str]:
         return DEFINITIONS[level].family, _answers(level)
 
-    order = list(dict.fromkeys(map(key, Level)))
-    chosen = sorted(Level, key=lambda level: order.index(key(level)))
+    decided = [level for level in Level if DEFINITIONS[level].decided]
+    order = list(dict.fromkeys(map(key, decided)))
+    chosen = sorted(decided, key=lambda level: order.index(key(level)))
     rows = [[_codes(levels_of), family, answers] for (family, answers), levels_of in groupby(chosen, key=key)]
     return _table(["levels", "family", "this version answers"], rows)
 

@@ -49,6 +49,9 @@ ALSO = {
 IMPLIED = {
     "dirty-update": {"aborted-read"},  # the list shows the aborted element below the update
     "read-skew": {"fractured-read-co"},  # one transaction seen by half
+    "read-skew-session": {"fractured-read-co"},  # values see that a session misses its own write
+    "write-cycle-session": {"write-cycle"},  # values tell circles with a session from those without by steps
+    "circular-information-flow-session": {"cyclic-causal-order"},  # a circle of reads and sessions alone
     "cyclic-versions": {"causal-conflict"},  # a session sees a key go back
 }
 

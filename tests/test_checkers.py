@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -12,13 +12,13 @@ from hypothesis import given
 import isoscope
 from isoscope import Initial, Recorder, Timestamp
 from isoscope._native import judge_values
-from isoscope.checkers import check, default_levels, select
+from isoscope.checkers import check, default_levels, search, select
 from isoscope.checkers.reads import NAMES
 from isoscope.history import History, OperationKind, Range, Source, Status
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
 from isoscope.reference import reads
-from isoscope.verdict import Method, Outcome
+from isoscope.verdict import Claim, Method, Outcome, Presence, Sighting
 from isoscope.workloads import Workload, generate
 from tests.recorded import record
 from tests.reference.histories import histories, random_parts
@@ -64,7 +64,7 @@ def test_a_level_that_holds_proves_the_weaker_ones(monkeypatch: pytest.MonkeyPat
         METHOD = Method.VERSION_ORDER
 
         @staticmethod
-        def check(history: History, *, levels: list[Level], most: int) -> list[isoscope.Verdict]:
+        def check(history: History, **asked: object) -> list[isoscope.Verdict]:
             return [isoscope.Verdict(level=Level.CAUSAL, outcome=HOLDS, method=Checker.METHOD)]
 
     monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
@@ -145,6 +145,26 @@ def test_adyas_levels_wait_for_a_method_that_looks_at_a_recorded_version_order()
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["linearizable", "sequential", "1SR", "view-serializable", "session-serializable", "PRAM", "causal"],
+)
+@pytest.mark.parametrize("history", [CLEAN, THIN_AIR])
+def test_what_no_method_decides_is_unknown_whatever_happened(name: str, history: History) -> None:
+    [verdict] = check(history, [f"elle:{name}"]).verdicts
+    assert verdict.outcome is UNKNOWN
+    assert verdict.reason == (
+        "isoscope knows this level by name; no method decides it, and no other level settles it"
+    )
+
+
+def test_a_level_that_no_method_decides_is_settled_by_those_around_it() -> None:
+    assert outcomes(THIN_AIR)[Level.MONOTONIC_ATOMIC_VIEW] is VIOLATED
+    assert outcomes(CLEAN)[Level.MONOTONIC_ATOMIC_VIEW] is HOLDS
+    assert outcomes(CLEAN)[Level.UPDATE_ATOMIC] is UNKNOWN
+    assert outcomes(NON_REPEATABLE)[Level.UPDATE_ATOMIC] is VIOLATED
+
+
 def test_repeated_values_leave_cut_isolation_decided() -> None:
     history = record(*[[("write", "x", 1)]] * 2, [("read", "x", 1)])
     assert outcomes(history)[Level.CUT_ISOLATION] is HOLDS
@@ -199,7 +219,8 @@ def test_by_default_the_levels_are_those_that_the_evidence_speaks_of(
 ) -> None:
     history = with_details(**details)
     chosen = default_levels(history)
-    assert chosen == tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+    spoken_of = [level for level in Level if DEFINITIONS[level].family not in silent]
+    assert chosen == tuple(level for level in spoken_of if DEFINITIONS[level].decided)
     assert tuple(verdict.level for verdict in check(history).verdicts) == chosen
 
 
@@ -250,6 +271,51 @@ def test_the_report_says_what_was_assumed_of_initial_values(initial: Any, expect
     assert list(check(record(initial=initial)).assumptions) == expected
 
 
+@pytest.mark.parametrize(
+    ("claims", "named"),
+    [
+        ([], []),
+        (["Sequential_Keys"], ["sequential-keys"]),
+        ([Claim.WRITES_FOLLOW_READS, "linearizable-keys"], ["linearizable-keys", "writes-follow-reads"]),
+        (["sequential-keys"] * 2, ["sequential-keys"]),
+    ],
+)
+def test_the_report_names_what_the_user_claims(claims: list[str], named: list[str]) -> None:
+    for report in (check(CLEAN, assume=claims), search(CLEAN, ["aborted-read"], assume=claims)):
+        said = [line.split() for line in report.assumptions if line.startswith("claimed: ")]
+        assert [claim.rstrip(",") for _, claim, *_ in said] == named
+
+
+def test_every_checker_is_told_what_the_user_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+
+    class Checker:
+        METHOD = Method.VERSION_ORDER
+        NAMES: ClassVar = {"lost-update": Level.CURSOR_STABILITY}
+
+        @staticmethod
+        def check(history: History, *, assume: tuple[Claim, ...], **_: object) -> list[isoscope.Verdict]:
+            told.append(assume)
+            return []
+
+        @staticmethod
+        def find(
+            history: History, names: list[str], *, assume: tuple[Claim, ...], **_: object
+        ) -> list[Sighting]:
+            told.append(assume)
+            return [Sighting(name=name, presence=Presence.ABSENT, method=Checker.METHOD) for name in names]
+
+    monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
+    check(CLEAN, assume=["sequential-keys"])
+    search(CLEAN, ["lost-update"], assume=["linearizable-keys"])
+    assert told == [(Claim.SEQUENTIAL_KEYS,), (Claim.LINEARIZABLE_KEYS,)]
+
+
+def test_an_unknown_claim_is_a_value_error_with_a_suggestion() -> None:
+    with pytest.raises(ValueError, match="unknown claim `linear-keys`; did you mean `linearizable-keys`"):
+        check(CLEAN, assume=["linear-keys"])
+
+
 def test_the_report_says_which_log_it_believes() -> None:
     assert "run.log is its write-ahead log" in check(build([], source=Source(log="run.log"))).assumptions
     assert "write-ahead log" not in " ".join(check(build([])).assumptions)
@@ -294,7 +360,7 @@ def test_a_verdict_never_contradicts_the_specification(history: History) -> None
 def test_verdicts_are_monotone_in_the_lattice(history: History) -> None:
     found = outcomes(history)
     # Nothing looks at a recorded version order yet, which Adya's levels ask for.
-    waiting = {Level.PL_1, Level.PL_2} if history.version_orders else set()
+    waiting = {Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW} if history.version_orders else set()
     for level in Level:
         if found[level] is HOLDS:
             assert {found[weaker] for weaker in implied(level) - waiting} <= {HOLDS}

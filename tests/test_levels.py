@@ -16,7 +16,8 @@ from isoscope.levels import (
     weakest,
 )
 
-# Section 4 of the design, line by line: a level and those that it implies directly.
+# Section 4 of the design, line by line: a level and those that it implies directly; then the session
+# guarantees and the levels that are only known by name.
 DESIGN = """
 strict-serializable: strong-session-serializable strong-snapshot-isolation
 strong-session-serializable: strong-session-snapshot-isolation serializable
@@ -24,27 +25,43 @@ strong-snapshot-isolation: strong-session-snapshot-isolation strong-pl-2
 strong-session-snapshot-isolation: prefix strong-session-parallel-snapshot-isolation \
     snapshot-isolation strong-session-pl-2
 prefix: causal
-strong-session-parallel-snapshot-isolation: causal parallel-snapshot-isolation
+strong-session-parallel-snapshot-isolation: causal update-atomic parallel-snapshot-isolation \
+    read-your-writes monotonic-reads
+update-atomic: read-atomic cursor-stability
 causal: read-atomic
 read-atomic: read-committed cut-isolation
-read-committed: pl-2
+read-committed: monotonic-atomic-view
 serializable: snapshot-isolation repeatable-read update-serializable
-snapshot-isolation: parallel-snapshot-isolation
+snapshot-isolation: parallel-snapshot-isolation forward-consistent-view monotonic-snapshot-read
 parallel-snapshot-isolation: consistent-view
 repeatable-read: consistent-view
-update-serializable: consistent-view
+update-serializable: forward-consistent-view
+forward-consistent-view: consistent-view
 consistent-view: cursor-stability monotonic-view cut-isolation
 cursor-stability: pl-2
-monotonic-view: pl-2
+monotonic-view: monotonic-atomic-view
+monotonic-snapshot-read: pl-2
+monotonic-atomic-view: pl-2
 pl-2: pl-1
 pl-1:
 cut-isolation:
 strong-pl-2: strong-session-pl-2 strong-pl-1
 strong-pl-1: strong-session-pl-1
-strong-session-pl-2: pl-2 strong-session-pl-1
-strong-session-pl-1: pl-1
+strong-session-pl-2: pl-2 strong-session-pl-1 writes-follow-reads
+strong-session-pl-1: pl-1 monotonic-writes
+read-your-writes:
+monotonic-reads:
+monotonic-writes:
+writes-follow-reads:
 clock-snapshot-isolation: strong-session-snapshot-isolation
 clock-serializable: serializable
+linearizable:
+session-serializable:
+sequential:
+causal-memory:
+pram:
+view-serializable:
+one-copy-serializable:
 """
 EDGES = {
     name: set(weaker.split())
@@ -64,6 +81,69 @@ SHORT_NAMES = {
     "PL-2.99": Level.REPEATABLE_READ,
     "psi": Level.PARALLEL_SNAPSHOT_ISOLATION,
     "PL-2+": Level.CONSISTENT_VIEW,
+}
+GUARANTEES = ("read-your-writes", "monotonic-reads", "monotonic-writes", "writes-follow-reads")
+#: Nothing is said of these: no method decides them, and no other level settles them.
+SILENT = {
+    Level.LINEARIZABLE,
+    Level.SESSION_SERIALIZABLE,
+    Level.SEQUENTIAL,
+    Level.CAUSAL_MEMORY,
+    Level.PRAM,
+    Level.VIEW_SERIALIZABLE,
+    Level.ONE_COPY_SERIALIZABLE,
+}
+BOUNDED = {
+    Level.FORWARD_CONSISTENT_VIEW,
+    Level.MONOTONIC_SNAPSHOT_READ,
+    Level.MONOTONIC_ATOMIC_VIEW,
+    Level.UPDATE_ATOMIC,
+}
+#: Every model that Elle accepts, by our level: several names of one model on a line.
+ELLE = {
+    name: Level(level)
+    for level, _, names in (
+        line.partition(":")
+        for line in """
+strict-serializable: strict-serializable strong-serializable PL-SS
+strong-snapshot-isolation: strong-snapshot-isolation
+strong-pl-2: strong-read-committed strong-PL-2
+strong-pl-1: strong-read-uncommitted strong-PL-1
+strong-session-serializable: strong-session-serializable
+strong-session-snapshot-isolation: strong-session-snapshot-isolation
+strong-session-pl-2: strong-session-read-committed strong-session-PL-2
+strong-session-pl-1: strong-session-read-uncommitted strong-session-PL-1
+prefix: prefix
+causal: causal-cerone
+read-atomic: read-atomic
+update-atomic: update-atomic
+serializable: serializable conflict-serializable PL-3
+snapshot-isolation: snapshot-isolation PL-SI
+repeatable-read: repeatable-read PL-2.99
+update-serializable: update-serializable PL-3U
+parallel-snapshot-isolation: parallel-snapshot-isolation
+forward-consistent-view: forward-consistent-view PL-FCV
+consistent-view: consistent-view PL-2+
+cursor-stability: cursor-stability PL-CS
+monotonic-view: monotonic-view PL-2L
+monotonic-snapshot-read: monotonic-snapshot-read PL-MSR
+monotonic-atomic-view: monotonic-atomic-view
+pl-2: read-committed PL-2
+pl-1: read-uncommitted PL-1
+read-your-writes: read-your-writes
+monotonic-reads: monotonic-reads
+monotonic-writes: monotonic-writes
+writes-follow-reads: writes-follow-reads
+linearizable: linearizable
+session-serializable: session-serializable
+sequential: sequential
+causal-memory: causal
+pram: PRAM
+view-serializable: view-serializable
+one-copy-serializable: 1SR
+""".strip().splitlines()
+    )
+    for name in names.split()
 }
 every_level = pytest.mark.parametrize("level", Level)
 
@@ -127,7 +207,7 @@ def test_implication_is_transitive(level: Level) -> None:
 
 def test_what_the_ends_of_the_lattice_imply() -> None:
     clocks = {level for level in Level if DEFINITIONS[level].family is Family.CLOCK}
-    assert implied(Level.STRICT_SERIALIZABLE) == set(Level) - clocks
+    assert implied(Level.STRICT_SERIALIZABLE) == set(Level) - clocks - SILENT
     assert implied(Level.PL_1) == {Level.PL_1}
     assert implying(Level.CLOCK_SERIALIZABLE) == {Level.CLOCK_SERIALIZABLE}
 
@@ -190,6 +270,48 @@ def test_elles_read_committed_is_not_ours() -> None:
     assert parse("read-committed") is Level.READ_COMMITTED
 
 
+def test_elles_causal_is_not_ours() -> None:
+    assert parse("elle:causal") is Level.CAUSAL_MEMORY
+    assert parse("elle:causal-cerone") is parse("causal") is Level.CAUSAL
+
+
+def test_every_model_of_elle_is_known_by_its_name() -> None:
+    assert len(ELLE) == 54
+    assert {name: parse(f"elle:{name}") for name in ELLE} == ELLE
+
+
+def test_no_other_name_is_said_to_be_elles() -> None:
+    aliases = {alias for definition in DEFINITIONS.values() for alias in definition.aliases}
+    assert {alias for alias in aliases if alias.startswith("elle:")} == {
+        f"elle:{name.lower()}" for name in ELLE
+    }
+
+
+def test_the_levels_that_no_method_decides_are_those_that_elle_knows_and_we_do_not() -> None:
+    assert {level for level in Level if not DEFINITIONS[level].decided} == SILENT | BOUNDED
+
+
+@pytest.mark.parametrize("level", SILENT)
+def test_a_level_known_by_name_only_stands_alone(level: Level) -> None:
+    assert implied(level) == implying(level) == {level}
+
+
+@pytest.mark.parametrize("level", BOUNDED)
+def test_a_level_that_no_method_decides_can_be_settled_either_way(level: Level) -> None:
+    decided = {other for other in Level if DEFINITIONS[other].decided}
+    assert implied(level) & decided
+    assert implying(level) & decided
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_a_session_guarantee_follows_from_sessions_and_implies_nothing(name: str) -> None:
+    guarantee = Level(name)
+    assert DEFINITIONS[guarantee].family is Family.SESSION
+    assert implied(guarantee) == {guarantee}
+    assert Level.STRONG_SESSION_SNAPSHOT_ISOLATION in implying(guarantee)
+    assert not {Level.SERIALIZABLE, Level.CAUSAL} & implying(guarantee)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -242,8 +364,10 @@ def test_the_strongest_and_the_weakest_of_all_levels() -> None:
         Level.CLOCK_SNAPSHOT_ISOLATION,
         Level.CLOCK_SERIALIZABLE,
         Level.STRICT_SERIALIZABLE,
+        *(level for level in Level if level in SILENT),
     )
-    assert weakest(Level) == (Level.PL_1, Level.CUT_ISOLATION)
+    weak = {*SILENT, *GUARANTEES, Level.PL_1, Level.CUT_ISOLATION}
+    assert weakest(Level) == tuple(level for level in Level if level in weak)
 
 
 def test_the_order_in_which_levels_are_given_does_not_matter() -> None:

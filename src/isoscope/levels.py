@@ -37,28 +37,43 @@ class Level(StrEnum):
     STRONG_SNAPSHOT_ISOLATION = "strong-snapshot-isolation"
     STRONG_PL_2 = "strong-pl-2"
     STRONG_PL_1 = "strong-pl-1"
+    LINEARIZABLE = "linearizable"
 
     STRONG_SESSION_SERIALIZABLE = "strong-session-serializable"
     STRONG_SESSION_SNAPSHOT_ISOLATION = "strong-session-snapshot-isolation"
     PREFIX = "prefix"
     STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION = "strong-session-parallel-snapshot-isolation"
+    UPDATE_ATOMIC = "update-atomic"
     CAUSAL = "causal"
     READ_ATOMIC = "read-atomic"
     READ_COMMITTED = "read-committed"
     STRONG_SESSION_PL_2 = "strong-session-pl-2"
     STRONG_SESSION_PL_1 = "strong-session-pl-1"
+    READ_YOUR_WRITES = "read-your-writes"
+    MONOTONIC_READS = "monotonic-reads"
+    MONOTONIC_WRITES = "monotonic-writes"
+    WRITES_FOLLOW_READS = "writes-follow-reads"
+    SESSION_SERIALIZABLE = "session-serializable"
+    SEQUENTIAL = "sequential"
+    CAUSAL_MEMORY = "causal-memory"
+    PRAM = "pram"
 
     SERIALIZABLE = "serializable"
     SNAPSHOT_ISOLATION = "snapshot-isolation"
     REPEATABLE_READ = "repeatable-read"
     UPDATE_SERIALIZABLE = "update-serializable"
     PARALLEL_SNAPSHOT_ISOLATION = "parallel-snapshot-isolation"
+    FORWARD_CONSISTENT_VIEW = "forward-consistent-view"
     CONSISTENT_VIEW = "consistent-view"
     CURSOR_STABILITY = "cursor-stability"
     MONOTONIC_VIEW = "monotonic-view"
+    MONOTONIC_SNAPSHOT_READ = "monotonic-snapshot-read"
+    MONOTONIC_ATOMIC_VIEW = "monotonic-atomic-view"
     PL_2 = "pl-2"
     PL_1 = "pl-1"
     CUT_ISOLATION = "cut-isolation"
+    VIEW_SERIALIZABLE = "view-serializable"
+    ONE_COPY_SERIALIZABLE = "one-copy-serializable"
 
 
 class Family(StrEnum):
@@ -72,7 +87,11 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What one level promises; `implies` holds the direct edges only."""
+    """What one level promises; `implies` holds the direct edges only.
+
+    `decided` is false if no method looks at the level's own condition: then it holds only because a
+    stronger level does, and is violated only because a weaker one is.
+    """
 
     level: Level
     family: Family
@@ -80,6 +99,7 @@ class Definition:
     implies: tuple[Level, ...]
     aliases: tuple[str, ...]
     source: str
+    decided: bool = True
 
 
 def parse(name: str) -> Level:
@@ -203,6 +223,16 @@ _REAL_TIME = (
         aliases=("elle:strong-pl-1", "elle:strong-read-uncommitted"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
     ),
+    Definition(
+        level=Level.LINEARIZABLE,
+        family=Family.REAL_TIME,
+        meaning="Single operations on one object seem to take effect one at a time, each at a moment "
+        "between its invocation and its completion.",
+        implies=(),
+        aliases=("linearizability", "elle:linearizable"),
+        source="Herlihy and Wing 1990",
+        decided=False,
+    ),
 )
 
 _SESSION = (
@@ -237,7 +267,7 @@ _SESSION = (
         meaning="Every transaction reads from a prefix of one commit order that all share, but "
         "two that overlap may write the same key.",
         implies=(Level.CAUSAL,),  # Cerone et al. 2015, Biswas-Enea 2019
-        aliases=("pc", "prefix-consistency"),
+        aliases=("pc", "prefix-consistency", "elle:prefix"),
         source="Burckhardt et al. 2015; Biswas and Enea 2019",
     ),
     Definition(
@@ -247,10 +277,27 @@ _SESSION = (
         "committed earlier.",
         implies=(
             Level.CAUSAL,  # Cerone et al. 2015
+            Level.UPDATE_ATOMIC,  # Cerone et al. 2017
             Level.PARALLEL_SNAPSHOT_ISOLATION,  # Cerone-Gotsman 2018, without session order
+            # An older version than the session wrote or read before is a read skew: rw, then session.
+            Level.READ_YOUR_WRITES,
+            Level.MONOTONIC_READS,
         ),
         aliases=("strong-session-psi",),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",
+    ),
+    Definition(
+        level=Level.UPDATE_ATOMIC,
+        family=Family.SESSION,
+        meaning="Read atomic, and of two transactions that write the same key one sees the other.",
+        implies=(
+            Level.READ_ATOMIC,  # Cerone et al. 2017
+            # Who updates what he read has seen all earlier updates of it: none comes in between.
+            Level.CURSOR_STABILITY,
+        ),
+        aliases=("ua", "rola", "elle:update-atomic"),
+        source="Cerone et al. 2017 (UA); Liu et al. 2018 (ROLA)",
+        decided=False,
     ),
     Definition(
         level=Level.CAUSAL,
@@ -258,7 +305,13 @@ _SESSION = (
         meaning="Whoever sees a transaction also sees everything that it could have known: what "
         "it read, what its session did before, and so on back.",
         implies=(Level.READ_ATOMIC,),  # Biswas-Enea 2019
-        aliases=("tcc", "cc", "causal-consistency", "transactional-causal-consistency"),
+        aliases=(
+            "tcc",
+            "cc",
+            "causal-consistency",
+            "transactional-causal-consistency",
+            "elle:causal-cerone",
+        ),
         source="Lloyd et al. 2011; Biswas and Enea 2019 (CC)",
     ),
     Definition(
@@ -270,7 +323,7 @@ _SESSION = (
             Level.READ_COMMITTED,  # Biswas-Enea 2019
             Level.CUT_ISOLATION,  # Liu et al. 2024, theorem 1
         ),
-        aliases=("ra", "read-atomicity"),
+        aliases=("ra", "read-atomicity", "elle:read-atomic"),
         source="Bailis et al. 2014; Biswas and Enea 2019 (RA)",
     ),
     Definition(
@@ -278,7 +331,7 @@ _SESSION = (
         family=Family.SESSION,
         meaning="Only committed final values are read, and a transaction that has seen another "
         "does not read older values than the other wrote.",
-        implies=(Level.PL_2,),  # Biswas-Enea 2019: PL-2 plus monotonic reads
+        implies=(Level.MONOTONIC_ATOMIC_VIEW,),  # Biswas-Enea 2019: PL-2, and who has seen goes on seeing
         aliases=("rc",),
         source="Biswas and Enea 2019 (RC)",
     ),
@@ -290,6 +343,8 @@ _SESSION = (
         implies=(
             Level.PL_2,  # Kingsbury-Alvaro 2020
             Level.STRONG_SESSION_PL_1,  # Kingsbury-Alvaro 2020
+            # What was read is older than what its session writes later: else wr, session and ww in a circle.
+            Level.WRITES_FOLLOW_READS,
         ),
         aliases=("elle:strong-session-pl-2", "elle:strong-session-read-committed"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
@@ -299,9 +354,81 @@ _SESSION = (
         family=Family.SESSION,
         meaning="Writes of different transactions take effect in one order that agrees with "
         "every session's own.",
-        implies=(Level.PL_1,),  # Kingsbury-Alvaro 2020
+        implies=(
+            Level.PL_1,  # Kingsbury-Alvaro 2020
+            Level.MONOTONIC_WRITES,  # a session's writes of one key are writes in its order
+        ),
         aliases=("elle:strong-session-pl-1", "elle:strong-session-read-uncommitted"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
+    ),
+    Definition(
+        level=Level.READ_YOUR_WRITES,
+        family=Family.SESSION,
+        meaning="A session that wrote a key does not later read an older version of it.",
+        implies=(),
+        aliases=("ryw", "elle:read-your-writes"),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.MONOTONIC_READS,
+        family=Family.SESSION,
+        meaning="A session that read a version of a key does not later read an older one.",
+        implies=(),
+        aliases=("mr", "elle:monotonic-reads"),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.MONOTONIC_WRITES,
+        family=Family.SESSION,
+        meaning="A session's writes of one key take effect in its order.",
+        implies=(),
+        aliases=("mw", "elle:monotonic-writes"),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.WRITES_FOLLOW_READS,
+        family=Family.SESSION,
+        meaning="What a session writes to a key comes after the versions of it that the session read before.",
+        implies=(),
+        aliases=("wfr", "elle:writes-follow-reads"),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.SESSION_SERIALIZABLE,
+        family=Family.SESSION,
+        meaning="One-copy serializable, in an order that keeps every session's own order.",
+        implies=(),
+        aliases=("elle:session-serializable",),
+        source="Daudjee and Salem 2004",
+        decided=False,
+    ),
+    Definition(
+        level=Level.SEQUENTIAL,
+        family=Family.SESSION,
+        meaning="Single operations seem to take effect one at a time, in an order that keeps every "
+        "session's own order.",
+        implies=(),
+        aliases=("sequential-consistency", "elle:sequential"),
+        source="Lamport 1979",
+        decided=False,
+    ),
+    Definition(
+        level=Level.CAUSAL_MEMORY,
+        family=Family.SESSION,
+        meaning="Every session sees single operations that depend on one another in the same order.",
+        implies=(),
+        aliases=("elle:causal",),
+        source="Ahamad et al. 1995",
+        decided=False,
+    ),
+    Definition(
+        level=Level.PRAM,
+        family=Family.SESSION,
+        meaning="Every session sees the single writes of each other session in the order of that session.",
+        implies=(),
+        aliases=("fifo", "elle:pram"),
+        source="Lipton and Sandberg 1988",
+        decided=False,
     ),
 )
 
@@ -330,7 +457,11 @@ _SESSIONLESS = (
         family=Family.SESSIONLESS,
         meaning="Every transaction reads from one consistent snapshot, and of two that overlap "
         "and write the same key only one commits.",
-        implies=(Level.PARALLEL_SNAPSHOT_ISOLATION,),  # Cerone-Gotsman 2018
+        implies=(
+            Level.PARALLEL_SNAPSHOT_ISOLATION,  # Cerone-Gotsman 2018
+            Level.FORWARD_CONSISTENT_VIEW,  # Adya 1999
+            Level.MONOTONIC_SNAPSHOT_READ,  # Adya 1999
+        ),
         aliases=("si", "pl-si", "elle:pl-si", "elle:snapshot-isolation"),
         source="Berenson et al. 1995; Adya 1999 (PL-SI)",
     ),
@@ -348,7 +479,8 @@ _SESSIONLESS = (
         family=Family.SESSIONLESS,
         meaning="The transactions that write are serializable, and each read-only one fits in "
         "with them, though two read-only ones may disagree.",
-        implies=(Level.CONSISTENT_VIEW,),  # Adya 1999
+        # Where nothing is said to have begun late, forward consistent view asks no more than consistent view.
+        implies=(Level.FORWARD_CONSISTENT_VIEW,),
         aliases=("pl-3u", "elle:pl-3u", "elle:update-serializable"),
         source="Hansdah and Patnaik 1986; Adya 1999 (PL-3U)",
     ),
@@ -360,6 +492,16 @@ _SESSIONLESS = (
         implies=(Level.CONSISTENT_VIEW,),  # Cerone-Gotsman 2018
         aliases=("psi", "elle:parallel-snapshot-isolation"),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",
+    ),
+    Definition(
+        level=Level.FORWARD_CONSISTENT_VIEW,
+        family=Family.SESSIONLESS,
+        meaning="A transaction may see updates that were committed after it began, but misses nothing "
+        "that they build on or that was committed before it began.",
+        implies=(Level.CONSISTENT_VIEW,),  # Adya 1999
+        aliases=("pl-fcv", "elle:pl-fcv", "elle:forward-consistent-view"),
+        source="Adya 1999 (PL-FCV)",
+        decided=False,
     ),
     Definition(
         level=Level.CONSISTENT_VIEW,
@@ -387,9 +529,28 @@ _SESSIONLESS = (
         family=Family.SESSIONLESS,
         meaning="From the moment when a transaction sees an update, its later reads miss nothing "
         "that the update builds on.",
-        implies=(Level.PL_2,),  # Adya 1999
+        implies=(Level.MONOTONIC_ATOMIC_VIEW,),  # the update's own other writes are the least it builds on
         aliases=("pl-2l", "elle:pl-2l", "elle:monotonic-view"),
         source="Adya 1999 (PL-2L)",
+    ),
+    Definition(
+        level=Level.MONOTONIC_SNAPSHOT_READ,
+        family=Family.SESSIONLESS,
+        meaning="Every read sees a consistent snapshot, and those of later reads are no older.",
+        implies=(Level.PL_2,),  # Adya 1999
+        aliases=("pl-msr", "elle:pl-msr", "elle:monotonic-snapshot-read"),
+        source="Adya 1999 (PL-MSR)",
+        decided=False,
+    ),
+    Definition(
+        level=Level.MONOTONIC_ATOMIC_VIEW,
+        family=Family.SESSIONLESS,
+        meaning="From the moment when a transaction sees a write of another, its later reads miss none "
+        "of the other's writes.",
+        implies=(Level.PL_2,),  # Bailis et al. 2013
+        aliases=("mav", "elle:monotonic-atomic-view"),
+        source="Bailis et al. 2013 (MAV)",
+        decided=False,
     ),
     Definition(
         level=Level.PL_2,
@@ -416,6 +577,25 @@ _SESSIONLESS = (
         implies=(),
         aliases=("ci", "item-cut-isolation"),
         source="Bailis et al. 2013; Liu et al. 2024 (CI)",
+    ),
+    Definition(
+        level=Level.VIEW_SERIALIZABLE,
+        family=Family.SESSIONLESS,
+        meaning="Some serial order gives every read the value that it returned and every key the value "
+        "that it ended with.",
+        implies=(),
+        aliases=("elle:view-serializable",),
+        source="Yannakakis 1984",
+        decided=False,
+    ),
+    Definition(
+        level=Level.ONE_COPY_SERIALIZABLE,
+        family=Family.SESSIONLESS,
+        meaning="The transactions on all replicas seem to run one at a time on a single copy of the data.",
+        implies=(),
+        aliases=("1sr", "elle:1sr"),
+        source="Bernstein and Goodman 1983",
+        decided=False,
     ),
 )
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "START",
     "Anomaly",
+    "Claim",
     "Method",
     "Outcome",
     "Presence",
@@ -63,6 +64,14 @@ class Method(StrEnum):
     TIMESTAMPS = "timestamps"
     INTERVALS = "intervals"
     SOLVER = "solver"
+
+
+class Claim(StrEnum):
+    """What a user vouches for about the order of versions, beyond what the history shows."""
+
+    SEQUENTIAL_KEYS = "sequential-keys"
+    LINEARIZABLE_KEYS = "linearizable-keys"
+    WRITES_FOLLOW_READS = "writes-follow-reads"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,18 @@ def test_a_level_is_explained(level: Level) -> None:
         assert said in words
 
 
+@pytest.mark.parametrize("level", Level)
+def test_a_level_says_whether_a_method_decides_it(level: Level) -> None:
+    assert ("No method decides it" in run("levels", level).out) == (not DEFINITIONS[level].decided)
+
+
+def test_a_level_that_nothing_settles_says_so() -> None:
+    done = run("levels", "elle:linearizable")
+    assert done.out.startswith("linearizable (with real time)")
+    assert "the answer is always unknown" in done.out
+    assert "the answer is always unknown" not in run("levels", "update-atomic").out
+
+
 def test_a_level_is_found_by_an_alias() -> None:
     assert run("levels", "SI").out == run("levels", "snapshot-isolation").out
 

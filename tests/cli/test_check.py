@@ -179,6 +179,18 @@ def test_a_dash_is_standard_input(pack: Any) -> None:
     assert json.loads(done.out)["history"]["path"] == "<stdin>"
 
 
+CLAIMS = ("sequential-keys", "writes-follow-reads")
+
+
+def test_claims_are_named_as_the_users(folder: Path) -> None:
+    claims = [argument for claim in CLAIMS for argument in ("--assume", claim)]
+    for question in ([], ["--anomaly", "aborted-read"]):
+        lines = run("check", "clean.txt", *question, *claims).out.splitlines()
+        claimed = [line for line in lines if "claimed" in line]
+        assert [line.split(",")[0] for line in claimed] == [f"claimed: {claim}" for claim in CLAIMS]
+    assert "claimed" not in run("check", "clean.txt").out
+
+
 def test_nothing_on_standard_input_is_bad_input() -> None:
     done = run_apart("check", "-")
     assert done.status == 2

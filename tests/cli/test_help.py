@@ -50,6 +50,7 @@ def test_the_version_is_the_packages() -> None:
         (["check", "--colour", "h.txt"], "No such option '--colour'"),
         (["check", "--max-anomalies", "0", "h.txt"], "Invalid value for '--max-anomalies'"),
         (["check", "--method", "guess", "h.txt"], "Invalid value for '--method'"),
+        (["check", "--assume", "serial-keys", "h.txt"], "Invalid value for '--assume'"),
         (["check", "--format", "yaml", "h.txt"], "Invalid value for '--format'"),
         (["check", "--level"], "Option '--level' requires an argument"),
         (["convert", "h.txt"], "Missing argument 'OUT'"),

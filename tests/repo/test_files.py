@@ -19,8 +19,8 @@ SOURCES = [
     if "target" not in path.parts
 ]
 LONGEST = 500
-#: Tables, not code: one entry a level or anomaly, read from top to bottom.
-LONG_TABLES = {"src/isoscope/anomalies.py", "src/isoscope/levels.py"}
+#: A table, not code: one entry a level, read from top to bottom.
+LONG_TABLES = {"src/isoscope/levels.py"}
 
 
 def relative(path: Path) -> str:

@@ -1,8 +1,8 @@
 """Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
 
 A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
-anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most)` and
-`find(history, names, most)`, and one line in `CHECKERS`.
+anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most,
+assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from isoscope import levels as lattice
 from isoscope.checkers import values
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Outcome, Report, Search, Sighting, Verdict, names_of
+from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,8 +27,14 @@ __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", 
 
 CHECKERS: tuple[ModuleType, ...] = (values,)
 #: Adya's levels ask for the version order that was recorded; read committed is content with any.
-_UNREAD = frozenset({Level.PL_1, Level.PL_2})
+_UNREAD = frozenset({Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW})
 _NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
+_BY_NAME_ONLY = "isoscope knows this level by name; no method decides it, and no other level settles it"
+_MEANINGS = {
+    Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
+    Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
+    Claim.WRITES_FOLLOW_READS: "who reads a key and then writes it installs the later version",
+}
 
 
 def check(
@@ -37,49 +43,53 @@ def check(
     *,
     method: Method | str | None = None,
     max_anomalies: int = 10,
+    assume: Iterable[Claim | str] = (),
 ) -> Report:
     """Decide which of `levels` the history satisfies (by default all that its evidence speaks of).
 
-    `max_anomalies` bounds the counterexamples of each name; all are counted.
+    `max_anomalies` bounds the counterexamples of each name; all are counted. `assume` are claims of the
+    user about the order of versions (`sequential-keys`, ...), on which every verdict then rests.
     """
+    claims = _claims(assume)
     asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
     only = None if method is None else Method(method)
     started = perf_counter()
-    own = _own_verdicts(history, asked, only, max_anomalies)
+    own = _own_verdicts(history, asked, only, max_anomalies, claims)
     unread = _UNREAD if history.version_orders else frozenset()
     verdicts = tuple(_settle(level, own, only, unread) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
-        assumptions=_assumptions(history),
+        assumptions=_assumptions(history, claims),
         seconds={"check": perf_counter() - started},
     )
 
 
-def search(
+def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     history: History,
     anomalies: Iterable[str],
     *,
     levels: Iterable[Level | str] | None = None,
     method: Method | str | None = None,
     max_anomalies: int = 10,
+    assume: Iterable[Claim | str] = (),
 ) -> Search:
     """Look for these anomalies only; with `levels`, each of them must count against one of those.
 
     Raises `ValueError` for a name that is unknown, that no method reports, or that does not count.
     """
+    claims = _claims(assume)
     chosen = select(anomalies, levels=levels, method=method)
     started = perf_counter()
     found: dict[str, Sighting] = {}
     for checker in CHECKERS:
         if names := [name for name in chosen if chosen[name] is checker]:
-            found |= {
-                sighting.name: sighting for sighting in checker.find(history, names, most=max_anomalies)
-            }
+            sightings = checker.find(history, names, most=max_anomalies, assume=claims)
+            found |= {sighting.name: sighting for sighting in sightings}
     return Search(
         history=summary(history),
         sightings=tuple(found[name] for name in chosen),
-        assumptions=_assumptions(history),
+        assumptions=_assumptions(history, claims),
         seconds={"check": perf_counter() - started},
     )
 
@@ -116,14 +126,15 @@ def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None)
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
-    """The levels that the history's evidence speaks of, in the order of the lattice."""
+    """The levels that the evidence speaks of and that some method decides, in the order of the lattice."""
     present = history.evidence.present
     silent = set()
     if EvidenceKind.TIMESTAMPS not in present:
         silent.add(Family.CLOCK)
     if EvidenceKind.INTERVALS not in present:
         silent.add(Family.REAL_TIME)
-    return tuple(level for level in Level if DEFINITIONS[level].family not in silent)
+    spoken_of = (level for level in Level if DEFINITIONS[level].family not in silent)
+    return tuple(level for level in spoken_of if DEFINITIONS[level].decided)
 
 
 def summary(history: History) -> Mapping[str, object]:
@@ -138,14 +149,22 @@ def summary(history: History) -> Mapping[str, object]:
     }
 
 
+def _claims(names: Iterable[Claim | str]) -> tuple[Claim, ...]:
+    """The claims of these names, each once, in one order whatever the user's."""
+    known = {claim.value: claim.value for claim in Claim}
+    asked = {lattice.canonical(str(name), known, what="claim") for name in names}
+    return tuple(claim for claim in Claim if claim in asked)
+
+
 def _own_verdicts(
-    history: History, asked: Sequence[Level], method: Method | None, most: int
+    history: History, asked: Sequence[Level], method: Method | None, most: int, claims: Sequence[Claim]
 ) -> dict[Level, Verdict]:
     """What the checkers say of the levels whose condition they decide."""
     own: dict[Level, Verdict] = {}
     for checker in CHECKERS:
         if method is None or checker.METHOD is method:
-            own |= {verdict.level: verdict for verdict in checker.check(history, levels=asked, most=most)}
+            verdicts = checker.check(history, levels=asked, most=most, assume=claims)
+            own |= {verdict.level: verdict for verdict in verdicts}
     return own
 
 
@@ -176,6 +195,8 @@ def _reason(level: Level, own: Mapping[Level, Verdict], method: Method | None) -
     kept = [reason for reason in proving if reason]
     if kept:
         return kept[-1]
+    if not DEFINITIONS[level].decided:
+        return _BY_NAME_ONLY
     if method is not None:
         return f"not decided by the method {method} in this version"
     return "not decided by any method of this version"
@@ -207,7 +228,7 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
     )
 
 
-def _assumptions(history: History) -> tuple[str, ...]:
+def _assumptions(history: History, claims: Sequence[Claim]) -> tuple[str, ...]:
     """What the verdicts rest on beside the recorded operations."""
     initial = history.initial
     if initial.value is UNKNOWN:
@@ -219,4 +240,5 @@ def _assumptions(history: History) -> tuple[str, ...]:
         said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
     if history.source.log:
         said.append(f"{history.source.log} is its write-ahead log")
+    said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.history import History, Scalar
+    from isoscope.verdict import Claim
 
 __all__ = ["HAPPENS_BEFORE", "LEVELS", "METHOD", "NAMES", "Effort", "check", "effort", "find"]
 
@@ -48,12 +49,24 @@ _TOO_LARGE = "it would take too long with so many sessions, and no commit order 
 HAPPENS_BEFORE = ("lazy", "vector-clocks", "tree-clocks", "traversal")
 
 
-def check(history: History, *, levels: Sequence[Level], most: int = 10) -> Iterator[Verdict]:
+def check(
+    history: History,
+    *,
+    levels: Sequence[Level],
+    most: int = 10,
+    assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
+) -> Iterator[Verdict]:
     """What values say of the levels that `levels` depend on."""
     yield from _verdicts(_found(history, _strongest(levels), most))
 
 
-def find(history: History, names: Sequence[str], *, most: int = 10) -> Iterator[Sighting]:
+def find(
+    history: History,
+    names: Sequence[str],
+    *,
+    most: int = 10,
+    assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
+) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
     needed = [_WEAK.index(NAMES[name]) for name in names if NAMES[name] in _WEAK]
     found = _found(history, max(needed, default=None), most)

@@ -15,12 +15,12 @@ from isoscope.cli.options import format_option, initial_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
 from isoscope.reports import Summary, dumps, render_json, render_text
-from isoscope.verdict import Method, Outcome, Presence, Report, Search
+from isoscope.verdict import Claim, Method, Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from isoscope.history import Initial
+    from isoscope.history import History, Initial
 
 __all__ = ["command", "exit_status"]
 
@@ -35,6 +35,8 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 @click.option("--anomaly", "anomalies", multiple=True, metavar="NAME",
               help="Look only for this anomaly (aborted-read, tap-k, ...); may be repeated.")  # fmt: skip
 @click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
+@click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
+              help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("the histories")
 @initial_option()
 @click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
@@ -49,6 +51,7 @@ def command(
     names: tuple[str, ...],
     anomalies: tuple[str, ...],
     method: str | None,
+    assume: tuple[str, ...],
     format_: str | None,
     initial: Initial | None,
     max_anomalies: int,
@@ -70,6 +73,12 @@ def command(
     With --anomaly: 1 if one was found, 3 if one may be there, else 0.
 
     \b
+    With --assume, every answer rests on a claim that the histories cannot show; the report names it:
+        sequential-keys      a session meets the versions of a key in their order
+        linearizable-keys    the same by real time
+        writes-follow-reads  who reads a key and then writes it installs the later version
+
+    \b
     Examples:
         isoscope check history.txt
         isoscope check run.edn.gz --level read-atomic --json
@@ -77,7 +86,7 @@ def command(
         isoscope check recorded/ --summary
     """
     asked = _levels(names)
-    question = _Question(asked, anomalies, method, 1 if summarise else max_anomalies)
+    question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
@@ -110,6 +119,7 @@ class _Question:
     levels: tuple[Level, ...]
     anomalies: tuple[str, ...]
     method: str | None
+    assume: tuple[str, ...]
     max_anomalies: int
 
     def refuse_nonsense(self) -> None:
@@ -118,6 +128,23 @@ class _Question:
         except ValueError as error:
             hint = "`isoscope explain` lists the anomalies, `isoscope explain NAME` says what one breaks"
             raise UsageError(f"{error}\n\nhint: {hint}") from None
+
+    def of(self, history: History) -> Report | Search:
+        if self.anomalies:
+            return checkers.search(
+                history,
+                self.anomalies,
+                method=self.method,
+                max_anomalies=self.max_anomalies,
+                assume=self.assume,
+            )
+        return checkers.check(
+            history,
+            self.levels or None,
+            method=self.method,
+            max_anomalies=self.max_anomalies,
+            assume=self.assume,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +159,7 @@ class _Reading:
         asked, started = self.question, perf_counter()
         history = formats.load(path, format=self.format, initial=self.initial)
         loaded = perf_counter() - started
-        report: Report | Search
-        if asked.anomalies:
-            report = checkers.search(
-                history, asked.anomalies, method=asked.method, max_anomalies=asked.max_anomalies
-            )
-        else:
-            report = checkers.check(
-                history, asked.levels or None, method=asked.method, max_anomalies=asked.max_anomalies
-            )
+        report = asked.of(history)
         return replace(report, seconds={"load": loaded, **(report.seconds or {})})
 
 

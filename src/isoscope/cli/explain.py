@@ -30,9 +30,9 @@ def command(name: str | None, *, example: bool) -> None:
         isoscope explain G1a --example > aborted.txt
     """
     if name is None:
-        click.echo(
-            "\n".join(paragraph(entry.meaning, head=entry.name, margin=29) for entry in CATALOGUE.values())
-        )
+        margin = max(map(len, CATALOGUE)) + 2
+        entries = CATALOGUE.values()
+        click.echo("\n".join(paragraph(entry.meaning, head=entry.name, margin=margin) for entry in entries))
         return
     try:
         entry = anomalies.find(name)

@@ -30,7 +30,7 @@ def command(name: str | None) -> None:
         isoscope levels snapshot-isolation
     """
     if name is None:
-        click.echo("\n\n".join(_family(family) for family in _FAMILIES))
+        click.echo("\n\n".join([*map(_family, _FAMILIES), _undecided()]))
         return
     try:
         click.echo(_one(DEFINITIONS[levels.parse(name)]))
@@ -39,8 +39,14 @@ def command(name: str | None) -> None:
 
 
 def _family(family: Family) -> str:
-    rows = [_row(definition) for definition in DEFINITIONS.values() if definition.family is family]
+    chosen = (definition for definition in DEFINITIONS.values() if definition.family is family)
+    rows = [_row(definition) for definition in chosen if definition.decided]
     return "\n".join([f"Levels {_FAMILIES[family]}, stronger before weaker", *rows])
+
+
+def _undecided() -> str:
+    rows = [_row(definition) for definition in DEFINITIONS.values() if not definition.decided]
+    return "\n".join(["Levels that no method decides: known by name, some by what implies them", *rows])
 
 
 def _row(definition: Definition) -> str:
@@ -59,5 +65,17 @@ def _one(definition: Definition) -> str:
         "source": definition.source,
     }
     rows = [paragraph(text, head=head, margin=13) for head, text in facts.items()]
-    meaning = paragraph(definition.meaning)
-    return "\n".join([f"{level} ({_FAMILIES[definition.family]})", "", meaning, "", *rows])
+    lines = [f"{level} ({_FAMILIES[definition.family]})", "", paragraph(definition.meaning), "", *rows]
+    if not definition.decided:
+        lines += ["", paragraph(_bounds(stronger, weaker))]
+    return "\n".join(lines)
+
+
+def _bounds(stronger: list[str], weaker: list[str]) -> str:
+    """What can be said of a level that no method decides."""
+    if not stronger and not weaker:
+        return "No method decides it, and nothing implies it: the answer is always unknown."
+    return (
+        "No method decides it: it holds where a level that implies it does, is violated where one that it "
+        "implies is, and is unknown otherwise."
+    )

@@ -53,7 +53,12 @@ def _heading(report: Report | Search) -> str:
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
     evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
     lines = [f"{history['path']} ({history['format']}): {sizes}{ends}", f"evidence: {evidence}"]
-    return "\n".join([*lines, *(f"assumed: {assumption}" for assumption in report.assumptions)])
+    return "\n".join([*lines, *map(_assumed, report.assumptions)])
+
+
+def _assumed(assumption: str) -> str:
+    """A claim is the user's assumption, not ours."""
+    return assumption if assumption.startswith("claimed: ") else f"assumed: {assumption}"
 
 
 def _count(history: Mapping[str, object], name: str) -> str:
