@@ -47,6 +47,10 @@ class Level(StrEnum):
     READ_COMMITTED = "read-committed"
     STRONG_SESSION_PL_2 = "strong-session-pl-2"
     STRONG_SESSION_PL_1 = "strong-session-pl-1"
+    READ_YOUR_WRITES = "read-your-writes"
+    MONOTONIC_READS = "monotonic-reads"
+    MONOTONIC_WRITES = "monotonic-writes"
+    WRITES_FOLLOW_READS = "writes-follow-reads"
 
     SERIALIZABLE = "serializable"
     SNAPSHOT_ISOLATION = "snapshot-isolation"
@@ -248,6 +252,9 @@ _SESSION = (
         implies=(
             Level.CAUSAL,  # Cerone et al. 2015
             Level.PARALLEL_SNAPSHOT_ISOLATION,  # Cerone-Gotsman 2018, without session order
+            # An older version than the session wrote or read before is a read skew: rw, then session.
+            Level.READ_YOUR_WRITES,
+            Level.MONOTONIC_READS,
         ),
         aliases=("strong-session-psi",),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",
@@ -290,6 +297,7 @@ _SESSION = (
         implies=(
             Level.PL_2,  # Kingsbury-Alvaro 2020
             Level.STRONG_SESSION_PL_1,  # Kingsbury-Alvaro 2020
+            Level.WRITES_FOLLOW_READS,  # the opposite is a cycle: wr, session, ww
         ),
         aliases=("elle:strong-session-pl-2", "elle:strong-session-read-committed"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
@@ -299,9 +307,44 @@ _SESSION = (
         family=Family.SESSION,
         meaning="Writes of different transactions take effect in one order that agrees with "
         "every session's own.",
-        implies=(Level.PL_1,),  # Kingsbury-Alvaro 2020
+        implies=(
+            Level.PL_1,  # Kingsbury-Alvaro 2020
+            Level.MONOTONIC_WRITES,  # the opposite is a cycle: ww, session
+        ),
         aliases=("elle:strong-session-pl-1", "elle:strong-session-read-uncommitted"),
         source="Kingsbury and Alvaro 2020, after Adya 1999",
+    ),
+    Definition(
+        level=Level.READ_YOUR_WRITES,
+        family=Family.SESSION,
+        meaning="A session that wrote a key does not later read an older version of it.",
+        implies=(),
+        aliases=("ryw",),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.MONOTONIC_READS,
+        family=Family.SESSION,
+        meaning="A session that read a version of a key does not later read an older one.",
+        implies=(),
+        aliases=("mr",),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.MONOTONIC_WRITES,
+        family=Family.SESSION,
+        meaning="A session's writes of one key take effect in its order.",
+        implies=(),
+        aliases=("mw",),
+        source="Terry et al. 1994",
+    ),
+    Definition(
+        level=Level.WRITES_FOLLOW_READS,
+        family=Family.SESSION,
+        meaning="What a session writes to a key comes after the versions of it that the session read before.",
+        implies=(),
+        aliases=("wfr",),
+        source="Terry et al. 1994",
     ),
 )
 
