@@ -268,7 +268,7 @@ class Versions:
         yield from product(chain, unread)
 
     def _recorded(self, source: VersionSource, key: object) -> Iterator[Pair]:
-        """A log or a declared order; of several rows of a register by one transaction the last counts."""
+        """A log or a declared order; a value that its writer replaced is no version."""
         for order in self.history.version_orders:
             for other, values in order.versions.items() if order.source is source else ():
                 if reads.token(other) == key:
@@ -277,9 +277,10 @@ class Versions:
     def _rows(self, key: object, values: list[object]) -> list[Version]:
         if self.observed.shapes[key] == "list":
             return self._elements(key, values)
-        writers = [writer for value in values for writer in [self.observed.writer(key, value)]]
-        last = {writer: place for place, writer in enumerate(writers) if writer not in (None, INITIAL)}
-        return [self.by(key, w)[-1] for p, w in enumerate(writers) if w is not None and last.get(w) == p]
+        last = [version for version in self.of_key[key] if version.writer != INITIAL]
+        sure = {self._value(v): v for v in last if self.observed.writer(key, self._value(v)) == v.writer}
+        rows = [value for place, value in enumerate(values) if value not in values[place + 1 :]]
+        return [sure[value] for value in rows if value in sure]
 
     def _timestamps(self, key: object) -> Iterator[Pair]:
         for before, after in product(self.of_key[key], repeat=2):
