@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from isoscope.history import OperationKind
 from isoscope.levels import Level
@@ -20,13 +20,14 @@ from isoscope.reference.observations import INITIAL, Observation, Observations
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Hashable, Iterator, Mapping
 
     from isoscope.history import History
 
 __all__ = ["LEVELS", "AffectedRead", "Component", "Conflict", "Judgement", "Relations", "judge"]
 
 Relation: TypeAlias = frozenset[tuple[int, int]]
+Node = TypeVar("Node", bound="Hashable")
 #: From weak to strong: each has the demands of those before it.
 LEVELS = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 _NAMES = {
@@ -83,7 +84,7 @@ def judge(history: History) -> Judgement:
     relations = Relations(history)
     of_reads = reads.judge(history)
     names = {finding.name for finding in of_reads.findings}
-    aside = _has_kinds_set_aside(history, relations.observed)
+    aside = has_kinds_set_aside(history, relations.observed)
     outcomes = {Level.CUT_ISOLATION: _outcome(violated="non-repeatable-read" in names, undecided=aside)}
     for level in LEVELS:
         allowed = {"non-repeatable-read"} if level is Level.READ_COMMITTED else set()
@@ -105,7 +106,7 @@ def _outcome(*, violated: bool, undecided: bool) -> Outcome:
     return Outcome.UNKNOWN if undecided else Outcome.HOLDS
 
 
-def _has_kinds_set_aside(history: History, observed: Observations) -> bool:
+def has_kinds_set_aside(history: History, observed: Observations) -> bool:
     """Whether something was recorded that is not judged: deletions, keys of two kinds, range reads."""
     kinds = {operation.kind for transaction in history for operation in transaction.operations}
     return OperationKind.RANGE_READ in kinds or not set(observed.shapes.values()) <= {"register", "list"}
@@ -210,7 +211,7 @@ def _version_order(observed: Observations) -> Iterator[tuple[int, int]]:
             yield from ((last, writer) for writer in unread)
 
 
-def closure(relation: Relation) -> Relation:
+def closure(relation: frozenset[tuple[Node, Node]]) -> frozenset[tuple[Node, Node]]:
     """The transitive closure."""
     reached = {before: {after for b, after in relation if b == before} for before, _ in relation}
     for middle, beyond in reached.items():
@@ -219,13 +220,13 @@ def closure(relation: Relation) -> Relation:
     return frozenset((before, after) for before, afters in reached.items() for after in afters)
 
 
-def is_acyclic(closed: Relation) -> bool:
+def is_acyclic(closed: frozenset[tuple[Node, Node]]) -> bool:
     """Whether nothing comes before itself in a transitive relation."""
     return all(before != after for before, after in closed)
 
 
-def components(relation: Relation) -> frozenset[frozenset[int]]:
-    """Strongly connected components of more than one transaction."""
+def components(relation: frozenset[tuple[Node, Node]]) -> frozenset[frozenset[Node]]:
+    """Strongly connected components of more than one node."""
     closed = closure(relation)
     mutual = {pair for pair in closed if pair[::-1] in closed}
     return frozenset(frozenset(b for a, b in mutual if a == node) for node, _ in mutual)
