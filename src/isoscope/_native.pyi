@@ -215,3 +215,27 @@ def judge_values(
     Happens-before is computed by `method`: 0 lazily, 1 with vector clocks, 2 with tree clocks, 3 by
     traversal. `limits` are those on the steps and on the bytes of clocks.
     """
+
+# Before and after, None for the initial version; relation, key, operations, source of the order.
+_Dependency: TypeAlias = tuple[int | None, int | None, int, Any, list[int], int]
+
+def judge_versions(
+    columns: Columns, assume: int, most: int, budget: int | None = None
+) -> tuple[
+    list[int],
+    list[int],
+    list[tuple[int, list[_Dependency], list[list[_Dependency]], int | None]],
+    list[tuple[int, int, int]],
+    bool,
+]:
+    """Judges all levels that speak of versions.
+
+    Outcomes by level (0 holds, 1 violated, 2 no real time, 3 search too long, 4 sources contradict each
+    other); counts by name; findings: name, steps, alternatives, level that it was looked for; by source of
+    order how many keys it orders, and how many to the end; whether an append has no version.
+
+    `assume` is the sum of 1 (writes follow reads), 2 (sequential keys) and 4 (linearizable keys).
+    """
+
+def dependencies(columns: Columns) -> list[tuple[int, int, int]]:
+    """The edges of the dependency graph: before, after, relation."""

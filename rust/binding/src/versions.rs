@@ -42,7 +42,8 @@ pub fn judge_versions<'py>(
     let findings = findings.collect::<PyResult<Vec<_>>>()?;
     let ordered: Vec<(u8, u64, u64)> =
         found.ordered.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect();
-    Ok((outcomes, found.named.counts, findings, ordered).into_pyobject(py)?.into_any())
+    let row = (outcomes, found.named.counts, findings, ordered, found.has_unsure_appends);
+    Ok(row.into_pyobject(py)?.into_any())
 }
 
 /// The edges of the dependency graph: (before, after, relation) by numbers of transactions.

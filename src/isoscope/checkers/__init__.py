@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers import values
+from isoscope.checkers import values, version_order
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
-CHECKERS: tuple[ModuleType, ...] = (values,)
+CHECKERS: tuple[ModuleType, ...] = (values, version_order)
 #: Adya's levels ask for the version order that was recorded; read committed is content with any.
 _UNREAD = frozenset({Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW})
 _NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 from isoscope import levels as lattice
 from isoscope._native import judge_values
 from isoscope.checkers import conflicts, reads
+from isoscope.checkers.aside import unjudged
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.history import History, Scalar
+    from isoscope.checkers.aside import Aside
+    from isoscope.history import History
     from isoscope.verdict import Claim
 
 __all__ = ["HAPPENS_BEFORE", "LEVELS", "METHOD", "NAMES", "Effort", "check", "effort", "find"]
@@ -42,7 +44,6 @@ _WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 #: Anomalies that a read with several possible writers can hide: the others do not ask who wrote a value.
 _BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
 _NOT_ALL = "the history is too large to look for all anomalies"
-_LONGEST_KEY = 40
 _TOO_LARGE = "it would take too long with so many sessions, and no commit order was found by guessing"
 #: Ways to compute happens-before, by the numbers that the native core gives them: the same verdicts, at
 #: another price (Liu et al. 2024, sections 4.3 and 5.5.4).
@@ -81,7 +82,7 @@ def find(
                 anomalies=shown,
             )
         else:
-            reason = _unjudged(found.aside, by_writer=name in _BY_WRITER)
+            reason = unjudged(found.aside, by_writer=name in _BY_WRITER)
             if found.incomplete and name in conflicts.NAMES:
                 reason = "; ".join([*([reason] if reason else []), _NOT_ALL])
             presence = Presence.UNKNOWN if reason else Presence.ABSENT
@@ -163,7 +164,7 @@ class _Found:
 
     counts: dict[str, int]
     anomalies: list[Anomaly]
-    aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int]
+    aside: Aside
     decided: set[Level]
     too_large: set[Level]
     incomplete: bool
@@ -192,37 +193,8 @@ def _verdicts(found: _Found) -> Iterator[Verdict]:
                 anomalies=shown,
             )
         elif level in found.decided and not found.breaks(level):
-            reason = _unjudged(found.aside, by_writer=level is not Level.CUT_ISOLATION)
+            reason = unjudged(found.aside, by_writer=level is not Level.CUT_ISOLATION)
             outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS
             yield Verdict(level=level, outcome=outcome, method=METHOD, reason=reason)
         elif level in found.too_large and not found.breaks(level):
             yield Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=_TOO_LARGE)
-
-
-def _unjudged(aside: tuple[int, list[Scalar], list[Scalar], list[Scalar], int], *, by_writer: bool) -> str:
-    """Why nothing was found and something may still be wrong; `by_writer`: whether it matters who wrote."""
-    repeated_reads, repeated_keys, deleted_keys, mixed_keys, range_reads = aside
-    reasons = []
-    # Whoever wrote them, two equal values do not differ: cut isolation needs no unique writers.
-    if repeated_reads and by_writer:
-        reads = "1 read" if repeated_reads == 1 else f"{repeated_reads} reads"
-        reasons.append(f"{reads} saw values that several transactions wrote ({_keys(repeated_keys)})")
-    if deleted_keys:
-        reasons.append(f"operation kind `delete` is not judged ({_keys(deleted_keys)})")
-    if mixed_keys:
-        reasons.append(f"keys are both written and appended to ({_keys(mixed_keys)})")
-    if range_reads:
-        reasons.append(f"operation kind `range-read` is not judged ({range_reads} of them)")
-    return "; ".join(reasons)
-
-
-def _keys(keys: list[Scalar]) -> str:
-    shown = ", ".join(map(_harmless, keys[:3]))
-    more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
-    return f"key{'s' if len(keys) > 1 else ''} {shown}{more}"
-
-
-def _harmless(key: Scalar) -> str:
-    """The key on one line, short, without anything that a terminal would obey."""
-    text = str(key) if str(key).isprintable() else ascii(key)
-    return text if len(text) <= _LONGEST_KEY else f"{text[:_LONGEST_KEY]}..."

@@ -57,7 +57,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     fn find_pairs(&mut self) {
         let orders = self.lookup.orders;
         for (order, key) in orders.keys.iter().zip(0..) {
-            if order.tail().len() == 0 || (order.tail().len() == 1 && order.after + 1 == order.chain) {
+            if orders.is_whole(order) {
                 continue;
             }
             let tail: Vec<u32> = order.tail().filter(|&version| self.is_inside(version)).collect();

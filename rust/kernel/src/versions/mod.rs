@@ -70,6 +70,8 @@ pub struct Judgement {
     pub named: Named,
     /// For each source of order so many keys were ordered by it, and so many of them to the end.
     pub ordered: Vec<(Source, u64, u64)>,
+    /// Whether an append has no version, because others appended the same element.
+    pub has_unsure_appends: bool,
 }
 
 /// Judges all levels that speak of versions.
@@ -82,19 +84,22 @@ pub fn judge(
 ) -> Judgement {
     let times = Times::new(history, &observations.counted);
     let judge = |believed| Judge { history, observations, times: &times, question, believed, cancel }.run();
-    let (mut all, contradictions) = judge(None);
-    let mut sources: Vec<Source> = contradictions.iter().flat_map(|found| [found.0, found.1]).collect();
-    sources.sort_unstable();
-    sources.dedup();
-    for &source in &sources {
-        let (other, _) = judge(Some(source));
-        for (outcome, alone) in all.outcomes.iter_mut().zip(other.outcomes) {
-            if *outcome != alone {
+    let (all, orders) = judge(None);
+    if orders.contradictions.is_empty() {
+        return all;
+    }
+    let alone: Vec<Judgement> = orders.speaking.iter().map(|&source| judge(Some(source)).0).collect();
+    let mut alone = alone.into_iter();
+    let Some(mut first) = alone.next() else { return all };
+    for other in alone {
+        for (outcome, other) in first.outcomes.iter_mut().zip(other.outcomes) {
+            if *outcome != other {
                 *outcome = Outcome::Contradictory;
             }
         }
     }
-    all
+    first.named.adopt(all.named, Name::ContradictoryEvidence);
+    first
 }
 
 struct Judge<'j> {
@@ -107,7 +112,7 @@ struct Judge<'j> {
 }
 
 impl Judge<'_> {
-    fn run(&self) -> (Judgement, Vec<(Source, Source)>) {
+    fn run(&self) -> (Judgement, Orders) {
         let question = orders::Question {
             history: self.history,
             observations: self.observations,
@@ -126,10 +131,11 @@ impl Judge<'_> {
         let mut levels = Levels::new(&found, &orders);
         self.guarantees(&all, &lookup, &mut levels, &mut named);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
-        let contradictions = orders.contradictions.iter().map(|c| (c.stronger, c.weaker)).collect();
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
-        (Judgement { outcomes, named, ordered: ordered(&orders) }, contradictions)
+        drop(lookup);
+        let has_unsure_appends = orders.has_unsure_appends;
+        (Judgement { outcomes, named, ordered: ordered(&orders), has_unsure_appends }, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open versions were ordered in some way.
@@ -151,7 +157,7 @@ impl Judge<'_> {
         let mut node_of = vec![u32::MAX; self.history.transaction_count()];
         all.transactions.iter().zip(0..).for_each(|(&t, node)| node_of[t as usize] = node);
         let readers = dependencies::Readers::new(self.history, orders, &all.transactions);
-        for order in orders.keys.iter().filter(|order| is_open_register(order)) {
+        for order in orders.keys.iter().filter(|order| is_open_register(orders, order)) {
             for version in order.start..order.end {
                 let writer = orders.writers[version as usize];
                 if writer != INITIAL {
@@ -240,7 +246,9 @@ impl Judge<'_> {
             levels.decide_all();
             return;
         }
-        let is_searched = transactions <= SEARCHED || !lookup.orders.keys.iter().any(is_open_register);
+        let orders = lookup.orders;
+        let is_searched =
+            transactions <= SEARCHED || !orders.keys.iter().any(|order| is_open_register(orders, order));
         if !is_searched {
             return;
         }
@@ -264,10 +272,9 @@ impl Judge<'_> {
     }
 }
 
-fn is_open_register(order: &orders::KeyOrder) -> bool {
-    order.source != Source::ListRead
-        && order.tail().len() > 0
-        && (order.tail().len() > 1 || order.after + 1 < order.chain)
+/// Whether versions that somebody may have read are not in order.
+fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
+    order.source != Source::ListRead && !orders.is_whole(order)
 }
 
 /// The two orders that the versions of a pair may have.
@@ -296,6 +303,13 @@ fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
 }
 
 impl Named {
+    /// Takes over what the other has of this name.
+    fn adopt(&mut self, other: Self, name: Name) {
+        self.counts[name as usize] = other.counts[name as usize];
+        self.findings.extend(other.findings.into_iter().filter(|finding| finding.name == name));
+        self.findings.sort_by_key(|finding| finding.name);
+    }
+
     fn push(&mut self, name: Name, steps: Vec<Step>) {
         self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
     }
@@ -376,7 +390,7 @@ fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
         if versions < 2 {
             continue;
         }
-        let is_whole = order.tail().len() == 0 || (order.tail().len() == 1 && order.after + 1 == order.chain);
+        let is_whole = orders.is_whole(order);
         let source =
             if order.chain < 2 && order.source != Source::ListRead { Source::Nothing } else { order.source };
         let place = counts.iter().position(|&(other, ..)| other == source).unwrap_or_else(|| {

@@ -118,6 +118,10 @@ pub struct Orders {
     pub circles: Vec<(u32, Vec<Extra>)>,
     /// (list read, aborted append, committed append behind it).
     pub dirty: Vec<(u32, u32, u32)>,
+    /// Sources that order anything at all, the strongest first.
+    pub speaking: Vec<Source>,
+    /// Whether an append has no version, because others appended the same element.
+    pub has_unsure_appends: bool,
 }
 
 /// What the orders are made of.
@@ -130,7 +134,7 @@ pub struct Question<'h> {
     pub times: &'h Times,
     /// What the user claims.
     pub claims: Claims,
-    /// Where sources disagree, this one is believed.
+    /// Only this source is heard.
     pub believed: Option<Source>,
     /// Versions that predicate reads and reads of deleted keys showed: (operation, key, writer).
     pub further: &'h [(u32, u32, u32)],
@@ -200,6 +204,10 @@ impl Orders {
         let circles = share.circles.iter();
         self.circles.extend(circles.map(|(key, circle)| (*key, circle.iter().map(moved).collect())));
         self.dirty.extend(&share.dirty);
+        self.speaking.extend(&share.speaking);
+        self.speaking.sort_unstable();
+        self.speaking.dedup();
+        self.has_unsure_appends |= share.has_unsure_appends;
     }
 
     /// The version of `key` that `writer` left.
@@ -220,13 +228,17 @@ impl Orders {
     /// Whether the order of every key is known to the end, whatever a level infers.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.keys.iter().all(|order| order.tail().len() == 0 || is_only_after_chain(order))
+        self.keys.iter().all(|order| self.is_whole(order))
     }
-}
 
-/// Whether one version is left, which comes after all others.
-fn is_only_after_chain(order: &KeyOrder) -> bool {
-    order.tail().len() == 1 && order.after + 1 == order.chain
+    /// Whether the versions of a key are in order: nothing is left, or what one transaction did after all
+    /// others.
+    #[must_use]
+    pub fn is_whole(&self, order: &KeyOrder) -> bool {
+        let writers = &self.writers[order.tail().start as usize..order.tail().end as usize];
+        let is_one = writers.windows(2).all(|pair| pair[0] == pair[1]);
+        writers.is_empty() || (is_one && order.after + 1 == order.chain)
+    }
 }
 
 /// What was found in some keys.
@@ -239,6 +251,8 @@ struct Found {
     contradictions: Vec<Contradiction>,
     circles: Vec<(u32, Vec<Extra>)>,
     dirty: Vec<(u32, u32, u32)>,
+    speaking: Vec<Source>,
+    has_unsure_appends: bool,
 }
 
 /// Looks at one key after the other.
@@ -271,66 +285,76 @@ impl<'q> Share<'q> {
         match shape(&gathered, |transaction| self.counts(transaction)) {
             Shape::List => self.list(key, &gathered),
             Shape::Register | Shape::Deleted => self.register(key, &gathered),
-            Shape::Mixed => self.push(&[], &[], 0, Source::Nothing),
+            Shape::Mixed => self.push(&Arranged { chain: 1, ..Arranged::default() }),
         }
         self.gathered = gathered;
     }
 
-    /// Adds a key: the initial version, `chain` in order, then `tail`, which comes after place `after`.
-    fn push(&mut self, chain: &[(u32, u32)], tail: &[(u32, u32)], after: u32, source: Source) {
+    /// Adds a key: the initial version, then `versions` as arranged.
+    fn push(&mut self, arranged: &Arranged) {
         let start = self.found.writers.len() as u32;
         self.found.writers.push(INITIAL);
         self.found.operations.push(NOBODY);
-        for &(writer, operation) in chain.iter().chain(tail) {
+        for &(writer, operation) in &arranged.versions {
             self.found.writers.push(writer);
             self.found.operations.push(operation);
         }
         let end = self.found.writers.len() as u32;
-        let chain = chain.len() as u32 + 1;
+        let &Arranged { chain, after, source, .. } = arranged;
         self.found.keys.push(KeyOrder { start, end, chain, after, source });
     }
 
     fn list(&mut self, key: u32, gathered: &[Operation]) {
-        let observations = self.question.observations;
-        let canonical = observations.canonical(key);
+        let canonical = self.question.observations.canonical(key);
         let elements = self.canonical_elements(key, canonical.len());
-        let mut shown: Vec<(Value, u32)> = elements.iter().copied().zip(0..).collect();
-        shown.sort_unstable();
-        let place_of = |value: Value| {
-            let place = shown.binary_search_by_key(&value, |&(shown, _)| shown).ok()?;
-            Some(shown[place].1)
-        };
-        let mut installed_by = vec![NOBODY; elements.len()];
-        let mut tail: Versions = Vec::new();
-        for operation in gathered.iter().filter(|o| o.kind.installs() && self.counts(o.transaction)) {
-            match place_of(operation.value) {
-                Some(place) => installed_by[place as usize] = operation.number,
-                None if tail.last().is_some_and(|&(writer, _)| writer == operation.transaction) => {}
-                None => tail.push((operation.transaction, operation.number)),
-            }
-        }
+        let installed_by = self.installed_by(elements, gathered);
+        let mut versions: Versions = Vec::new();
         let mut known = vec![0u32; elements.len() + 1];
-        let mut chain: Versions = Vec::new();
         for (place, (&writer, &operation)) in canonical.iter().zip(&installed_by).enumerate() {
             if writer != NOBODY {
-                chain.push((writer, operation));
+                versions.push((writer, operation));
             }
-            known[place + 1] = chain.len() as u32;
+            known[place + 1] = versions.len() as u32;
         }
+        let shown = versions.len() as u32;
+        let mut in_chain: Vec<u32> = versions.iter().map(|&(_, operation)| operation).collect();
+        in_chain.sort_unstable();
+        let appends = gathered.iter().filter(|o| o.kind.installs() && self.counts(o.transaction));
+        let (sure, unsure): (Vec<&Operation>, Vec<&Operation>) =
+            appends.partition(|append| self.writer(append.value) == Some(append.transaction));
+        let unread = sure.into_iter().filter(|append| in_chain.binary_search(&append.number).is_err());
+        versions.extend(unread.map(|append| (append.transaction, append.number)));
+        self.found.has_unsure_appends |= !unsure.is_empty();
+        self.dirty_updates(key, elements, canonical, &installed_by);
+        let unread: Vec<u32> = (shown..versions.len() as u32).collect();
+        let mut by_reads: Vec<Vec<u32>> = (0..shown).map(|place| vec![place]).collect();
+        by_reads.extend((!unread.is_empty()).then_some(unread));
+        let arranged = self.arrange(key, versions, by_reads, true);
         for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
             if let Some(length) = self.length_seen(read.number, key) {
-                self.observed.set(read.number, known[length as usize]);
+                self.observed.set(read.number, arranged.place(known[length as usize]));
             }
         }
-        self.dirty_updates(key, elements, canonical, &installed_by);
-        let after = chain.len() as u32;
-        if tail.len() < 2 {
-            return self.push(&chain, &tail, after, Source::ListRead);
-        }
         let start = self.found.writers.len() as u32;
-        self.push(&chain, &tail, after, Source::ListRead);
-        let base = start + after + 1;
-        self.order_tail(key, &tail, base);
+        self.push(&arranged);
+        self.found.extras.extend(arranged.extras.iter().map(|extra| extra.moved(start)));
+    }
+
+    /// The append that each element of the canonical list is; a second one of equal elements is the second
+    /// append.
+    fn installed_by(&self, elements: &[Value], gathered: &[Operation]) -> Vec<u32> {
+        let mut shown: Vec<(Value, u32)> = elements.iter().copied().zip(0..).collect();
+        shown.sort_unstable();
+        let mut found = vec![NOBODY; elements.len()];
+        for operation in gathered.iter().filter(|o| o.kind.installs() && self.counts(o.transaction)) {
+            let first = shown.partition_point(|&(value, _)| value < operation.value);
+            let same = shown[first..].iter().take_while(|&&(value, _)| value == operation.value);
+            let free = same.map(|&(_, place)| place as usize).find(|&place| found[place] == NOBODY);
+            if let Some(place) = free {
+                found[place] = operation.number;
+            }
+        }
+        found
     }
 
     fn canonical_elements(&self, key: u32, length: usize) -> &'q [Value] {
@@ -371,59 +395,28 @@ impl<'q> Share<'q> {
         }
     }
 
-    /// What log, declaration, timestamps and claims say of the versions that no list shows.
-    fn order_tail(&mut self, key: u32, tail: &[(u32, u32)], base: u32) {
-        let mut sequences = self.sequences(key, tail);
-        sequences.retain(|(_, places)| places.len() > 1);
-        let believed = self.question.believed;
-        if sequences.len() > 1 && believed.is_some() && disagree(&sequences) {
-            sequences.retain(|(source, _)| Some(*source) == believed);
-        }
-        let mut taken: Vec<Extra> = Vec::new();
-        for (source, places) in sequences {
-            let further: Vec<Extra> = consecutive(&places, source, base).collect();
-            self.take(key, &mut taken, further, base..base + tail.len() as u32);
-        }
-        self.found.extras.append(&mut taken);
-    }
-
-    /// Adds `further` order unless that makes a circle, which is a contradiction.
-    fn take(&mut self, key: u32, taken: &mut Vec<Extra>, further: Vec<Extra>, versions: Range<u32>) {
-        let all: Vec<Extra> = taken.iter().chain(&further).copied().collect();
-        let Some(circle) = circle(versions, &all) else {
-            *taken = all;
-            return;
-        };
-        let of_weaker = circle.iter().find(|extra| further.contains(extra)).copied();
-        let of_stronger = circle.iter().find(|extra| !further.contains(extra)).copied();
-        if let (Some(weaker), Some(stronger)) = (of_weaker, of_stronger) {
-            self.found.contradictions.push(Contradiction {
-                key,
-                stronger: stronger.source,
-                weaker: weaker.source,
-                before: stronger.before,
-                after: stronger.after,
-            });
-        }
-    }
-
-    /// The orders that the history records for these versions, as places among them; the strongest first.
-    fn sequences(&self, key: u32, versions: &[(u32, u32)]) -> Vec<(Source, Vec<u32>)> {
+    /// What the sources say of some versions, as groups of places one after the other; the strongest first.
+    fn sequences(&self, key: u32, versions: &[(u32, u32)], is_list: bool) -> Vec<(Source, Vec<Vec<u32>>)> {
         let history = self.question.history;
-        let mut by_writer: Vec<(u32, u32)> = versions.iter().map(|&(writer, _)| writer).zip(0..).collect();
-        by_writer.sort_unstable();
-        let place_of = |writer: u32| {
-            let found = by_writer.binary_search_by_key(&writer, |&(writer, _)| writer).ok()?;
-            Some(by_writer[found].1)
-        };
+        let values = &history.operations.values;
+        let initial = &history.initial;
+        let mut by_value: Vec<(Value, u32)> = versions
+            .iter()
+            .zip(0..)
+            .filter(|&(&(writer, operation), _)| {
+                let value = values[operation as usize];
+                let may_be_initial = !is_list && !initial.replaceable && initial.of(key) == value;
+                self.writer(value) == Some(writer) && !may_be_initial
+            })
+            .map(|(&(_, operation), place)| (values[operation as usize], place))
+            .collect();
+        by_value.sort_unstable();
         let mut sequences = Vec::new();
         for source in [VersionSource::Log, VersionSource::Declared] {
             for order in history.versions.iter().filter(|order| order.source == source) {
-                let writers = order.of(key).iter().filter_map(|&value| self.writer(value));
-                let mut places: Vec<u32> = writers.filter_map(place_of).collect();
-                keep_last(&mut places);
+                let places = rows(order.of(key), &by_value, is_list);
                 let source = if source == VersionSource::Log { Source::Log } else { Source::Declared };
-                sequences.push((source, places));
+                sequences.push((source, places.into_iter().map(|place| vec![place]).collect()));
             }
         }
         let commits = &history.transactions.commits;
@@ -431,6 +424,59 @@ impl<'q> Share<'q> {
             sequences.push((Source::Timestamps, by_time(versions, commits)));
         }
         sequences
+    }
+
+    /// Puts versions in order: a chain by the strongest source, then the rest, and what other sources say.
+    fn arrange(&mut self, key: u32, versions: Versions, by_reads: Vec<Vec<u32>>, is_list: bool) -> Arranged {
+        let mut sequences = vec![(Source::ListRead, by_reads)];
+        if !self.question.history.versions.is_empty()
+            || !self.question.history.transactions.commits.is_empty()
+        {
+            sequences.extend(self.sequences(key, &versions, is_list));
+        }
+        let believed = self.question.believed;
+        sequences.retain(|(source, groups)| {
+            !groups.is_empty() && believed.is_none_or(|believed| believed == *source)
+        });
+        for (source, groups) in &sequences {
+            if groups.len() > 1 && !self.found.speaking.contains(source) {
+                self.found.speaking.push(*source);
+            }
+        }
+        let mut arranged = Arranged::new(versions, sequences.first(), is_list);
+        for (source, groups) in sequences.iter().skip(1) {
+            self.take(key, &mut arranged, *source, groups);
+        }
+        arranged
+    }
+
+    /// Adds what a weaker source says, unless that contradicts a stronger one.
+    fn take(&mut self, key: u32, arranged: &mut Arranged, source: Source, groups: &[Vec<u32>]) {
+        let further: Vec<Extra> = between_groups(groups, source)
+            .map(|extra| Extra {
+                before: arranged.place_of[extra.before as usize],
+                after: arranged.place_of[extra.after as usize],
+                source,
+            })
+            .collect();
+        let count = arranged.versions.len() as u32 + 1;
+        let mut all = arranged.known();
+        all.extend(&further);
+        let Some(circle) = circle(0..count, &all) else {
+            let chain = arranged.chain;
+            arranged.extras.extend(further.into_iter().filter(|e| e.before >= chain || e.after >= chain));
+            return;
+        };
+        let start = self.found.writers.len() as u32;
+        let stronger = circle.iter().find(|extra| extra.source != source);
+        let blamed = stronger.or_else(|| circle.first());
+        self.found.contradictions.extend(blamed.map(|blamed| Contradiction {
+            key,
+            stronger: blamed.source,
+            weaker: source,
+            before: start + blamed.before,
+            after: start + blamed.after,
+        }));
     }
 
     /// The counted transaction that alone wrote `value`.
@@ -449,75 +495,21 @@ impl<'q> Share<'q> {
                 _ => versions.push((operation.transaction, operation.number)),
             }
         }
-        let order = self.order_register(key, versions);
-        self.observe(gathered, &order);
-        let Registered { chain, tail, source, extras } = order;
+        let arranged = self.arrange(key, versions, Vec::new(), false);
+        self.observe(gathered, &arranged);
         let start = self.found.writers.len() as u32;
-        self.push(&chain, &tail, 0, source);
-        let count = (chain.len() + tail.len()) as u32;
-        let place = |place: u32| start + 1 + place;
-        let known = extras.into_iter().map(|extra| Extra {
-            before: place(extra.before),
-            after: place(extra.after),
-            source: extra.source,
-        });
-        let mut taken: Vec<Extra> = known.collect();
-        if !tail.is_empty() || self.question.claims.any() {
-            self.infer(key, gathered, &mut taken, start, chain.len() as u32, count);
+        self.push(&arranged);
+        let mut taken: Vec<Extra> = arranged.extras.iter().map(|extra| extra.moved(start)).collect();
+        if arranged.chain as usize <= arranged.versions.len() || self.question.claims.any() {
+            self.infer(key, gathered, &mut taken, start, &arranged);
         }
         self.found.extras.append(&mut taken);
     }
 
-    /// The chain by the strongest source, the rest, and what weaker sources say of the rest.
-    fn order_register(&mut self, key: u32, versions: Versions) -> Registered {
-        let mut sequences = self.sequences(key, &versions);
-        sequences.retain(|(_, places)| !places.is_empty());
-        if let Some(believed) = self.question.believed
-            && disagree(&sequences)
-        {
-            sequences.retain(|(source, _)| *source == believed);
-        }
-        let Some((source, first)) = sequences.first().cloned() else {
-            return Registered { tail: versions, ..Registered::default() };
-        };
-        let mut is_first = vec![false; versions.len()];
-        first.iter().for_each(|&place| is_first[place as usize] = true);
-        let rest = (0..versions.len() as u32).filter(|&place| !is_first[place as usize]);
-        let renumbered: Vec<u32> = first.iter().copied().chain(rest).collect();
-        let mut new_place = vec![0; versions.len()];
-        renumbered.iter().zip(0..).for_each(|(&old, new)| new_place[old as usize] = new);
-        let pick = |places: &[u32]| places.iter().map(|&place| versions[place as usize]).collect();
-        let (chain, tail): (Versions, Versions) = (pick(&first), pick(&renumbered[first.len()..]));
-        let start = self.found.writers.len() as u32 + 1;
-        let mut extras: Vec<Extra> = Vec::new();
-        let chain_edges: Vec<Extra> =
-            (1..first.len() as u32).map(|place| Extra { before: place - 1, after: place, source }).collect();
-        for (weaker, places) in &sequences[1..] {
-            let places: Vec<u32> = places.iter().map(|&place| new_place[place as usize]).collect();
-            let further: Vec<Extra> = consecutive(&places, *weaker, 0).collect();
-            let all: Vec<Extra> = chain_edges.iter().chain(&extras).chain(&further).copied().collect();
-            if let Some(circle) = circle(0..versions.len() as u32, &all) {
-                if let Some(stronger) = circle.iter().find(|extra| !further.contains(extra)) {
-                    self.found.contradictions.push(Contradiction {
-                        key,
-                        stronger: stronger.source,
-                        weaker: *weaker,
-                        before: start + stronger.before,
-                        after: start + stronger.after,
-                    });
-                }
-                continue;
-            }
-            let in_chain = first.len() as u32;
-            extras.extend(further.into_iter().filter(|e| e.before >= in_chain || e.after >= in_chain));
-        }
-        Registered { chain, tail, source, extras }
-    }
-
     /// Says which version each external read showed, by places from the initial version on.
-    fn observe(&self, gathered: &[Operation], order: &Registered) {
-        let mut by_writer: Vec<(u32, u32)> =
-            order.chain.iter().chain(&order.tail).map(|&(writer, _)| writer).zip(1..).collect();
+    fn observe(&self, gathered: &[Operation], arranged: &Arranged) {
+        let writers = arranged.versions.iter().map(|&(writer, _)| writer);
+        let mut by_writer: Vec<(u32, u32)> = writers.zip(1..).collect();
         by_writer.sort_unstable();
         for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
             match self.question.observations.sources[read.number as usize] {
@@ -532,50 +524,54 @@ impl<'q> Share<'q> {
         }
     }
 
-    /// Order that follows from reads, sessions, real time and claims, between versions of one register.
+    /// Order that follows from claims, reads, sessions and real time, between versions of one register.
     fn infer(
         &mut self,
         key: u32,
         gathered: &[Operation],
         taken: &mut Vec<Extra>,
         start: u32,
-        chained: u32,
-        count: u32,
+        arranged: &Arranged,
     ) {
+        let count = arranged.versions.len() as u32;
+        let versions = start..start + count + 1;
         let touches = self.touches(gathered, start, count);
+        let given = arranged.known();
+        let given: Vec<Extra> = given.iter().map(|extra| extra.moved(start)).collect();
         let claims = self.question.claims;
-        let chain_edges: Vec<Extra> = (0..chained)
-            .map(|place| Extra { before: start + place, after: start + place + 1, source: Source::Nothing })
-            .collect();
-        let first: Vec<Extra> = (chained..count)
-            .map(|place| Extra { before: start, after: start + place + 1, source: Source::Initial })
-            .collect();
-        let candidates: [(bool, Source); 6] = [
+        let claimed = [
             (claims.writes_follow_reads, Source::AssumeWritesFollowReads),
             (claims.sequential_keys, Source::AssumeSequentialKeys),
             (claims.linearizable_keys, Source::AssumeLinearizableKeys),
-            (true, Source::ReadThenWrite),
-            (true, Source::Session),
-            (true, Source::RealTime),
         ];
-        for (_, source) in candidates.into_iter().filter(|&(wanted, _)| wanted) {
-            let is_claim = source >= Source::AssumeWritesFollowReads;
-            let mut further = self.pairs(&touches, source);
-            if !is_claim {
-                let is_open = |place: u32| place > start + chained;
-                further.retain(|extra| is_open(extra.before) || is_open(extra.after));
+        let wanted = claimed.into_iter().filter(|&(wanted, _)| wanted);
+        let further: Vec<Extra> = wanted.flat_map(|(_, source)| self.pairs(&touches, source)).collect();
+        let mut known = given;
+        if !further.is_empty() {
+            let all: Vec<Extra> = known.iter().chain(&further).copied().collect();
+            match circle(versions.clone(), &all) {
+                Some(circle) => self.found.circles.push((key, circle)),
+                None => {
+                    taken.extend(&further);
+                    known = all;
+                }
             }
+        }
+        let is_open = |version: u32| version >= start + arranged.chain;
+        for source in [Source::ReadThenWrite, Source::Session, Source::RealTime] {
+            let mut further = self.pairs(&touches, source);
+            further.retain(|extra| is_open(extra.before) || is_open(extra.after));
             if further.is_empty() {
                 continue;
             }
-            let known = chain_edges.iter().chain(&first).chain(taken.iter());
-            let all: Vec<Extra> = known.chain(&further).copied().collect();
-            match circle(start..start + count + 1, &all) {
-                None => taken.extend(further),
-                // Order that is inferred and leads in a circle: the edges that it was inferred from do too.
-                Some(_) if !is_claim => {}
-                Some(circle) => self.found.circles.push((key, circle)),
-            }
+            let all: Vec<Extra> = known.iter().chain(&further).copied().collect();
+            // Order that is inferred and leads in a circle: the edges that it was inferred from do too.
+            let knots = knots(versions.clone(), &all);
+            further.retain(|extra| {
+                knots[(extra.before - start) as usize] != knots[(extra.after - start) as usize]
+            });
+            taken.extend(&further);
+            known.extend(&further);
         }
     }
 
@@ -601,11 +597,10 @@ impl<'q> Share<'q> {
                 let first_write = run.iter().position(|operation| operation.kind.installs());
                 let reads = &run[..first_write.unwrap_or(run.len())];
                 let sources = &self.question.observations.sources;
-                let mut seen = reads.iter().filter_map(|read| version_of(sources[read.number as usize]));
-                let read = seen.next();
-                let last_read = seen.next_back().or(read);
+                let seen = reads.iter().filter_map(|read| version_of(sources[read.number as usize]));
+                let reads: Vec<u32> = seen.collect();
                 let write = first_write.and_then(|_| version_of(transaction));
-                (read.is_some() || write.is_some()).then_some(Touch { transaction, read, last_read, write })
+                (!reads.is_empty() || write.is_some()).then_some(Touch { transaction, reads, write })
             })
             .collect()
     }
@@ -615,11 +610,13 @@ impl<'q> Share<'q> {
         let times = self.question.times;
         match source {
             Source::ReadThenWrite | Source::AssumeWritesFollowReads => {
-                let both = touches.iter().filter_map(|touch| {
-                    let (before, after) = (touch.last_read?, touch.write?);
-                    Some(Extra { before, after, source })
+                let both = touches.iter().flat_map(|touch| {
+                    let reads =
+                        touch.write.map(|after| touch.reads.iter().map(move |&before| (before, after)));
+                    reads.into_iter().flatten()
                 });
-                both.filter(|extra| extra.before != extra.after).collect()
+                let pairs = both.filter(|(before, after)| before != after);
+                pairs.map(|(before, after)| Extra { before, after, source }).collect()
             }
             Source::Session | Source::AssumeSequentialKeys => {
                 let is_claim = source == Source::AssumeSequentialKeys;
@@ -656,65 +653,173 @@ impl Claims {
     }
 }
 
-/// What one transaction did to one register: the versions that it read first and last before it wrote, and
-/// the one that it left.
+/// What one transaction did to one register: the versions that it read before it wrote, and the one that it
+/// left.
 struct Touch {
     transaction: u32,
-    read: Option<u32>,
-    last_read: Option<u32>,
+    reads: Vec<u32>,
     write: Option<u32>,
 }
 
 /// The order of versions that the order of two transactions shows: of writes only, or of all that is seen.
 fn order_of(first: &Touch, second: &Touch, source: Source, any: bool) -> Option<Extra> {
-    let before = if any { first.write.or(first.last_read)? } else { first.write? };
-    let after = if any { second.read.or(second.write)? } else { second.write? };
+    let last_read = || first.reads.last().copied();
+    let before = if any { first.write.or_else(last_read)? } else { first.write? };
+    let after = if any { second.reads.first().copied().or(second.write)? } else { second.write? };
     (before != after).then_some(Extra { before, after, source })
 }
 
-/// A register's versions by what sources say.
+impl Extra {
+    fn moved(self, start: u32) -> Self {
+        Self { before: self.before + start, after: self.after + start, source: self.source }
+    }
+}
+
+/// The versions of a key by what sources say; places count from the initial version on, which is 0.
 #[derive(Default)]
-struct Registered {
-    chain: Versions,
-    tail: Versions,
+struct Arranged {
+    /// Without the initial one, in their new order.
+    versions: Versions,
+    /// How many are in order, the initial one counted.
+    chain: u32,
+    /// What the rest comes after.
+    after: u32,
     source: Source,
-    /// By places among all versions, the initial one not counted.
     extras: Vec<Extra>,
+    /// For each version in its old order its new place.
+    place_of: Vec<u32>,
 }
 
-fn consecutive(places: &[u32], source: Source, base: u32) -> impl Iterator<Item = Extra> {
-    places.windows(2).map(move |pair| Extra { before: base + pair[0], after: base + pair[1], source })
+impl Arranged {
+    fn new(versions: Versions, first: Option<&(Source, Vec<Vec<u32>>)>, is_list: bool) -> Self {
+        let Some((source, groups)) = first else {
+            let place_of = (1..=versions.len() as u32).collect();
+            let mut new = Self { versions, chain: 1, place_of, ..Self::default() };
+            new.keep_program_order(is_list);
+            return new;
+        };
+        let single = groups.iter().take_while(|group| group.len() == 1).count();
+        let all = groups.iter().map(Vec::len).sum::<usize>() == versions.len();
+        // The last group may be one that nobody ordered, if it is all that is left.
+        let has_tail = all && single + 1 == groups.len();
+        let is_chain = single == groups.len() || has_tail;
+        let in_chain: Vec<u32> =
+            groups[..if is_chain { single } else { 0 }].iter().map(|group| group[0]).collect();
+        let mut is_first = vec![false; versions.len()];
+        in_chain.iter().for_each(|&place| is_first[place as usize] = true);
+        let rest = (0..versions.len() as u32).filter(|&place| !is_first[place as usize]);
+        let order: Vec<u32> = in_chain.iter().copied().chain(rest).collect();
+        let mut place_of = vec![0; versions.len()];
+        order.iter().zip(1..).for_each(|(&old, new)| place_of[old as usize] = new);
+        let chain = in_chain.len() as u32 + 1;
+        let mut new = Self {
+            versions: order.iter().map(|&old| versions[old as usize]).collect(),
+            chain,
+            after: if has_tail { chain - 1 } else { 0 },
+            source: *source,
+            extras: Vec::new(),
+            place_of,
+        };
+        if !is_chain {
+            let pairs = between_groups(groups, *source).map(|extra| Extra {
+                before: new.place_of[extra.before as usize],
+                after: new.place_of[extra.after as usize],
+                source: *source,
+            });
+            new.extras = pairs.collect();
+        }
+        new.keep_program_order(is_list);
+        new
+    }
+
+    /// One transaction's appends that nobody ordered.
+    fn keep_program_order(&mut self, is_list: bool) {
+        if !is_list {
+            return;
+        }
+        let mut last: hashbrown::HashMap<u32, u32> = hashbrown::HashMap::new();
+        for (&(writer, operation), place) in self.versions.iter().zip(1..) {
+            if place < self.chain {
+                continue;
+            }
+            if let Some(before) = last.insert(writer, place)
+                && self.versions[before as usize - 1].1 < operation
+            {
+                self.extras.push(Extra { before, after: place, source: Source::Nothing });
+            }
+        }
+    }
+
+    /// The new place of the version that was at `place`, the initial one counted.
+    fn place(&self, place: u32) -> u32 {
+        if place == 0 { 0 } else { self.place_of[place as usize - 1] }
+    }
+
+    /// All that is known, the initial version first.
+    fn known(&self) -> Vec<Extra> {
+        let source = self.source;
+        let chain = (1..self.chain).map(|after| Extra {
+            before: after - 1,
+            after,
+            source: if after == 1 { Source::Initial } else { source },
+        });
+        let from = if self.after == 0 { Source::Initial } else { source };
+        let tail = (self.chain..=self.versions.len() as u32).map(|after| Extra {
+            before: self.after,
+            after,
+            source: from,
+        });
+        chain.chain(tail).chain(self.extras.iter().copied()).collect()
+    }
 }
 
-/// Whether two of the orders put the same two versions differently.
-fn disagree(sequences: &[(Source, Vec<u32>)]) -> bool {
-    let all: Vec<Extra> =
-        sequences.iter().flat_map(|(source, places)| consecutive(places, *source, 0)).collect();
-    let end = all.iter().map(|extra| extra.before.max(extra.after) + 1).max().unwrap_or(0);
-    circle(0..end, &all).is_some()
+/// All of each group before all of the next.
+fn between_groups(groups: &[Vec<u32>], source: Source) -> impl Iterator<Item = Extra> {
+    groups.windows(2).flat_map(move |pair| {
+        let (first, second) = (&pair[0], &pair[1]);
+        first.iter().flat_map(move |&before| second.iter().map(move |&after| Extra { before, after, source }))
+    })
 }
 
-/// Of a version that is there several times the last mention counts.
-fn keep_last(places: &mut Vec<u32>) {
-    let mut known = hashbrown::HashSet::new();
-    let mut kept: Vec<u32> = places.iter().rev().copied().filter(|&place| known.insert(place)).collect();
-    kept.reverse();
-    *places = kept;
+/// The places of the versions that a record lists. Of a register's value that is there several times the last
+/// mention counts; of a list each mention is the next append of that value.
+fn rows(record: &[Value], by_value: &[(Value, u32)], is_list: bool) -> Vec<u32> {
+    let mut taken = hashbrown::HashSet::new();
+    let mut place_of = |value: Value| {
+        let first = by_value.partition_point(|&(known, _)| known < value);
+        let mut same = by_value[first..].iter().take_while(|&&(known, _)| known == value);
+        same.find(|&&(_, place)| taken.insert(place)).map(|&(_, place)| place)
+    };
+    if is_list {
+        return record.iter().filter_map(|&value| place_of(value)).collect();
+    }
+    let mut places: Vec<u32> = record.iter().rev().filter_map(|&value| place_of(value)).collect();
+    places.reverse();
+    places
 }
 
-/// Versions in the order of their commit timestamps; those with a timestamp that another has too are left out.
+/// Versions in the order of their commit timestamps, those with equal ones together.
 fn by_time(
     versions: &[(u32, u32)],
     commits: &crate::history::Optional<crate::history::Timestamp>,
-) -> Vec<u32> {
+) -> Vec<Vec<u32>> {
     let mut timed: Vec<((i64, i64), u32)> = versions
         .iter()
         .zip(0..)
         .filter_map(|(&(writer, _), place)| Some((commits.get(writer as usize).parts()?, place)))
         .collect();
     timed.sort_unstable();
-    let alone = timed.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1);
-    alone.map(|same| same[0].1).collect()
+    let groups = timed.chunk_by(|a, b| a.0 == b.0);
+    groups.map(|same| same.iter().map(|&(_, place)| place).collect()).collect()
+}
+
+/// The strongly connected part that each version is in.
+fn knots(versions: Range<u32>, order: &[Extra]) -> Vec<u32> {
+    let start = versions.start;
+    let pairs: Vec<(u32, u32)> =
+        order.iter().map(|extra| (extra.after - start, extra.before - start)).collect();
+    let edges = crate::graph::Edges::collected(versions.len(), &[&pairs]);
+    super::dependencies::components(&edges, versions.len()).of
 }
 
 /// The append by an aborted transaction that alone can have made an element.

@@ -1,0 +1,208 @@
+"""The method of version orders: Adya's levels, snapshot isolation, serializability, sessions and real time.
+
+Where the order of a key's versions is known, dependencies between transactions are, too: a level is broken by
+a cycle that it forbids. Versions that nobody ordered are tried in every order. `reference/adya.py` is the
+specification, `rust/kernel/src/versions` the engine. Cost: linear where the order is known; the search for an
+open one has a budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from isoscope._native import dependencies, judge_values, judge_versions
+from isoscope.checkers import aside, cycles
+from isoscope.checkers.steps import RELATIONS
+from isoscope.levels import Level
+from isoscope.verdict import Anomaly, Claim, Method, Outcome, Presence, Sighting, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.history import History
+
+__all__ = ["LEVELS", "METHOD", "NAMES", "SOURCES", "check", "edges", "find", "ordered"]
+
+METHOD = Method.VERSION_ORDER
+SOURCES = cycles.SOURCES
+
+#: Levels by the numbers that the native core gives them; without predicates some have two names.
+_JUDGED: tuple[tuple[Level, ...], ...] = (
+    (Level.PL_1,),
+    (Level.STRONG_SESSION_PL_1,),
+    (Level.STRONG_PL_1,),
+    (Level.PL_2,),
+    (Level.STRONG_SESSION_PL_2,),
+    (Level.STRONG_PL_2,),
+    (Level.CURSOR_STABILITY,),
+    (Level.MONOTONIC_VIEW,),
+    (Level.CONSISTENT_VIEW, Level.PARALLEL_SNAPSHOT_ISOLATION),
+    (Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,),
+    (Level.PREFIX,),
+    (Level.SNAPSHOT_ISOLATION,),
+    (Level.STRONG_SESSION_SNAPSHOT_ISOLATION,),
+    (Level.STRONG_SNAPSHOT_ISOLATION,),
+    (Level.UPDATE_SERIALIZABLE,),
+    (Level.REPEATABLE_READ, Level.SERIALIZABLE),
+    (Level.STRONG_SESSION_SERIALIZABLE,),
+    (Level.STRICT_SERIALIZABLE,),
+    (Level.MONOTONIC_WRITES,),
+    (Level.WRITES_FOLLOW_READS,),
+    (Level.READ_YOUR_WRITES,),
+    (Level.MONOTONIC_READS,),
+)
+LEVELS = tuple(level for levels in _JUDGED for level in levels)
+#: The anomalies and the weakest level that each breaks, by the numbers that the native core gives them.
+NAMES = {
+    "write-cycle": Level.PL_1,
+    "write-cycle-session": Level.STRONG_SESSION_PL_1,
+    "write-cycle-real-time": Level.STRONG_PL_1,
+    "circular-information-flow": Level.PL_2,
+    "circular-information-flow-session": Level.STRONG_SESSION_PL_2,
+    "circular-information-flow-real-time": Level.STRONG_PL_2,
+    "lost-update": Level.CURSOR_STABILITY,
+    "read-skew": Level.CONSISTENT_VIEW,
+    "read-skew-session": Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,
+    "read-skew-real-time": Level.STRONG_SNAPSHOT_ISOLATION,
+    "long-fork": Level.SNAPSHOT_ISOLATION,
+    "long-fork-session": Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
+    "long-fork-real-time": Level.STRONG_SNAPSHOT_ISOLATION,
+    "write-skew": Level.REPEATABLE_READ,
+    "write-skew-session": Level.STRONG_SESSION_SERIALIZABLE,
+    "write-skew-real-time": Level.STRICT_SERIALIZABLE,
+    "dirty-update": Level.PL_2,
+    "cyclic-versions": Level.PL_1,
+    "contradictory-evidence": Level.STRICT_SERIALIZABLE,
+    "no-commit-order": Level.STRICT_SERIALIZABLE,
+}
+#: Levels beside those of `NAMES` that an anomaly is among the weakest to break.
+_ALSO = {"long-fork": (Level.REPEATABLE_READ,)}
+_REASONS = (
+    "",
+    "",
+    "not every transaction has a begin and an end in real time",
+    "the order of some versions is not known, and the search for one that explains all reads was too long",
+    "the sources of the version order contradict each other, and so do the verdicts that they lead to",
+)
+_UNSURE = "several transactions appended the same element to a list"
+_CLAIMS = (Claim.WRITES_FOLLOW_READS, Claim.SEQUENTIAL_KEYS, Claim.LINEARIZABLE_KEYS)
+
+
+def check(
+    history: History, *, levels: Sequence[Level], most: int = 10, assume: Sequence[Claim] = ()
+) -> Iterator[Verdict]:
+    """What the order of versions says of the levels that `levels` depend on."""
+    if not _concerns(levels):
+        return
+    found = _Found(history, most, assume)
+    for number, names in enumerate(_JUDGED):
+        for level in names:
+            if verdict := found.verdict(number, level):
+                yield verdict
+
+
+def find(
+    history: History, names: Sequence[str], *, most: int = 10, assume: Sequence[Claim] = ()
+) -> Iterator[Sighting]:
+    """Whether the history shows the anomalies of these names."""
+    found = _Found(history, most, assume)
+    for name in names:
+        if count := found.counts.get(name, 0):
+            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)
+            yield Sighting(
+                name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=shown[:most]
+            )
+        else:
+            presence = Presence.UNKNOWN if found.aside else Presence.ABSENT
+            yield Sighting(name=name, presence=presence, method=METHOD, reason=found.aside)
+
+
+def edges(history: History) -> list[tuple[str, str, str]]:
+    """The dependency graph: (before, after, relation) by the labels of transactions."""
+    label = [transaction.label for transaction in history]
+    return [(label[b], label[a], RELATIONS[relation]) for b, a, relation in dependencies(history.columns)]
+
+
+def ordered(history: History, assume: Sequence[Claim] = ()) -> list[tuple[str, int, int]]:
+    """By source: how many keys it orders, and how many of them to the last version; the source may be ''."""
+    return [
+        (SOURCES[source], keys, whole)
+        for source, keys, whole in judge_versions(history.columns, _mask(assume), 0)[3]
+    ]
+
+
+def _concerns(levels: Sequence[Level]) -> bool:
+    """Whether the order of versions says anything that values alone do not."""
+    weak = {Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL}
+    return not set(levels) <= weak
+
+
+def _mask(assume: Sequence[Claim]) -> int:
+    return sum(1 << place for place, claim in enumerate(_CLAIMS) if claim in assume)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the native core found."""
+
+    history: History
+    most: int
+    assume: Sequence[Claim]
+
+    @cached_property
+    def _judged(self) -> tuple[list[int], list[int], list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]], list[tuple[int, int, int]], bool]:
+        return judge_versions(self.history.columns, _mask(self.assume), self.most)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        counted = zip(NAMES, self._judged[1], strict=True)
+        return {name: count for name, count in counted if count}
+
+    @cached_property
+    def aside(self) -> str:
+        """Why something may be wrong though nothing was found."""
+        of_reads, _ = judge_values(self.history.columns, None, 0)
+        reasons = [aside.unjudged(of_reads[2], by_writer=True), _UNSURE if self._judged[4] else ""]
+        return "; ".join(filter(None, reasons))
+
+    @cached_property
+    def _shown(self) -> list[tuple[Anomaly, int | None]]:
+        """Every finding, and the number of the level that it was looked for, if it was for one only."""
+        names = list(NAMES)
+        return [
+            (cycles.anomaly(self.history, names[name], rows, alternatives), level)
+            for name, rows, alternatives, level in self._judged[2]
+        ]
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        return [anomaly for anomaly, _ in self._shown]
+
+    def verdict(self, number: int, level: Level) -> Verdict | None:
+        """The answer for one level; None if it is broken only because a weaker one is."""
+        outcome = self._judged[0][number]
+        if outcome == 1:
+            return self._violated(number, level)
+        if outcome == 0 and not self.aside:
+            return Verdict(level=level, outcome=Outcome.HOLDS, method=METHOD)
+        reason = self.aside if outcome == 0 else _REASONS[outcome]
+        return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
+
+    def _violated(self, number: int, level: Level) -> Verdict | None:
+        own = tuple(anomaly for anomaly, only in self._shown if self._breaks(anomaly, only, number, level))
+        if not own:
+            return None
+        names = dict.fromkeys(anomaly.name for anomaly in own)
+        counts = {name: self.counts.get(name) or 1 for name in names}
+        return Verdict(
+            level=level, outcome=Outcome.VIOLATED, method=METHOD, anomaly_counts=counts, anomalies=own
+        )
+
+    def _breaks(self, anomaly: Anomaly, only: int | None, number: int, level: Level) -> bool:
+        if only is not None:
+            return only == number
+        if anomaly.name == "contradictory-evidence":
+            return False
+        return level in (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
