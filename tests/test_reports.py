@@ -37,6 +37,8 @@ def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> No
         "\n"
         "aborted-read: 1 found\n"
         "  - T2 read x = 1, which T1 wrote and then rolled back.\n"
+        "  hint: a client that reports a time-out as a failure may have made this up; record what timed out\n"
+        "        as indeterminate (Jepsen: :info, not :fail)\n"
     )
 
 
@@ -218,6 +220,14 @@ def test_a_clean_report_has_no_counterexamples() -> None:
     assert text.endswith("\n\n  holds     cut-isolation\n")
 
 
+def test_a_hint_is_given_once_for_all_anomalies_of_a_name() -> None:
+    history = record([("write", "x", 1), ("abort",)], *[[("read", "x", 1)]] * 5, [("read", "y", 5)])
+    text = render_text(check(history, ["pl-2"], max_anomalies=3))
+    assert text.count("hint: ") == 1
+    _, _, after = text.partition("  ... and 2 more\n")
+    assert after.startswith("  hint: a client that reports a time-out as a failure")
+
+
 def test_more_anomalies_than_are_shown_are_counted() -> None:
     history = record(*[[("read", "x", 100 + n)] for n in range(1500)])
     text = render_text(check(history, ["pl-2"], max_anomalies=2))
@@ -249,7 +259,7 @@ DOCUMENT = {
                     "name": str, "transactions": [str], "keys": [str],
                     "steps": [{"from": str, "to": str, "relation": str, "key": str, "because": str}],
                     "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
-                    "circle": str, "message": str,
+                    "circle": str, "message": str, "hint": str,
                 }
             ],
         }
@@ -295,6 +305,10 @@ def test_the_json_document_says_what_was_found() -> None:
         ],
         "circle": "",
         "message": "T2 read x = 1, which T1 wrote and then rolled back.",
+        "hint": (
+            "a client that reports a time-out as a failure may have made this up; record what timed out as "
+            "indeterminate (Jepsen: :info, not :fail)"
+        ),
     }
     violated = {
         "outcome": "violated",

@@ -3,6 +3,6 @@
 from isoscope.explain.circle import one_line
 from isoscope.explain.phrases import shown, whole
 from isoscope.explain.steps import because
-from isoscope.explain.words import message
+from isoscope.explain.words import hint, message
 
-__all__ = ["because", "message", "one_line", "shown", "whole"]
+__all__ = ["because", "hint", "message", "one_line", "shown", "whole"]

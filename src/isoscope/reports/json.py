@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
-from isoscope.explain import because, message, one_line, whole
+from isoscope.explain import because, hint, message, one_line, whole
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "operations": [_witness(witness) for witness in anomaly.witnesses],
         "circle": one_line(anomaly),
         "message": message(anomaly),
+        "hint": hint(anomaly.name),
     }
 
 

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from isoscope.explain import message, one_line
+from isoscope.explain import hint, message, one_line
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.verdict import Outcome, Presence, Report
 
@@ -181,6 +181,8 @@ def _anomalies(report: Report | Search, width: int) -> Iterator[str]:
         more = count - len(shown)
         if more > 0:
             shown.append(f"  ... and {more:,} more")
+        if advice := hint(name):
+            shown.append(paragraph(advice, width=width, head="  hint: ", margin=8))
         yield "\n".join([f"{name}: {count:,} found", *shown])
 
 
