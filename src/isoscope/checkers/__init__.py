@@ -29,7 +29,7 @@ CHECKERS: tuple[ModuleType, ...] = (values,)
 #: Adya's levels ask for the version order that was recorded; read committed is content with any.
 _UNREAD = frozenset({Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW})
 _NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
-_BY_NAME_ONLY = "isoscope knows this level by name; no method decides it, and no other level settles it"
+_BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
     Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
