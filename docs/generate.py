@@ -20,7 +20,7 @@ from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS
 from isoscope.cli.explain import reported
 from isoscope.formats import FEATURES, FORMATS, Format
-from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied
+from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -82,9 +82,14 @@ def _level(definition: Definition) -> str:
         "Implies": _links(definition.implies),
         "Also called": _codes(definition.aliases),
         "Source": definition.source,
-        "Decided": "" if definition.decided else "by no method; other levels may settle it",
+        "Decided": "" if definition.decided else _undecided(definition.level),
     }
     return f"### {definition.level}\n\n{definition.meaning}\n\n{_facts(facts)}"
+
+
+def _undecided(level: Level) -> str:
+    alone = implied(level) == implying(level) == {level}
+    return "by no method, always unknown" if alone else "by no method; other levels may settle it"
 
 
 def anomalies() -> str:

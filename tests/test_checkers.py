@@ -153,9 +153,7 @@ def test_adyas_levels_wait_for_a_method_that_looks_at_a_recorded_version_order()
 def test_what_no_method_decides_is_unknown_whatever_happened(name: str, history: History) -> None:
     [verdict] = check(history, [f"elle:{name}"]).verdicts
     assert verdict.outcome is UNKNOWN
-    assert verdict.reason == (
-        "isoscope knows this level by name; no method decides it, and no other level settles it"
-    )
+    assert verdict.reason == "known by name, decided by no method and settled by no other level"
 
 
 def test_a_level_that_no_method_decides_is_settled_by_those_around_it() -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope import UNKNOWN, Initial, Recorder, Term, check
+from isoscope.anomalies import CATALOGUE
 from isoscope.checkers.values import NAMES
-from isoscope.explain import because, message, shown
+from isoscope.explain import because, hint, message, shown
+from isoscope.history import VersionSource
 from isoscope.verdict import Anomaly, Step, Witness
 from tests.recorded import record
 
@@ -242,6 +244,38 @@ CONFLICTS = {
         "T2 read x = [1 1], which shows 1 twice, more often than it was appended (first by T1).",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("source", "versions", "said"),
+    [
+        (
+            VersionSource.LOG,
+            [7, 1],
+            "; the history has T1 as failed, but the log shows that it committed: its client has recorded "
+            "the wrong outcome.",
+        ),
+        (VersionSource.LOG, [7], " and then rolled back."),
+        (VersionSource.LOG, [7, True], " and then rolled back."),
+        (VersionSource.DECLARED, [7, 1], " and then rolled back."),
+    ],
+)
+def test_a_log_that_shows_the_commit_of_what_failed_is_believed_more_than_its_client(
+    source: VersionSource, versions: list[int], said: str
+) -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction() as t:
+        t.write("x", 1)
+        t.abort()
+    with recorder.transaction() as t:
+        t.read("x", 1)
+    recorder.version_order("x", versions, source=source)
+    [verdict] = check(recorder.history(), ["pl-2"]).verdicts
+    assert message(verdict.anomalies[0]) == f"T2 read x = 1, which T1 wrote{said}"
+
+
+def test_only_aborted_reads_come_with_a_hint() -> None:
+    assert {name for name in CATALOGUE if hint(name)} == {"aborted-read"}
 
 
 @pytest.mark.parametrize("case", CONFLICTS)

@@ -1,11 +1,14 @@
 """The lattice of isolation levels and the names that it answers to."""
 
 import dataclasses
+import itertools
 
 import pytest
 
 from isoscope.levels import (
     DEFINITIONS,
+    LADDER,
+    PLAIN_LADDER,
     Family,
     Level,
     implied,
@@ -210,6 +213,12 @@ def test_what_the_ends_of_the_lattice_imply() -> None:
     assert implied(Level.STRICT_SERIALIZABLE) == set(Level) - clocks - SILENT
     assert implied(Level.PL_1) == {Level.PL_1}
     assert implying(Level.CLOCK_SERIALIZABLE) == {Level.CLOCK_SERIALIZABLE}
+
+
+@pytest.mark.parametrize(("ladder", "family"), [(LADDER, Family.SESSION), (PLAIN_LADDER, Family.SESSIONLESS)])
+def test_each_step_of_a_ladder_implies_those_before_it(ladder: tuple[Level, ...], family: Family) -> None:
+    assert {DEFINITIONS[level].family for level in ladder} == {family}
+    assert all(weaker in implied(level) for weaker, level in itertools.pairwise(ladder))
 
 
 def test_nothing_without_sessions_implies_anything_with_them() -> None:

@@ -13,16 +13,15 @@ import isoscope
 from isoscope import Term, __version__, check
 from isoscope.levels import Level
 from isoscope.reports import document, render_json, render_text
-from isoscope.verdict import Method, Outcome, Verdict
+from isoscope.verdict import Anomaly, Method, Outcome, Report, Verdict
 from tests.recorded import record
 from tests.test_explain_cycles import CASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from isoscope.verdict import Report
-
 ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
+ANOMALY = Anomaly(name="lost-update", transactions=("T1", "T2"), keys=("x",))
 BECAUSE = "T2 read x = 1, which T1 wrote"
 LEVELS = ["read-atomic", "pl-2", "cut-isolation", "pl-1"]
 
@@ -39,6 +38,8 @@ def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> No
         "\n"
         "aborted-read: 1 found\n"
         "  - T2 read x = 1, which T1 wrote and then rolled back.\n"
+        "  hint: a client that reports a time-out as a failure may have made this up; record what timed out\n"
+        "        as indeterminate (Jepsen: :info, not :fail)\n"
     )
 
 
@@ -59,7 +60,12 @@ FRACTURED = record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("
         (FRACTURED, None, "  in short  read-committed holds, read-atomic is violated\n"),
         (FRACTURED, ["causal", "read-atomic"], "  in short  read-atomic is violated\n"),
         (ABORTED, None, "  in short  read-committed is violated\n"),
-        (record([("write", "x", 1)]), None, "  in short  causal holds\n"),
+        (
+            record([("write", "x", 1)]),
+            None,
+            "  in short  causal holds, strong-session-serializable may hold\n",
+        ),
+        (FRACTURED, ["prefix", "pl-2", "rc"], "  in short  read-committed holds, prefix is violated\n"),
         (FRACTURED, ["read-atomic"], ""),
         (FRACTURED, ["read-atomic", "cut-isolation", "pl-2"], ""),
         (FRACTURED, ["prefix", "strong-session-serializable"], "  in short  prefix is violated\n"),
@@ -71,6 +77,110 @@ def test_the_report_leads_with_the_strongest_that_holds_and_the_weakest_that_is_
     rows = render_text(check(history, levels)).split("\n\n")[1].splitlines(keepends=True)
     assert "".join(row for row in rows if row.startswith("  in short")) == short
     assert not short or rows[0] == short
+
+
+def judged(**outcomes: str) -> Report:
+    """A report with these outcomes: levels by their outcome."""
+    verdicts = tuple(
+        Verdict(
+            level=Level(name),
+            outcome=Outcome(outcome),
+            method=Method.VERSION_ORDER,
+            reason="time" if outcome == "unknown" else "",
+            anomalies=(ANOMALY,) if outcome == "violated" else (),
+        )
+        for outcome, names in outcomes.items()
+        for name in names.split()
+    )
+    return Report(history=check(ABORTED).history, verdicts=verdicts)
+
+
+STRONG = "strong-session-snapshot-isolation strong-session-serializable"
+PLAIN = "snapshot-isolation serializable"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "lines"),
+    [
+        (
+            {"holds": f"causal {PLAIN}", "violated": STRONG},
+            [
+                "  in short  causal holds, strong-session-snapshot-isolation is violated",
+                "            without sessions: serializable holds",
+            ],
+        ),
+        (
+            {
+                "holds": "causal snapshot-isolation",
+                "violated": "strong-session-snapshot-isolation",
+                "unknown": "serializable",
+            },
+            [
+                "  in short  causal holds, strong-session-snapshot-isolation is violated",
+                "            without sessions: snapshot-isolation holds, serializable may hold",
+            ],
+        ),
+        (
+            {"holds": "causal", "violated": f"{STRONG} {PLAIN}"},
+            ["  in short  causal holds, strong-session-snapshot-isolation is violated"],
+        ),
+        (
+            {"holds": f"causal {PLAIN}", "unknown": STRONG},
+            ["  in short  causal holds, strong-session-serializable may hold"],
+        ),
+        (
+            {"holds": "read-atomic", "unknown": "causal", "violated": STRONG},
+            ["  in short  read-atomic holds, causal may hold, strong-session-snapshot-isolation is violated"],
+        ),
+        ({"unknown": STRONG}, []),
+    ],
+)
+def test_the_report_leads_with_sessions_and_adds_what_differs_without_them(
+    outcomes: dict[str, str], lines: list[str]
+) -> None:
+    rows = render_text(judged(**outcomes), width=200).split("\n\n")[1].splitlines()
+    heads = [row[:12].split() for row in rows]
+    short = [row for row, head in zip(rows, heads, strict=True) if head in (["in", "short"], [])]
+    assert short == lines == rows[: len(lines)]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "possible"),
+    [
+        ({"unknown": PLAIN}, "  possible  serializable, and so snapshot-isolation"),
+        (
+            {"holds": "causal", "unknown": "prefix serializable pl-2"},
+            "  possible  prefix, serializable, and so pl-2",
+        ),
+        # The line of what is unknown says it all.
+        ({"unknown": "serializable", "holds": "snapshot-isolation"}, ""),
+        ({"violated": "serializable", "holds": "snapshot-isolation"}, ""),
+        (
+            {"unknown": "strong-pl-2 strong-pl-1 strong-session-pl-2 strong-session-pl-1 pl-2 pl-1"},
+            "  possible  strong-pl-2, and so 5 weaker levels (...)",
+        ),
+    ],
+)
+def test_the_strongest_levels_that_may_still_hold_stand_for_the_others(
+    outcomes: dict[str, str], possible: str
+) -> None:
+    rows = render_text(judged(**outcomes)).splitlines()
+    assert [row for row in rows if row.startswith("  possible")] == [possible] * bool(possible)
+
+
+def test_a_circle_stands_on_one_line_above_its_sentences() -> None:
+    history = record(
+        [("append", "x", 1), ("append", "y", 1)],
+        [("append", "x", 2), ("append", "y", 2)],
+        [("read", "x", (1, 2)), ("read", "y", (2, 1))],
+    )
+    report = check(history, ["read-committed"])
+    assert render_text(report).partition("write-cycle: 1 found\n")[2].splitlines()[:2] == [
+        "  - T1 (ww) T2 (ww) T1",
+        "    T1 and T2 each come before the other:",
+    ]
+    [found] = document(report)["verdicts"][0]["anomalies"]
+    assert found["circle"] == "T1 (ww) T2 (ww) T1"
 
 
 def test_anomalies_come_in_the_order_of_their_levels() -> None:
@@ -111,6 +221,14 @@ def test_a_clean_report_has_no_counterexamples() -> None:
     assert text.endswith("\n\n  holds     cut-isolation\n")
 
 
+def test_a_hint_is_given_once_for_all_anomalies_of_a_name() -> None:
+    history = record([("write", "x", 1), ("abort",)], *[[("read", "x", 1)]] * 5, [("read", "y", 5)])
+    text = render_text(check(history, ["pl-2"], max_anomalies=3))
+    assert text.count("hint: ") == 1
+    _, _, after = text.partition("  ... and 2 more\n")
+    assert after.startswith("  hint: a client that reports a time-out as a failure")
+
+
 def test_more_anomalies_than_are_shown_are_counted() -> None:
     history = record(*[[("read", "x", 100 + n)] for n in range(1500)])
     text = render_text(check(history, ["pl-2"], max_anomalies=2))
@@ -144,12 +262,13 @@ DOCUMENT = {
                         {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
                     ],
                     "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
-                    "message": str,
+                    "circle": str, "message": str, "hint": str,
                 }
             ],
         }
     ],
     "strongest_holding": [str],
+    "strongest_possible": [str],
     "weakest_violated": [str],
 }  # fmt: skip
 
@@ -187,7 +306,12 @@ def test_the_json_document_says_what_was_found() -> None:
             {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
             {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
         ],
+        "circle": "",
         "message": "T2 read x = 1, which T1 wrote and then rolled back.",
+        "hint": (
+            "a client that reports a time-out as a failure may have made this up; record what timed out as "
+            "indeterminate (Jepsen: :info, not :fail)"
+        ),
     }
     violated = {
         "outcome": "violated",
@@ -219,6 +343,7 @@ def test_the_json_document_says_what_was_found() -> None:
             {"level": "pl-1", "outcome": "unknown", "reason": reason} | silent,
         ],
         "strongest_holding": ["cut-isolation"],
+        "strongest_possible": ["pl-1", "cut-isolation"],
         "weakest_violated": ["pl-2"],
     }
 

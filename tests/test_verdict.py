@@ -82,5 +82,6 @@ def test_a_report_finds_the_border_between_what_holds_and_what_does_not() -> Non
         ),
     )
     assert report.strongest_holding == (Level.READ_COMMITTED, Level.CUT_ISOLATION)
+    assert report.strongest_possible == (Level.READ_COMMITTED, Level.SERIALIZABLE)
     assert report.weakest_violated == (Level.READ_ATOMIC,)
     assert report.levels(Outcome.UNKNOWN) == (Level.SERIALIZABLE,)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 __all__ = [
     "DEFINITIONS",
     "LADDER",
+    "PLAIN_LADDER",
     "Definition",
     "Family",
     "Level",
@@ -611,6 +612,15 @@ LADDER = (
     Level.PREFIX,
     Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
     Level.STRONG_SESSION_SERIALIZABLE,
+)
+#: The same without sessions: what a report adds where sessions make a difference.
+PLAIN_LADDER = (
+    Level.PL_1,
+    Level.PL_2,
+    Level.CONSISTENT_VIEW,
+    Level.PARALLEL_SNAPSHOT_ISOLATION,
+    Level.SNAPSHOT_ISOLATION,
+    Level.SERIALIZABLE,
 )
 
 _NAMES = {

@@ -169,6 +169,11 @@ class Report:
         return levels.strongest(self.levels(Outcome.HOLDS))
 
     @property
+    def strongest_possible(self) -> tuple[Level, ...]:
+        """The levels that are not violated and that no other such level implies: they hold or may hold."""
+        return levels.strongest((*self.levels(Outcome.HOLDS), *self.levels(Outcome.UNKNOWN)))
+
+    @property
     def weakest_violated(self) -> tuple[Level, ...]:
         """The levels that are violated and that imply no other violated level."""
         return levels.weakest(self.levels(Outcome.VIOLATED))

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
 CHECKERS: tuple[ModuleType, ...] = (values, version_order)
-#: Adya's levels ask for the version order that was recorded; read committed is content with any.
-_UNREAD = frozenset({Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW})
-_NOT_LOOKED_AT = "no method of this version looks at the version order that was recorded"
-_BY_NAME_ONLY = "isoscope knows this level by name; no method decides it, and no other level settles it"
+_BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
     Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
@@ -55,8 +52,7 @@ def check(
     only = None if method is None else Method(method)
     started = perf_counter()
     own = _own_verdicts(history, asked, only, max_anomalies, claims)
-    unread = _UNREAD if history.version_orders else frozenset()
-    verdicts = tuple(_settle(level, own, only, unread) for level in asked)
+    verdicts = tuple(_settle(level, own, only) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -118,11 +114,11 @@ def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None)
             "no method of this version reports" if method is None else f"the method {method} does not report"
         )
         raise ValueError(f"{who} `{name}`")
-    breaks = chosen[0].NAMES[name]
+    breaks = chosen[-1].NAMES[name]
     if levels is not None and not any(breaks in lattice.implied(level) for level in levels):
         asked = " or ".join(f"`{level}`" for level in levels)
         raise ValueError(f"`{name}` does not count against {asked}: it breaks `{breaks}`")
-    return chosen[0]
+    return chosen[-1]
 
 
 def default_levels(history: History) -> tuple[Level, ...]:
@@ -158,40 +154,30 @@ def _claims(names: Iterable[Claim | str]) -> tuple[Claim, ...]:
 
 def _own_verdicts(
     history: History, asked: Sequence[Level], method: Method | None, most: int, claims: Sequence[Claim]
-) -> dict[Level, Verdict]:
-    """What the checkers say of the levels whose condition they decide."""
-    own: dict[Level, Verdict] = {}
-    for checker in CHECKERS:
-        if method is None or checker.METHOD is method:
-            verdicts = checker.check(history, levels=asked, most=most, assume=claims)
-            own |= {verdict.level: verdict for verdict in verdicts}
-    return own
+) -> list[Verdict]:
+    """What the checkers say of the levels whose condition they decide, level by level."""
+    own = [
+        verdict
+        for checker in CHECKERS
+        if method in (None, checker.METHOD)
+        for verdict in checker.check(history, levels=asked, most=most, assume=claims)
+    ]
+    return sorted(own, key=lambda verdict: list(Level).index(verdict.level))
 
 
-def _settle(
-    level: Level, own: Mapping[Level, Verdict], method: Method | None, unread: frozenset[Level]
-) -> Verdict:
-    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
-
-    Unless it is one of `unread`.
-    """
-    broken = [own[weak] for weak in Level if weak in own and _breaks(own[weak], level)]
-    if broken:
+def _settle(level: Level, own: Sequence[Verdict], method: Method | None) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it."""
+    if broken := [verdict for verdict in own if _breaks(verdict, level)]:
         return _violated(level, broken)
-    proofs = [own[strong] for strong in Level if strong in own and _proves(own[strong], level)]
-    if proofs and level not in unread:
+    if proofs := [verdict for verdict in own if _proves(verdict, level)]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
-    return Verdict(
-        level=level,
-        outcome=Outcome.UNKNOWN,
-        method=method or Method.VALUES,
-        reason=_NOT_LOOKED_AT if level in unread else _reason(level, own, method),
-    )
+    reason = _reason(level, own, method)
+    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
 
 
-def _reason(level: Level, own: Mapping[Level, Verdict], method: Method | None) -> str:
+def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
     """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
-    proving = [own[strong].reason for strong in Level if strong in own and level in lattice.implied(strong)]
+    proving = [verdict.reason for verdict in own if level in lattice.implied(verdict.level)]
     kept = [reason for reason in proving if reason]
     if kept:
         return kept[-1]
@@ -211,14 +197,18 @@ def _proves(verdict: Verdict, level: Level) -> bool:
 
 
 def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
-    """The anomalies of all of `broken`, in the order of the checkers' names."""
+    """The anomalies of all of `broken`, in the order of the checkers' names.
+
+    Where two methods report one name, the later checker looked at more of the evidence.
+    """
     counts: dict[str, int] = {}
     anomalies: dict[str, list[Anomaly]] = {}
-    for verdict in broken:
+    methods = [checker.METHOD for checker in CHECKERS]
+    for verdict in sorted(broken, key=lambda verdict: methods.index(verdict.method)):
         counts |= verdict.anomaly_counts
         for name in verdict.anomaly_counts:
             anomalies[name] = [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
-    names = [name for checker in CHECKERS for name in checker.NAMES if name in counts]
+    names = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
         outcome=Outcome.VIOLATED,

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.history import History, Operation, OperationKind, Transaction
+from isoscope.history import VERSION_SOURCES, History, Operation, OperationKind, Transaction, VersionSource
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Step, Witness
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
     from isoscope.history import Scalar
 
-__all__ = ["NAMES", "anomaly", "installs", "same", "token", "witness", "witness_of"]
+    #: Number of the name; the read; another operation; the value that is wrong.
+    Finding: TypeAlias = tuple[int, int, int | None, Scalar]
+    #: A key and a value, each with its type.
+    Version: TypeAlias = tuple[tuple[type, str], tuple[type, str]]
+
+__all__ = ["NAMES", "anomalies", "installs", "same", "token", "witness", "witness_of"]
 
 _INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
 
@@ -33,9 +41,24 @@ NAMES = {
 }
 
 
-def anomaly(history: History, name: int, read: int, other: int | None, value: Scalar) -> Anomaly:
-    """A finding of the native core as data for reports."""
-    return _Finding(history, name, read, other, value).anomaly()
+def anomalies(history: History, findings: Iterable[Finding]) -> list[Anomaly]:
+    """Findings of the native core as data for reports."""
+    found = [_Finding(history, *finding) for finding in findings]
+    aborted = {finding.version for finding in found if finding.name == "aborted-read"}
+    logged = _logged(history, aborted) if aborted else set()
+    return [finding.anomaly(is_logged=finding.version in logged) for finding in found]
+
+
+def _logged(history: History, versions: set[Version]) -> set[Version]:
+    """Those of `versions` that a log shows: only what was committed is there."""
+    return {
+        (token(key), token(value))
+        for source, orders in history.columns.versions()
+        if VERSION_SOURCES[source] is VersionSource.LOG
+        for key, values in orders
+        for value in values
+        if (token(key), token(value)) in versions
+    }
 
 
 def witness(history: History, operation: int) -> Witness:
@@ -79,6 +102,7 @@ class _Finding:
         self.name = list(NAMES)[name]
         self.value = value
         self.reader, self.read = self._locate(read)
+        self.version = token(self.read.key), token(value)
         self.writer: Transaction | None = None
         self.other: Operation | None = None
         if other is not None:
@@ -89,7 +113,7 @@ class _Finding:
         transaction = self.history.transaction(number)
         return transaction, transaction.operations[place]
 
-    def anomaly(self) -> Anomaly:
+    def anomaly(self, *, is_logged: bool) -> Anomaly:
         witnesses = [witness_of(self.history, self.reader, self.read)]
         if self.writer is not None and self.other is not None:
             witnesses.append(witness_of(self.history, self.writer, self.other))
@@ -102,7 +126,7 @@ class _Finding:
             keys=(self.read.key,),
             witnesses=tuple(witnesses),
             steps=self._steps(tuple(witnesses)),
-            facts={"value": self.value, "initial": self._initial()},
+            facts={"value": self.value, "initial": self._initial(), "logged": is_logged},
         )
 
     def _replacement(self) -> Witness | None:

@@ -93,7 +93,7 @@ def _found(history: History, strongest: int | None, most: int) -> _Found:
     """Asks the native core about reads and about the weak levels up to `strongest`."""
     of_reads, weak = judge_values(history.columns, strongest, most)
     counts = dict(zip(reads.NAMES, of_reads[0], strict=True))
-    anomalies = [reads.anomaly(history, *finding) for finding in of_reads[1]]
+    anomalies = reads.anomalies(history, of_reads[1])
     decided, incomplete = {Level.CUT_ISOLATION}, False
     too_large: set[Level] = set()
     if weak is not None:

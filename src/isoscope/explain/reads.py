@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly
 
-__all__ = ["SENTENCES"]
+__all__ = ["HINTS", "SENTENCES"]
 
 
 def _element(anomaly: Anomaly) -> str:
@@ -37,7 +37,13 @@ def _thin_air(anomaly: Anomaly) -> str:
 def _aborted(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
     which = "which" if not isinstance(read.value, tuple) else f"whose element {_element(anomaly)}"
-    return f"{read_in_words(read)}, {which} {write.transaction} {did(write)}{at(write)} and then rolled back."
+    start = f"{read_in_words(read)}, {which} {write.transaction} {did(write)}{at(write)}"
+    if not anomaly.facts.get("logged"):
+        return f"{start} and then rolled back."
+    return (
+        f"{start}; the history has {write.transaction} as failed, but the log shows that it committed: "
+        "its client has recorded the wrong outcome."
+    )
 
 
 def _future(anomaly: Anomaly) -> str:
@@ -87,6 +93,11 @@ def _non_repeatable(anomaly: Anomaly) -> str:
         f"something changed {key_in_words(later.key)} under a transaction that was still running."
     )
 
+
+HINTS: Mapping[str, str] = {
+    "aborted-read": "a client that reports a time-out as a failure may have made this up; record what timed "
+    "out as indeterminate (Jepsen: :info, not :fail)",
+}
 
 SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "thin-air-read": _thin_air,

@@ -9,7 +9,7 @@ from isoscope.explain import conflicts, dependencies, reads, versions
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
-__all__ = ["message"]
+__all__ = ["hint", "message"]
 
 _SENTENCES = {
     **reads.SENTENCES,
@@ -25,3 +25,8 @@ def message(anomaly: Anomaly) -> str:
     if sentence is None:
         return f"{anomaly.name} between {', '.join(anomaly.transactions)}."
     return sentence(anomaly)
+
+
+def hint(name: str) -> str:
+    """What to make sure of before a database is blamed for anomalies of this name; nothing for most."""
+    return reads.HINTS.get(name, "")

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
-from isoscope.explain import because, message, whole
+from isoscope.explain import because, hint, message, one_line, whole
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def _answers(report: Report) -> dict[str, Any]:
     return {
         "verdicts": [_verdict(verdict) for verdict in report.verdicts],
         "strongest_holding": [str(level) for level in report.strongest_holding],
+        "strongest_possible": [str(level) for level in report.strongest_possible],
         "weakest_violated": [str(level) for level in report.weakest_violated],
     }
 
@@ -79,7 +80,9 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
         "operations": [_witness(witness) for witness in anomaly.witnesses],
+        "circle": one_line(anomaly),
         "message": message(anomaly),
+        "hint": hint(anomaly.name),
     }
 
 

@@ -7,8 +7,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from isoscope.explain import message
-from isoscope.levels import LADDER, Level
+from isoscope.explain import hint, message, one_line
+from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ WELL_KNOWN = (
     Level.SNAPSHOT_ISOLATION,
     Level.SERIALIZABLE,
 )
+#: Levels without sessions and the same with them.
+_WITH_SESSIONS = {
+    Level.PL_1: Level.STRONG_SESSION_PL_1,
+    Level.PL_2: Level.STRONG_SESSION_PL_2,
+    Level.PARALLEL_SNAPSHOT_ISOLATION: Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,
+    Level.SNAPSHOT_ISOLATION: Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
+    Level.SERIALIZABLE: Level.STRONG_SESSION_SERIALIZABLE,
+}
 #: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
 #: Where a link of a chain begins, and where a sentence about the chain does.
 _LINK = re.compile(r"(?<=[:;(]) ?(?=\S+ before \S+, because )")
@@ -68,25 +76,48 @@ def _count(history: Mapping[str, object], name: str) -> str:
 
 def _outcomes(report: Report, width: int) -> Iterator[str]:
     """The answer in short, then one line an outcome; a level that others follow from stands for them."""
-    holds, violated = report.levels(Outcome.HOLDS), report.levels(Outcome.VIOLATED)
-    if short := _in_short(report):
-        yield _row("in short", short, width)
+    holds, violated, open_ = map(report.levels, Outcome)
+    for head, short in zip(("in short", ""), _in_short(report), strict=False):
+        yield _row(head, short, width)
     if violated:
         yield _row("violated", _with_rest(report.weakest_violated, violated, "stronger"), width)
     if holds:
         yield _row("holds", _with_rest(report.strongest_holding, holds, "weaker"), width)
+    possible = [level for level in report.strongest_possible if level in open_]
+    if set(possible) != set(open_):
+        yield _row("possible", _with_rest(possible, open_, "weaker"), width)
     unknown = ((verdict.reason, verdict.level) for verdict in report.verdicts if verdict.reason)
     yield from _unknown(unknown, "levels", width)
 
 
-def _in_short(report: Report) -> str:
-    """The strongest level with session order that holds and the weakest that is broken, of several."""
-    if len({verdict.level for verdict in report.verdicts} & set(LADDER)) < 2:
+def _in_short(report: Report) -> Iterator[str]:
+    """The answer for the levels with session order, if several were asked, and where sessions matter."""
+    outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
+    if len(outcomes.keys() & set(LADDER)) < 2 or not (short := _border(outcomes, LADDER)):
+        return
+    yield short
+    if _sessions_matter(outcomes):
+        yield f"without sessions: {_border(outcomes, PLAIN_LADDER)}"
+
+
+def _border(outcomes: Mapping[Level, Outcome], ladder: Sequence[Level]) -> str:
+    """The strongest level of a ladder that holds, the strongest that may, the weakest that is broken."""
+    holds, violated, open_ = (
+        [level for level in ladder if outcomes.get(level) is outcome] for outcome in Outcome
+    )
+    if not holds and not violated:
         return ""
-    holds = [level for level in LADDER if level in report.levels(Outcome.HOLDS)]
-    violated = [level for level in LADDER if level in report.levels(Outcome.VIOLATED)]
-    said = [f"{level} holds" for level in holds[-1:]] + [f"{level} is violated" for level in violated[:1]]
-    return ", ".join(said)
+    said = [f"{level} holds" for level in holds[-1:]]
+    said += [f"{level} may hold" for level in open_[-1:]]
+    return ", ".join([*said, *(f"{level} is violated" for level in violated[:1])])
+
+
+def _sessions_matter(outcomes: Mapping[Level, Outcome]) -> bool:
+    """Whether a level holds that is violated with session order."""
+    return any(
+        (outcomes.get(plain), outcomes.get(strong)) == (Outcome.HOLDS, Outcome.VIOLATED)
+        for plain, strong in _WITH_SESSIONS.items()
+    )
 
 
 def _sightings(search: Search, width: int) -> Iterator[str]:
@@ -119,8 +150,8 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
         return chosen
     if len(rest) <= _FEW:
         return f"{chosen}, and so {', '.join(rest)}"
-    known = ", ".join(level for level in WELL_KNOWN if level in rest)
-    return f"{chosen}, and so {len(rest)} {side} levels ({known}, ...)"
+    known = "".join(f"{level}, " for level in WELL_KNOWN if level in rest)
+    return f"{chosen}, and so {len(rest)} {side} levels ({known}...)"
 
 
 def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:
@@ -146,10 +177,12 @@ def _anomalies(report: Report | Search, width: int) -> Iterator[str]:
     """Each name once, with its count and the first of its counterexamples."""
     path = str(report.history["path"])
     for name, count, examples in _examples(report):
-        shown = [_example(message(anomaly), path, width) for anomaly in examples]
+        shown = [_shown(anomaly, path, width) for anomaly in examples]
         more = count - len(shown)
         if more > 0:
             shown.append(f"  ... and {more:,} more")
+        if advice := hint(name):
+            shown.append(paragraph(advice, width=width, head="  hint: ", margin=8))
         yield "\n".join([f"{name}: {count:,} found", *shown])
 
 
@@ -165,8 +198,18 @@ def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anom
         seen |= verdict.anomaly_counts.keys()
 
 
+def _shown(anomaly: Anomaly, path: str, width: int) -> str:
+    """One counterexample; above the sentences about a circle stands the circle on one line."""
+    sentences = _example(message(anomaly), path, width)
+    if not (circle := one_line(anomaly)):
+        return sentences
+    return "\n".join(
+        [paragraph(circle, width=width, head="  - ", margin=4), sentences.replace("  - ", "    ", 1)]
+    )
+
+
 def _example(text: str, path: str, width: int) -> str:
-    """One counterexample; the heading says where the input is, so places need only its name.
+    """Sentences; the heading says where the input is, so places need only its name.
 
     A long one, with several links of a chain, has a line for each, and the name only once.
     """

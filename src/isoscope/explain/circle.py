@@ -1,0 +1,28 @@
+"""A circle on one line: who comes before whom, and by what."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isoscope.verdict import Anomaly, Step
+
+__all__ = ["one_line"]
+
+
+def one_line(anomaly: Anomaly) -> str:
+    """`T1 (rw) T2 (rw) T1`; nothing if the steps of the anomaly do not lead back to where they begin."""
+    steps = anomaly.steps
+    if not _is_circle(steps):
+        return ""
+    links = "".join(f" ({step.relation}) {step.after}" for step in steps)
+    return f"{steps[0].before}{links}"
+
+
+def _is_circle(steps: Sequence[Step]) -> bool:
+    if not steps or steps[-1].after != steps[0].before:
+        return False
+    return all(step.after == following.before for step, following in pairwise(steps))
