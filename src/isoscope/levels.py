@@ -267,7 +267,10 @@ _SESSION = (
         family=Family.SESSION,
         meaning="Every transaction reads from a prefix of one commit order that all share, but "
         "two that overlap may write the same key.",
-        implies=(Level.CAUSAL,),  # Cerone et al. 2015, Biswas-Enea 2019
+        implies=(
+            Level.CAUSAL,  # Cerone et al. 2015, Biswas-Enea 2019
+            Level.STRONG_SESSION_PL_2,  # a circle of reads, writes and sessions is one of commits
+        ),
         aliases=("pc", "prefix-consistency", "elle:prefix"),
         source="Burckhardt et al. 2015; Biswas and Enea 2019",
     ),
@@ -283,6 +286,7 @@ _SESSION = (
             # An older version than the session wrote or read before is a read skew: rw, then session.
             Level.READ_YOUR_WRITES,
             Level.MONOTONIC_READS,
+            Level.STRONG_SESSION_PL_2,  # the same circles are forbidden
         ),
         aliases=("strong-session-psi",),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",

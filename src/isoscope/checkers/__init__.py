@@ -52,7 +52,8 @@ def check(
     only = None if method is None else Method(method)
     started = perf_counter()
     own = _own_verdicts(history, asked, only, max_anomalies, claims)
-    verdicts = tuple(_settle(level, own, only) for level in asked)
+    unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
+    verdicts = tuple(_settle(level, own, only, unread) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -165,11 +166,23 @@ def _own_verdicts(
     return sorted(own, key=lambda verdict: list(Level).index(verdict.level))
 
 
-def _settle(level: Level, own: Sequence[Verdict], method: Method | None) -> Verdict:
-    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it."""
+def _orders_versions(history: History) -> bool:
+    """Whether something beside the values says in which order versions were installed."""
+    return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
+
+
+def _settle(
+    level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]
+) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
+
+    Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
+    one that was recorded.
+    """
     if broken := [verdict for verdict in own if _breaks(verdict, level)]:
         return _violated(level, broken)
-    if proofs := [verdict for verdict in own if _proves(verdict, level)]:
+    heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
+    if proofs := [verdict for verdict in heard if _proves(verdict, level)]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     reason = _reason(level, own, method)
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)

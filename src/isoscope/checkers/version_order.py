@@ -99,7 +99,7 @@ def check(
     found = _Found(history, most, assume)
     for number, names in enumerate(_JUDGED):
         for level in names:
-            if verdict := found.verdict(number, level):
+            if (verdict := found.verdict(number, level)) is not None:
                 yield verdict
 
 

@@ -257,7 +257,7 @@ def names(history: History, assume: Iterable[str] = ()) -> Mapping[str, int]:
     found["lost-update"] = len(lost)
     found["dirty-update"] = len(set(_dirty_updates(judge.versions)))
     found["cyclic-versions"] = len(judge.versions.cyclic_keys)
-    found["contradictory-evidence"] = sum(Versions(history, assume=claims).contradictions.values())
+    found["contradictory-evidence"] = len(Versions(history, assume=claims).contradictions)
     found["no-commit-order"] = sum(_has_no_commit_order(judge, level, lost) for level in LEVELS)
     return {name: count for name, count in found.items() if count}
 

@@ -151,20 +151,9 @@ class Versions:
         return tuple(source for source in self.sources if self._said[source])
 
     @cached_property
-    def contradictions(self) -> dict[object, int]:
-        """For each key on which the sources cannot all be right: how many pairs two of them turn round.
-
-        Three sources can contradict each other with no pair that two of them have both: that counts as one.
-        """
-        union = frozenset(self._given)
-        cyclic = {version.key for knot in components(union) for version in knot}
-        turned = {
-            frozenset(pair)
-            for source, other in combinations(self.speaking, 2)
-            for pair in self._said[source]
-            if pair[::-1] in self._said[other]
-        }
-        return {key: max(1, sum(key == next(iter(pair)).key for pair in turned)) for key in cyclic}
+    def contradictions(self) -> frozenset[object]:
+        """Keys on which the sources cannot all be right."""
+        return frozenset(version.key for knot in components(frozenset(self._given)) for version in knot)
 
     @cached_property
     def cyclic_keys(self) -> frozenset[object]:
@@ -341,7 +330,7 @@ class Versions:
         for key, shape in self.observed.shapes.items():
             if shape == "register":
                 ends = {t.number: ends for t in self._count() if (ends := self._ends(key, t.number))}
-                order = self.real_time if claim == "linearizable-keys" else self._consecutive(set(ends))
+                order = self._in_time(set(ends)) if claim == "linearizable-keys" else self._consecutive(set(ends))
                 for before, after in order:
                     if before in ends and after in ends and ends[before][1] != ends[after][0]:
                         yield ends[before][1], ends[after][0]
@@ -352,6 +341,13 @@ class Versions:
         seen = [v for o, v in self.seen.items() if (o.reader, o.key) == (transaction, key)]
         touched = [*seen, *own]
         return (touched[0], touched[-1]) if touched else None
+
+    def _in_time(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
+        """Pairs in real time with no other of these transactions between them."""
+        inside = {pair for pair in self.real_time if {*pair} <= numbers}
+        for before, after in inside:
+            if not any((before, n) in inside and (n, after) in inside for n in numbers):
+                yield before, after
 
     def _consecutive(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
         for session in self.history.sessions:

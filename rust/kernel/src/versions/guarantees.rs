@@ -95,10 +95,7 @@ impl<'s, 'h> Touches<'s, 'h> {
         }
         let found = components(&Edges::collected(nodes as usize, &[&pairs]), nodes as usize);
         let versions = orders.writers.len() as u32;
-        found.cycles().any(|group| {
-            let several = group.iter().filter(|&&node| node < versions).count() > 1;
-            several || guarantee == Level::WritesFollowReads
-        })
+        found.cycles().any(|group| group.iter().filter(|&&node| node < versions).count() > 1)
     }
 
     /// Two transactions of a session that show it at once, if there are such.

@@ -91,7 +91,7 @@ impl Level {
                 Self::MonotonicReads,
             ],
             // By the recorded order; without one it is the business of values.
-            Self::Prefix => &[Self::StrongSessionPl1],
+            Self::Prefix => &[Self::StrongSessionPl2],
             Self::SnapshotIsolation => &[Self::ParallelSnapshotIsolation],
             Self::StrongSessionSnapshotIsolation => {
                 &[Self::SnapshotIsolation, Self::StrongSessionParallelSnapshotIsolation, Self::Prefix]
@@ -147,8 +147,22 @@ pub struct Cycles {
     pub closing: [Vec<Closing>; 3],
     /// Lost updates.
     pub lost: Vec<Lost>,
+    /// A cycle of transactions that write something, or of those and one that does not.
+    pub updates: Option<Updates>,
+    /// A read that missed something on which an earlier operation of its transaction depends: the edge, and
+    /// the node that the operation depends on.
+    pub views: Option<(Closing, u32)>,
     /// Which levels a known cycle breaks.
     pub violated: [bool; LEVELS],
+}
+
+/// What breaks update serializability.
+#[derive(Debug, Clone)]
+pub enum Updates {
+    /// These are on cycles.
+    Writing(Vec<u32>),
+    /// Somebody who only reads missed something, and read from this node.
+    Reading(Closing, u32),
 }
 
 /// Looks for cycles of every kind; `small` is what is on cycles of all edges.
@@ -183,8 +197,10 @@ pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cyc
     let (edges, nodes) = small.begins_and_commits(Order::Session, true);
     found.set(Level::Prefix, components(&edges, nodes).is_cyclic());
     if !found.violated[Level::Pl2 as usize] {
-        found.set(Level::UpdateSerializable, breaks_update_serializable(small, lookup, cancel));
-        found.set(Level::MonotonicView, breaks_monotonic_view(small, lookup, &found.closing[0], cancel));
+        found.updates = updates(small, lookup, cancel);
+        found.views = monotonic_views(small, lookup, &found.closing[0], cancel);
+        found.set(Level::UpdateSerializable, found.updates.is_some());
+        found.set(Level::MonotonicView, found.views.is_some());
     }
     found
 }
@@ -261,8 +277,9 @@ fn closing(small: &Dependencies, order: Order, reach: &Reach<'_>, cancel: &Cance
     found
 }
 
-/// Whether some transaction together with all that write something is on a cycle.
-fn breaks_update_serializable(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> bool {
+/// Edges between transactions that write something.
+#[must_use]
+pub fn edges_of_updates(small: &Dependencies, lookup: &Lookup<'_>) -> (Edges, Vec<bool>) {
     let transactions = small.transactions.iter();
     let mut kept: Vec<bool> = transactions.map(|&transaction| lookup.writes_something(transaction)).collect();
     kept.resize(small.nodes(), true);
@@ -272,40 +289,51 @@ fn breaks_update_serializable(small: &Dependencies, lookup: &Lookup<'_>, cancel:
         .copied()
         .filter(|&(node, before)| kept[node as usize] && kept[before as usize])
         .collect();
-    let edges = Edges::collected(small.nodes(), &[&inside]);
+    (Edges::collected(small.nodes(), &[&inside]), kept)
+}
+
+/// A cycle of some transaction together with all that write something.
+fn updates(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Option<Updates> {
+    let (edges, kept) = edges_of_updates(small, lookup);
     let reach = Reach::new(&edges, small.nodes());
-    if reach.components().is_cyclic() {
-        return true;
+    if let Some(group) = reach.components().cycles().next() {
+        return Some(Updates::Writing(group.to_vec()));
     }
     let sources = Edges::collected(small.nodes(), &[&small.wr]);
     let only_reading = small.read_writes(Order::Plain).filter(|edge| !kept[edge.reader as usize]);
-    let pairs: Pairs = only_reading
-        .flat_map(|edge| sources.of(edge.reader).iter().map(move |&source| (edge.after, source)))
+    let asked: Vec<(Closing, u32)> = only_reading
+        .flat_map(|edge| sources.of(edge.reader).iter().map(move |&source| (edge, source)))
         .filter(|&(_, source)| kept[source as usize])
         .collect();
-    reach.asked(&pairs, cancel).contains(&true)
+    first_reached(&reach, &asked, cancel).map(|(edge, source)| Updates::Reading(edge, source))
 }
 
-/// Whether a read misses something that an earlier operation of its transaction depends on.
-fn breaks_monotonic_view(
+/// A read that misses something that an earlier operation of its transaction depends on.
+fn monotonic_views(
     small: &Dependencies,
     lookup: &Lookup<'_>,
     closing: &[Closing],
     cancel: &Cancel,
-) -> bool {
+) -> Option<(Closing, u32)> {
     let mut nodes = vec![NOBODY; lookup.history.transaction_count()];
     small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-    let mut pairs = Pairs::new();
-    for edge in closing {
+    let mut asked = Vec::new();
+    for &edge in closing {
         let transaction = small.transactions[edge.reader as usize];
         for read in lookup.reads_of(transaction, edge.key) {
             let before = lookup.entered_until(transaction, read);
             let known = before.into_iter().map(|other| nodes[other as usize]).filter(|&node| node != NOBODY);
-            pairs.extend(known.map(|node| (edge.after, node)));
+            asked.extend(known.map(|node| (edge, node)));
         }
     }
     let dependencies = small.dependencies(Order::Plain);
-    Reach::new(&dependencies, small.nodes()).asked(&pairs, cancel).contains(&true)
+    first_reached(&Reach::new(&dependencies, small.nodes()), &asked, cancel)
+}
+
+fn first_reached(reach: &Reach<'_>, asked: &[(Closing, u32)], cancel: &Cancel) -> Option<(Closing, u32)> {
+    let pairs: Pairs = asked.iter().map(|(edge, node)| (edge.after, *node)).collect();
+    let answers = reach.asked(&pairs, cancel);
+    asked.iter().zip(answers).find(|&(_, reached)| reached).map(|(&found, _)| found)
 }
 
 impl Dependencies {

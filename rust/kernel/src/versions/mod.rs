@@ -127,6 +127,7 @@ impl Judge<'_> {
         let small = self.on_cycles(&all, &orders);
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = names::name(&small, &lookup, &found, self.question.most);
+        names::name_levels(&small, &lookup, &found, self.cancel, &mut named);
         self.name_orders(&orders, &mut named);
         let mut levels = Levels::new(&found, &orders);
         self.guarantees(&all, &lookup, &mut levels, &mut named);
@@ -196,7 +197,8 @@ impl Judge<'_> {
                 );
             }
         }
-        for (place, found) in orders.contradictions.iter().enumerate() {
+        let contradictions = orders.contradictions.chunk_by(|a, b| a.key == b.key).map(|same| same[0]);
+        for (place, found) in contradictions.enumerate() {
             named.counts[Name::ContradictoryEvidence as usize] += 1;
             if place < most {
                 let (before, after) = (found.before, found.after);

@@ -1,7 +1,7 @@
 //! What the cycles are called, how many there are of each, and the first of them with their proofs.
 
 use super::dependencies::{Dependencies, Order, Pairs, components};
-use super::levels::{Closing, Cycles};
+use super::levels::{Closing, Cycles, Level, Updates};
 use super::lookup::Lookup;
 use super::lost::Lost;
 use super::orders::Source;
@@ -563,4 +563,145 @@ fn skew(
     let mut steps = vec![witnesses.step(reader, path[first], between, &[Relation::ReadWrite], order)?];
     steps.extend(witnesses.steps(&path[first..], &flow, order));
     Some(steps)
+}
+
+/// Proofs for levels that no single name stands for: a cycle of their own graph.
+pub fn name_levels(
+    small: &Dependencies,
+    lookup: &Lookup<'_>,
+    cycles: &Cycles,
+    cancel: &crate::cancel::Cancel,
+    named: &mut Named,
+) {
+    if small.len() == 0 || cancel.is_asked() {
+        return;
+    }
+    let mut own = OwnGraphs {
+        witnesses: Witnesses { small, lookup },
+        paths: Paths::new(small.nodes() + small.len()),
+    };
+    let proofs = [
+        (Level::Prefix, own.prefix(cycles)),
+        (Level::UpdateSerializable, own.updates(cycles)),
+        (Level::MonotonicView, own.views(cycles)),
+    ];
+    for (level, steps) in proofs {
+        if let Some(steps) = steps.filter(|steps| !steps.is_empty()) {
+            let name = classify(&steps);
+            named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: level as u8 + 1 });
+        }
+    }
+}
+
+/// What a cycle is called, by its steps.
+fn classify(steps: &[Step]) -> Name {
+    let has = |relation: Relation| steps.iter().any(|step| step.relation == relation);
+    let order = match (has(Relation::RealTime), has(Relation::Session)) {
+        (true, _) => 2,
+        (false, true) => 1,
+        (false, false) => 0,
+    };
+    let is_missed = |place: usize| steps[place % steps.len()].relation == Relation::ReadWrite;
+    let missed = (0..steps.len()).filter(|&place| is_missed(place)).count();
+    let in_a_row = missed > 1 && (0..steps.len()).any(|place| is_missed(place) && is_missed(place + 1));
+    match missed {
+        0 if has(Relation::WriteRead) => FLOWS[order],
+        0 => WRITE_CYCLES[order],
+        1 => READ_SKEWS[order],
+        _ if in_a_row => WRITE_SKEWS[order],
+        _ => LONG_FORKS[order],
+    }
+}
+
+/// Cycles in the graphs of single levels.
+struct OwnGraphs<'s, 'h> {
+    witnesses: Witnesses<'s, 'h>,
+    paths: Paths,
+}
+
+const ANY: [Relation; 5] = [
+    Relation::WriteRead,
+    Relation::WriteWrite,
+    Relation::Session,
+    Relation::RealTime,
+    Relation::ReadWrite,
+];
+
+impl OwnGraphs<'_, '_> {
+    fn prefix(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {
+        if !cycles.violated[Level::Prefix as usize] {
+            return None;
+        }
+        let small = self.witnesses.small;
+        let (edges, nodes) = small.begins_and_commits(Order::Session, true);
+        let transactions = small.len() as u32;
+        let found = components(&edges, nodes);
+        let groups: Vec<Vec<u32>> = found.cycles().take(64).map(<[u32]>::to_vec).collect();
+        let mut best: Option<Vec<u32>> = None;
+        for group in groups {
+            let mut starts: Vec<u32> = group.into_iter().filter(|&node| node < 2 * transactions).collect();
+            starts.sort_unstable();
+            for &node in starts.iter().take(64) {
+                let cycle = self.paths.shortest(&edges, node, node, NOBODY, |_, _| 1);
+                if let Some(cycle) = cycle
+                    && best.as_ref().is_none_or(|known| cycle.len() < known.len())
+                {
+                    best = Some(cycle);
+                }
+            }
+        }
+        Some(self.steps_of_ends(&best?))
+    }
+
+    fn steps_of_ends(&self, cycle: &[u32]) -> Vec<Step> {
+        let transactions = self.witnesses.small.len() as u32;
+        let places: Vec<usize> = (0..cycle.len()).filter(|&place| cycle[place] < 2 * transactions).collect();
+        let steps = places.windows(2).filter_map(|pair| {
+            let (before, after) = (cycle[pair[0]], cycle[pair[1]]);
+            if before % transactions == after % transactions {
+                return None;
+            }
+            let between = (pair[1] > pair[0] + 1).then(|| cycle[pair[0] + 1] - transactions);
+            let both_commit = before >= transactions && after >= transactions;
+            let preferred: &[Relation] = match before < transactions {
+                true => &[Relation::ReadWrite],
+                false if both_commit => &[Relation::WriteWrite],
+                false => &ANY[..4],
+            };
+            let nodes = (before % transactions, after % transactions);
+            self.witnesses.step(nodes.0, nodes.1, between, preferred, Order::Session)
+        });
+        steps.collect()
+    }
+
+    fn updates(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {
+        let (edges, _) = super::levels::edges_of_updates(self.witnesses.small, self.witnesses.lookup);
+        match cycles.updates.as_ref()? {
+            Updates::Writing(group) => {
+                let cycle = self.witnesses.shortest_cycle(&edges, group, &mut self.paths)?;
+                Some(self.witnesses.steps(&cycle, &ANY, Order::Plain))
+            }
+            Updates::Reading(missed, source) => self.around(&edges, *missed, *source),
+        }
+    }
+
+    fn views(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {
+        let (missed, source) = cycles.views?;
+        let edges = self.witnesses.small.dependencies(Order::Plain);
+        self.around(&edges, missed, source)
+    }
+
+    /// From what a reader missed to somebody it depends on, and to itself.
+    fn around(&mut self, edges: &Edges, missed: Closing, source: u32) -> Option<Vec<Step>> {
+        let mut path = self.witnesses.path_from(edges, missed.after, source, &mut self.paths)?;
+        path.push(missed.reader);
+        let transactions = self.witnesses.small.len() as u32;
+        let first = path.iter().position(|&node| node < transactions)?;
+        let between = (first > 0).then(|| path[0]);
+        let missing = [Relation::ReadWrite];
+        let mut steps =
+            vec![self.witnesses.step(missed.reader, path[first], between, &missing, Order::Plain)?];
+        steps.extend(self.witnesses.steps(&path[first..], &ANY, Order::Plain));
+        Some(steps)
+    }
 }
