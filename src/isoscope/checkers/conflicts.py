@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         int, tuple[int, int | None, int] | None, Any, int, list[StepRow], list[StepRow]
     ]
 
-__all__ = ["NAMES", "anomaly", "breaks"]
+__all__ = ["NAMES", "anomaly", "breaks", "split"]
 
 #: The anomalies and the level whose axiom each breaks, by the numbers that the native core gives them.
 NAMES = {
@@ -48,22 +48,32 @@ NAMES = {
     "write-cycle": Level.READ_COMMITTED,
     "circular-information-flow": Level.READ_COMMITTED,
 }
-#: What a cycle breaks if it needs no session, and what if it does (beside read committed).
-_CYCLES = {
-    "cyclic-causal-order": (Level.PL_2, Level.STRONG_SESSION_PL_2),
-    "write-cycle": (Level.PL_1, Level.STRONG_SESSION_PL_1),
-    "circular-information-flow": (Level.PL_2, Level.STRONG_SESSION_PL_2),
-}
+#: Circles of list appends: with a session they are called something else.
+_OF_APPENDS = ("write-cycle", "circular-information-flow")
 
 
 def breaks(anomaly: Anomaly) -> tuple[Level, ...]:
-    """The weakest levels that an anomaly breaks: for a cycle that depends on whether it needs a session."""
-    if anomaly.name not in _CYCLES:
-        return (NAMES[anomaly.name],)
-    without, with_sessions = _CYCLES[anomaly.name]
+    """The weakest levels that an anomaly breaks: without sessions, a causal order in a circle breaks PL-2.
+
+    Whether the order of appends breaks PL-1 and PL-2 is for the method of version orders to say.
+    """
+    if anomaly.name != "cyclic-causal-order":
+        return (NAMES.get(anomaly.name, Level.READ_COMMITTED),)
     if any(step.relation == "session" for step in anomaly.steps):
-        return (with_sessions, Level.READ_COMMITTED)
-    return (without,)
+        return (Level.STRONG_SESSION_PL_2, Level.READ_COMMITTED)
+    return (Level.PL_2,)
+
+
+def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int]:
+    """The counts, circles of appends with a session apart; of those that are not shown, nobody knows which."""
+    found = dict(counts)
+    for name in _OF_APPENDS:
+        with_session = [anomaly for anomaly in anomalies if anomaly.name == f"{name}-session"]
+        plain = [anomaly for anomaly in anomalies if anomaly.name == name]
+        if with_session and found.get(name):
+            found[f"{name}-session"] = found.pop(name) - len(plain)
+            found |= {name: len(plain)} if plain else {}
+    return found
 
 
 def anomaly(history: History, finding: Finding) -> Anomaly:
@@ -71,7 +81,9 @@ def anomaly(history: History, finding: Finding) -> Anomaly:
     number, conflict, key, read, order, sight = finding
     name = list(NAMES)[number]
     if conflict is None:
-        return cycle(name, with_fewer_readers(turned(chain(history, order))))
+        steps = with_fewer_readers(turned(chain(history, order)))
+        is_of_session = name in _OF_APPENDS and any(step.relation == "session" for step in steps)
+        return cycle(f"{name}-session" if is_of_session else name, steps)
     _, older, newer = conflict
     stale = witness(history, read)
     seen = chain(history, sight)

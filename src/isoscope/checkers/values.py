@@ -104,7 +104,7 @@ def _found(history: History, strongest: int | None, most: int) -> _Found:
         incomplete = may_be_more
         too_large = set(_WEAK[len(violated) : strongest + 1]) if strongest is not None else set()
     return _Found(
-        counts={name: count for name, count in counts.items() if count},
+        counts=conflicts.split({name: count for name, count in counts.items() if count}, anomalies),
         anomalies=anomalies,
         aside=of_reads[2],
         decided=decided,
@@ -178,7 +178,7 @@ class _Found:
 
 
 def _breaks(anomaly: Anomaly) -> tuple[Level, ...]:
-    return conflicts.breaks(anomaly) if anomaly.name in conflicts.NAMES else (reads.NAMES[anomaly.name],)
+    return (reads.NAMES[anomaly.name],) if anomaly.name in reads.NAMES else conflicts.breaks(anomaly)
 
 
 def _verdicts(found: _Found) -> Iterator[Verdict]:

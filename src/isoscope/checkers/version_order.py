@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from isoscope._native import dependencies, judge_values, judge_versions
 from isoscope.checkers import aside, cycles
 from isoscope.checkers.steps import RELATIONS
+from isoscope import levels as lattice
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Claim, Method, Outcome, Presence, Sighting, Verdict
 
@@ -54,6 +55,7 @@ _JUDGED: tuple[tuple[Level, ...], ...] = (
     (Level.MONOTONIC_READS,),
 )
 LEVELS = tuple(level for levels in _JUDGED for level in levels)
+_NUMBER = {level: number for number, levels in enumerate(_JUDGED) for level in levels}
 #: The anomalies and the weakest level that each breaks, by the numbers that the native core gives them.
 NAMES = {
     "write-cycle": Level.PL_1,
@@ -205,4 +207,7 @@ class _Found:
             return only == number
         if anomaly.name == "contradictory-evidence":
             return False
-        return level in (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
+        weakest = (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
+        # By one source it may break a level that another source saves, and a stronger one by both.
+        saved = (weak for weak in weakest if self._judged[0][_NUMBER[weak]] != 1)
+        return level in weakest or any(weak in lattice.implied(level) for weak in saved)

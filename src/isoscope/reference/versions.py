@@ -343,11 +343,12 @@ class Versions:
         return (touched[0], touched[-1]) if touched else None
 
     def _in_time(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
-        """Pairs in real time with no other of these transactions between them."""
-        inside = {pair for pair in self.real_time if {*pair} <= numbers}
+        """Pairs in real time, or in a session, with no other of these transactions between them."""
+        inside = {pair for pair in real_time(self.history, self.counted) if {*pair} <= numbers}
         for before, after in inside:
             if not any((before, n) in inside and (n, after) in inside for n in numbers):
                 yield before, after
+        yield from self._consecutive(numbers)
 
     def _consecutive(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
         for session in self.history.sessions:

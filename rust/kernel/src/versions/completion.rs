@@ -1,6 +1,6 @@
 //! Levels whose verdict depends on the order of versions that nobody knows: is there one that explains all?
 
-use super::dependencies::{Basis, Dependencies, Order, Parts, components};
+use super::dependencies::{Dependencies, Order, Parts, components};
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::orders::Source;
@@ -244,11 +244,10 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
             let inside = entered.into_iter().map(|other| all.nodes[other as usize]);
             problem.edges.extend(inside.filter(|&node| node != NOBODY).map(|node| (node, moment)));
             let (_, key, version) = self.observation(transaction, read);
-            for extra in all.lookup.after(key, version) {
-                let is_believed = matches!(basis(extra.source), Basis::Recorded | Basis::ReadThenWrite);
+            for extra in all.lookup.after(key, version, Order::Plain) {
                 let writer = all.lookup.orders.writers[extra.after as usize];
                 let node = if writer == transaction { NOBODY } else { all.nodes[writer as usize] };
-                if is_believed && node != NOBODY {
+                if node != NOBODY {
                     problem.barred.push((node, moment));
                 }
             }
@@ -338,7 +337,7 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
                     if writer == transaction || other == read {
                         continue;
                     }
-                    if lookup.precedes(key, read, other) {
+                    if lookup.precedes(key, read, other, Order::Plain) {
                         problem.choices[into.0 as usize][into.1 as usize].is_impossible = true;
                     } else if let Some(&behind) = choices.get(&(read, other)) {
                         problem.exclusive.push((behind, into));
@@ -346,14 +345,5 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
                 }
             }
         }
-    }
-}
-
-fn basis(source: Source) -> Basis {
-    match source {
-        Source::ReadThenWrite => Basis::ReadThenWrite,
-        Source::Session => Basis::Session,
-        Source::RealTime => Basis::RealTime,
-        _ => Basis::Recorded,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Each demands an order of versions; it is broken if that and the known order lead in a circle.
 
-use super::dependencies::{Dependencies, Pairs, components};
+use super::dependencies::{Dependencies, Order, Pairs, components};
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::names::{Finding, Name};
@@ -16,16 +16,14 @@ use crate::observations::INITIAL;
 pub const GUARANTEES: [Level; 4] =
     [Level::MonotonicWrites, Level::WritesFollowReads, Level::ReadYourWrites, Level::MonotonicReads];
 
-/// What a transaction did to a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a transaction did to a key: (operation, version).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Touch {
     key: u32,
     session: u32,
     node: u32,
-    /// (operation, version) of the first and of the last read, and of the last write.
-    first_read: Option<(u32, u32)>,
-    last_read: Option<(u32, u32)>,
-    write: Option<(u32, u32)>,
+    reads: Vec<(u32, u32)>,
+    writes: Vec<(u32, u32)>,
 }
 
 /// Who touched which key, key by key and session by session.
@@ -43,28 +41,16 @@ impl<'s, 'h> Touches<'s, 'h> {
         for (&transaction, node) in all.transactions.iter().zip(0..) {
             let start = touches.len();
             let session = all.sessions[node as usize];
-            let mut of = |key: u32| {
+            let reads = lookup.observed(transaction).map(|row| (row, true));
+            let writes = lookup.installed(transaction).map(|row| (row, false));
+            for ((operation, key, version), is_read) in reads.chain(writes) {
                 let known = touches[start..].iter().position(|touch| touch.key == key);
                 let place = known.map_or(touches.len(), |place| start + place);
                 if known.is_none() {
-                    let none = (None, None, None);
-                    let (first_read, last_read, write) = none;
-                    touches.push(Touch { key, session, node, first_read, last_read, write });
+                    touches.push(Touch { key, session, node, reads: Vec::new(), writes: Vec::new() });
                 }
-                place
-            };
-            let reads: Vec<(usize, (u32, u32))> =
-                lookup.observed(transaction).map(|(read, key, version)| (of(key), (read, version))).collect();
-            let writes: Vec<(usize, (u32, u32))> = lookup
-                .installed(transaction)
-                .map(|(write, key, version)| (of(key), (write, version)))
-                .collect();
-            for (place, read) in reads {
-                touches[place].first_read.get_or_insert(read);
-                touches[place].last_read = Some(read);
-            }
-            for (place, write) in writes {
-                touches[place].write = Some(write);
+                let touch = &mut touches[place];
+                if is_read { &mut touch.reads } else { &mut touch.writes }.push((operation, version));
             }
         }
         touches.sort_unstable();
@@ -115,14 +101,13 @@ impl<'s, 'h> Touches<'s, 'h> {
 
     fn shown(&self, guarantee: Level, earlier: &Touch, later: &Touch) -> Option<Finding> {
         let is_of_writes = matches!(guarantee, Level::MonotonicWrites | Level::WritesFollowReads);
-        let before = match guarantee {
-            Level::MonotonicWrites | Level::ReadYourWrites => earlier.write?,
-            _ => earlier.last_read?,
+        let (_, noted) = sides(guarantee, earlier);
+        let (demanded, _) = sides(guarantee, later);
+        let pairs = noted.iter().flat_map(|&before| demanded.iter().map(move |&after| (before, after)));
+        let is_back = |((_, before), (_, after)): &((u32, u32), (u32, u32))| {
+            self.lookup.precedes(earlier.key, *after, *before, Order::Plain)
         };
-        let after = if is_of_writes { later.write? } else { later.first_read? };
-        if !self.lookup.precedes(earlier.key, after.1, before.1) {
-            return None;
-        }
+        let (before, after) = pairs.into_iter().find(is_back)?;
         let (first, second) = (self.transaction(earlier), self.transaction(later));
         let source = self.lookup.orders.writers[before.1 as usize];
         let mut steps = Vec::new();
@@ -130,7 +115,8 @@ impl<'s, 'h> Touches<'s, 'h> {
         if is_of_writes {
             steps.push(self.overwritten(second, source, earlier.key, after.1, before.1));
         } else {
-            let operations = vec![after.0, self.lookup.orders.operations[before.1 as usize]];
+            let writes = &self.lookup.orders.operations;
+            let operations = vec![after.0, writes[before.1 as usize], writes[after.1 as usize]];
             let order = self.lookup.order(earlier.key).source;
             let relation = Relation::ReadWrite;
             steps.push(Step {
@@ -180,25 +166,29 @@ impl<'s, 'h> Touches<'s, 'h> {
     }
 }
 
+/// What a guarantee compares with what came before, and what it compares later things with.
+fn sides(guarantee: Level, touch: &Touch) -> (&[(u32, u32)], &[(u32, u32)]) {
+    match guarantee {
+        Level::MonotonicWrites => (&touch.writes, &touch.writes),
+        Level::WritesFollowReads => (&touch.writes, &touch.reads),
+        Level::ReadYourWrites => (&touch.reads, &touch.writes),
+        _ => (&touch.reads, &touch.reads),
+    }
+}
+
 /// The order of versions that a guarantee demands of one session's dealings with one key, as pairs (later,
 /// earlier); nodes from `next` on stand for all versions up to some point of the session.
 fn demands(guarantee: Level, row: &[Touch], next: &mut u32, pairs: &mut Pairs) {
     let mut last: Option<u32> = None;
     for touch in row {
-        let (read, write) = (touch.first_read.map(|read| read.1), touch.write.map(|write| write.1));
-        let (demanded, noted) = match guarantee {
-            Level::MonotonicWrites => (write, write),
-            Level::WritesFollowReads => (write, touch.last_read.map(|read| read.1)),
-            Level::ReadYourWrites => (read, write),
-            _ => (read, touch.last_read.map(|read| read.1)),
-        };
-        if let (Some(version), Some(before)) = (demanded, last)
-            && version != before
-        {
-            pairs.push((version, before));
+        let (demanded, noted) = sides(guarantee, touch);
+        if let Some(before) = last {
+            pairs.extend(demanded.iter().map(|&(_, version)| (version, before)));
         }
-        let Some(version) = noted else { continue };
-        pairs.push((*next, version));
+        if noted.is_empty() {
+            continue;
+        }
+        pairs.extend(noted.iter().map(|&(_, version)| (*next, version)));
         pairs.extend(last.map(|before| (*next, before)));
         last = Some(*next);
         *next += 1;

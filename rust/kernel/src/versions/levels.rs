@@ -318,12 +318,19 @@ fn monotonic_views(
     let mut nodes = vec![NOBODY; lookup.history.transaction_count()];
     small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
     let mut asked = Vec::new();
-    for &edge in closing {
-        let transaction = small.transactions[edge.reader as usize];
-        for read in lookup.reads_of(transaction, edge.key) {
+    for same in closing.chunk_by(|a, b| (a.reader, a.key) == (b.reader, b.key)) {
+        let Closing { reader, key, .. } = same[0];
+        let transaction = small.transactions[reader as usize];
+        for (read, _, version) in lookup.observed(transaction).filter(|&(_, other, _)| other == key) {
             let before = lookup.entered_until(transaction, read);
-            let known = before.into_iter().map(|other| nodes[other as usize]).filter(|&node| node != NOBODY);
-            asked.extend(known.map(|node| (edge, node)));
+            let entered: Vec<u32> =
+                before.into_iter().map(|t| nodes[t as usize]).filter(|&node| node != NOBODY).collect();
+            let overwrote = lookup.after(key, version, Order::Plain).map(|extra| extra.after);
+            let writers = overwrote.map(|version| lookup.orders.writers[version as usize]);
+            for after in writers.filter(|&t| t != transaction).map(|t| nodes[t as usize]) {
+                let edge = Closing { reader, key, after };
+                asked.extend(entered.iter().filter(|_| after != NOBODY).map(|&node| (edge, node)));
+            }
         }
     }
     let dependencies = small.dependencies(Order::Plain);

@@ -1,6 +1,7 @@
 //! What an edge rests on: from transactions back to their operations and versions.
 
-use super::orders::{Extra, KeyOrder, Orders};
+use super::dependencies::Order;
+use super::orders::{Extra, KeyOrder, Orders, Source};
 use super::times::Times;
 use crate::history::{History, Kind, NO_KEY};
 use crate::observations::{INITIAL, NOBODY, Observations};
@@ -18,7 +19,7 @@ pub struct Lookup<'h> {
     /// For each operation the version that it installed; [`NOBODY`] if none.
     installed: Vec<u32>,
     /// Further order by the later version.
-    backwards: Vec<(u32, u32)>,
+    backwards: Vec<(u32, u32, Source)>,
 }
 
 impl<'h> Lookup<'h> {
@@ -36,8 +37,8 @@ impl<'h> Lookup<'h> {
                 installed[operation as usize] = version;
             }
         }
-        let mut backwards: Vec<(u32, u32)> =
-            orders.extras.iter().map(|extra| (extra.after, extra.before)).collect();
+        let mut backwards: Vec<(u32, u32, Source)> =
+            orders.extras.iter().map(|extra| (extra.after, extra.before, extra.source)).collect();
         backwards.sort_unstable();
         Self { history, observations, orders, times, installed, backwards }
     }
@@ -95,31 +96,33 @@ impl<'h> Lookup<'h> {
         reads.filter(move |&(_, other, _)| other == key).map(|(operation, ..)| operation)
     }
 
-    /// Versions that are known to come right before `version`, with who says so.
-    pub fn before(&self, key: u32, version: u32) -> impl Iterator<Item = u32> {
+    /// Versions that are known to come right before `version` at levels with this order.
+    pub fn before(&self, key: u32, version: u32, level: Order) -> impl Iterator<Item = u32> {
         let order = self.order(key);
         let in_chain = order.chain().contains(&version) && version > order.start;
         let is_tail = order.tail().contains(&version);
-        let first = self.backwards.partition_point(|&(after, _)| after < version);
-        let further = self.backwards[first..].iter().take_while(move |&&(after, _)| after == version);
+        let first = self.backwards.partition_point(|&(after, ..)| after < version);
+        let further = self.backwards[first..].iter().take_while(move |&&(after, ..)| after == version);
+        let further = further.filter(move |&&(.., source)| is_believed(source, level));
         let chain = in_chain.then(|| version - 1).into_iter();
         let tail = is_tail.then(|| order.before_tail()).into_iter();
-        chain.chain(tail).chain(further.map(|&(_, before)| before))
+        chain.chain(tail).chain(further.map(|&(_, before, _)| before))
     }
 
-    /// Versions that are known to come right after `version`, with who says so.
-    pub fn after(&self, key: u32, version: u32) -> impl Iterator<Item = Extra> {
+    /// Versions that are known to come right after `version` at levels with this order, with who says so.
+    pub fn after(&self, key: u32, version: u32, level: Order) -> impl Iterator<Item = Extra> {
         let order = *self.order(key);
         let next = (version + 1 < order.start + order.chain).then_some(version + 1);
         let tail = (version == order.before_tail()).then(|| order.tail()).into_iter().flatten();
         let known = next.into_iter().chain(tail);
         let known = known.map(move |after| Extra { before: version, after, source: order.source });
-        known.chain(self.orders.extras_after(version).iter().copied())
+        let further = self.orders.extras_after(version).iter().copied();
+        known.chain(further.filter(move |extra| is_believed(extra.source, level)))
     }
 
-    /// Whether one version of a key is known to come before another.
+    /// Whether one version of a key is known to come before another at levels with this order.
     #[must_use]
-    pub fn precedes(&self, key: u32, first: u32, second: u32) -> bool {
+    pub fn precedes(&self, key: u32, first: u32, second: u32, level: Order) -> bool {
         let order = self.order(key);
         if first == second {
             return false;
@@ -133,7 +136,7 @@ impl<'h> Lookup<'h> {
         let mut reached = vec![first];
         let mut next = 0;
         while next < reached.len() {
-            for extra in self.after(key, reached[next]) {
+            for extra in self.after(key, reached[next], level) {
                 if extra.after == second {
                     return true;
                 }
@@ -154,7 +157,7 @@ impl<'h> Lookup<'h> {
             found.extend(self.read_from(operation));
             let version = self.installed[operation as usize];
             if version != NOBODY {
-                let before = self.before(self.key(operation), version);
+                let before = self.before(self.key(operation), version, Order::Plain);
                 found.extend(before.map(|version| self.orders.writers[version as usize]));
             }
         }
@@ -177,5 +180,15 @@ impl<'h> Lookup<'h> {
         }
         found.extend(self.observations.seen(at));
         found
+    }
+}
+
+/// Whether levels with this order believe that versions are in an order of this source.
+#[must_use]
+pub fn is_believed(source: Source, level: Order) -> bool {
+    match source {
+        Source::Session => level >= Order::Session,
+        Source::RealTime => level >= Order::RealTime,
+        _ => true,
     }
 }

@@ -1,8 +1,9 @@
 //! Lost updates: somebody read a version and wrote the key, and another version came in between.
 
-use super::dependencies::Dependencies;
+use super::dependencies::{Dependencies, Order};
 use super::lookup::Lookup;
 use crate::observations::{INITIAL, NOBODY};
+use hashbrown::HashSet;
 
 /// A lost update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,16 +46,15 @@ pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
     found.dedup_by_key(|lost| (lost.transaction, lost.key));
     open.sort_unstable();
     open.dedup_by_key(|updater| (updater.version, updater.transaction));
+    let known: HashSet<(u32, u32)> = found.iter().map(|lost| (lost.transaction, lost.key)).collect();
+    open.retain(|updater| !known.contains(&(updater.transaction, updater.key)));
     for same in open.chunk_by(|a, b| a.version == b.version) {
-        for updater in &same[1..] {
-            let &Updater { transaction, key, read, .. } = updater;
-            let is_known = |lost: &Lost| (lost.transaction, lost.key) == (transaction, key);
-            if !found.iter().any(is_known) {
-                found.push(Lost { transaction, key, read, between: same[0].own, is_mutual: true });
-            }
+        for &Updater { transaction, key, read, .. } in &same[1..] {
+            found.push(Lost { transaction, key, read, between: same[0].own, is_mutual: true });
         }
     }
     found.sort_unstable();
+    found.dedup_by_key(|lost| (lost.transaction, lost.key));
     found
 }
 
@@ -66,12 +66,15 @@ fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32)
     };
     let order = lookup.order(key);
     let in_chain = |version: u32| order.chain().contains(&version);
-    if in_chain(read) && in_chain(own) {
-        return (read + 1..own).find(|&version| is_other(version));
-    }
-    if in_chain(read) && read < order.before_tail() {
-        return (read + 1..=order.before_tail()).find(|&version| is_other(version));
-    }
-    let mut before = lookup.before(key, own);
-    before.find(|&version| is_other(version) && lookup.precedes(key, read, version))
+    let first = if in_chain(read) && in_chain(own) {
+        (read + 1..own).find(|&version| is_other(version))
+    } else if in_chain(read) && read < order.before_tail() {
+        (read + 1..=order.before_tail()).find(|&version| is_other(version))
+    } else {
+        None
+    };
+    let mut before = lookup.before(key, own, Order::Plain);
+    first.or_else(|| {
+        before.find(|&version| is_other(version) && lookup.precedes(key, read, version, Order::Plain))
+    })
 }

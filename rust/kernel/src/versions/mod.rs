@@ -427,7 +427,7 @@ pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) ->
     for (order, key) in orders.keys.iter().zip(0..) {
         for version in order.start..order.end {
             for &reader in readers.of(version) {
-                let overwriting = lookup.after(key, version).filter(|extra| is_recorded(extra.source));
+                let overwriting = lookup.after(key, version, Order::Plain);
                 let writers = overwriting.map(|extra| orders.writers[extra.after as usize]);
                 let others = writers.filter(|&writer| writer != transaction(reader));
                 found.extend(others.map(|writer| (transaction(reader), writer, Relation::ReadWrite)));
@@ -437,8 +437,4 @@ pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) ->
     found.sort_unstable();
     found.dedup();
     found
-}
-
-fn is_recorded(source: Source) -> bool {
-    !matches!(source, Source::Session | Source::RealTime)
 }

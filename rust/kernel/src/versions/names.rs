@@ -193,14 +193,18 @@ impl Naming<'_, '_> {
         let orders = lookup.orders;
         let other = orders.writers[lost.between as usize];
         let version = orders.observed[lost.read as usize];
-        let known = lookup.after(lost.key, version).find(|extra| extra.after == lost.between);
+        let known = lookup.after(lost.key, version, Order::Plain).find(|extra| extra.after == lost.between);
         let source = known.map_or(lookup.order(lost.key).source, |extra| extra.source);
         let missed = Step {
             before: lost.transaction,
             after: other,
             relation: Relation::ReadWrite,
             key: lost.key,
-            operations: vec![lost.read, orders.operations[lost.between as usize]],
+            operations: vec![
+                lost.read,
+                orders.operations[lost.between as usize],
+                orders.operations[version as usize],
+            ],
             source,
         };
         let back = if lost.is_mutual { self.mutual(lost, other) } else { self.overwrote(lost, other) };
@@ -215,7 +219,7 @@ impl Naming<'_, '_> {
         let read = reads.into_iter().find(|&read| lookup.orders.observed[read as usize] == version);
         let own = lookup.first_version(lost.transaction, lost.key);
         let write = own.map_or(NOBODY, |own| lookup.orders.operations[own as usize]);
-        let operations = vec![read.unwrap_or(lost.read), write];
+        let operations = vec![read.unwrap_or(lost.read), write, lookup.orders.operations[version as usize]];
         let (before, after) = (other, lost.transaction);
         Step {
             before,
@@ -233,7 +237,7 @@ impl Naming<'_, '_> {
         let orders = lookup.orders;
         let own = lookup.first_version(lost.transaction, lost.key).unwrap_or(lost.between);
         let order = lookup.order(lost.key);
-        let direct = lookup.after(lost.key, lost.between).find(|extra| extra.after == own);
+        let direct = lookup.after(lost.key, lost.between, Order::Plain).find(|extra| extra.after == own);
         let source = direct.map_or(order.source, |extra| extra.source);
         let mut operations = vec![orders.operations[lost.between as usize], orders.operations[own as usize]];
         if source == Source::ListRead {
@@ -576,10 +580,8 @@ pub fn name_levels(
     if small.len() == 0 || cancel.is_asked() {
         return;
     }
-    let mut own = OwnGraphs {
-        witnesses: Witnesses { small, lookup },
-        paths: Paths::new(small.nodes() + small.len()),
-    };
+    let mut own =
+        OwnGraphs { witnesses: Witnesses { small, lookup }, paths: Paths::new(small.nodes() + small.len()) };
     let proofs = [
         (Level::Prefix, own.prefix(cycles)),
         (Level::UpdateSerializable, own.updates(cycles)),
@@ -619,13 +621,8 @@ struct OwnGraphs<'s, 'h> {
     paths: Paths,
 }
 
-const ANY: [Relation; 5] = [
-    Relation::WriteRead,
-    Relation::WriteWrite,
-    Relation::Session,
-    Relation::RealTime,
-    Relation::ReadWrite,
-];
+const ANY: [Relation; 5] =
+    [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime, Relation::ReadWrite];
 
 impl OwnGraphs<'_, '_> {
     fn prefix(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {

@@ -636,11 +636,15 @@ impl<'q> Share<'q> {
                 let kept: Vec<&Touch> =
                     touches.iter().filter(|touch| is_claim || touch.write.is_some()).collect();
                 let transactions: Vec<u32> = kept.iter().map(|touch| touch.transaction).collect();
-                let pairs = times.frontier(&transactions);
-                let orders = pairs
-                    .into_iter()
-                    .map(|(a, b)| order_of(kept[a as usize], kept[b as usize], source, is_claim));
-                orders.flatten().collect()
+                let pairs = times.frontier(&transactions).into_iter();
+                let orders =
+                    pairs.filter_map(|(a, b)| order_of(kept[a as usize], kept[b as usize], source, is_claim));
+                let mut found: Vec<Extra> = orders.collect();
+                if is_claim {
+                    let in_sessions = self.pairs(touches, Source::AssumeSequentialKeys).into_iter();
+                    found.extend(in_sessions.map(|extra| Extra { source, ..extra }));
+                }
+                found
             }
             _ => Vec::new(),
         }

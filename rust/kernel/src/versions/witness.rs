@@ -1,6 +1,6 @@
 //! Proofs: short cycles, each step with the operations that it rests on.
 
-use super::dependencies::{BASES, Dependencies, Order};
+use super::dependencies::{Dependencies, Order};
 use super::lookup::Lookup;
 use super::orders::Source;
 use crate::graph::Edges;
@@ -293,7 +293,7 @@ impl Witnesses<'_, '_> {
     fn write_write(&self, first: u32, second: u32) -> Option<Step> {
         let lookup = self.lookup;
         for (_, key, version) in lookup.installed(second) {
-            let befores: Vec<u32> = lookup.before(key, version).collect();
+            let befores: Vec<u32> = lookup.before(key, version, Order::RealTime).collect();
             for before in befores {
                 if lookup.orders.writers[before as usize] != first {
                     continue;
@@ -308,7 +308,7 @@ impl Witnesses<'_, '_> {
     }
 
     fn source_of(&self, key: u32, before: u32, after: u32) -> Source {
-        let known = self.lookup.after(key, before).find(|extra| extra.after == after);
+        let known = self.lookup.after(key, before, Order::RealTime).find(|extra| extra.after == after);
         known.map_or(Source::Nothing, |extra| extra.source)
     }
 
@@ -326,11 +326,11 @@ impl Witnesses<'_, '_> {
         let lookup = self.lookup;
         for (read, _, version) in lookup.observed(first) {
             let Some(key) = self.key_of(version) else { continue };
-            let overwriting = lookup.after(key, version).find(|extra| {
-                lookup.orders.writers[extra.after as usize] == second && is_believed(extra.source, order)
-            });
+            let mut after = lookup.after(key, version, order);
+            let overwriting = after.find(|extra| lookup.orders.writers[extra.after as usize] == second);
             let Some(extra) = overwriting else { continue };
-            let operations = vec![read, lookup.orders.operations[extra.after as usize]];
+            let writes = &lookup.orders.operations;
+            let operations = vec![read, writes[extra.after as usize], writes[version as usize]];
             let is_initial = lookup.orders.writers[version as usize] == INITIAL;
             let source = if is_initial { Source::Initial } else { extra.source };
             let relation = Relation::ReadWrite;
@@ -347,16 +347,6 @@ impl Witnesses<'_, '_> {
         }
         paths.shortest(edges, from, to, NOBODY, |before, after| self.cost(before, after))
     }
-}
-
-fn is_believed(source: Source, order: Order) -> bool {
-    let strongest = match source {
-        Source::Session => Order::Session,
-        Source::RealTime => Order::RealTime,
-        _ => Order::Plain,
-    };
-    debug_assert!(BASES == 4);
-    order >= strongest
 }
 
 fn plain(before: u32, after: u32, relation: Relation) -> Step {
