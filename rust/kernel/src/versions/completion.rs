@@ -4,7 +4,7 @@ use super::dependencies::{Dependencies, Order, Parts, components};
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::orders::Source;
-use super::search::{Answer, Budget, Problem, Side, solve};
+use super::search::{Answer, Budget, Literal, Problem, Side, solve};
 use crate::cancel::Cancel;
 use crate::graph::Components;
 use crate::observations::{INITIAL, NOBODY};
@@ -318,10 +318,40 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
         }
     }
 
+    /// Nobody else's version comes between the one that was read and the own one.
+    fn forbid_between(
+        &self,
+        key: u32,
+        read: u32,
+        own: u32,
+        choices: &HashMap<(u32, u32), Literal>,
+        problem: &mut Problem,
+    ) {
+        let lookup = self.all.lookup;
+        let order = lookup.order(key);
+        let writer = lookup.orders.writers[own as usize];
+        let others = (order.start + 1..order.end).filter(|&other| other != read);
+        for other in others.filter(|&other| lookup.orders.writers[other as usize] != writer) {
+            let behind = choices.get(&(read, other)).copied();
+            let into = choices.get(&(other, own)).copied();
+            let is_behind = lookup.precedes(key, read, other, Order::Plain);
+            let is_before = lookup.precedes(key, other, own, Order::Plain);
+            let mut forbid = |(choice, side): Literal| {
+                problem.choices[choice as usize][side as usize].is_impossible = true;
+            };
+            match (behind, into) {
+                (_, Some(into)) if is_behind => forbid(into),
+                (Some(behind), _) if is_before => forbid(behind),
+                (Some(behind), Some(into)) => problem.exclusive.push((behind, into)),
+                _ => {}
+            }
+        }
+    }
+
     /// Whoever read a version and wrote the key comes right after it.
     fn forbid_lost_updates(&self, pairs: &[OpenPair], problem: &mut Problem) {
         let lookup = self.all.lookup;
-        let choices: HashMap<(u32, u32), (u32, u8)> = pairs
+        let choices: HashMap<(u32, u32), Literal> = pairs
             .iter()
             .zip(0..)
             .flat_map(|(p, number)| [((p.first, p.second), (number, 0)), ((p.second, p.first), (number, 1))])
@@ -329,19 +359,9 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
         for &transaction in &self.all.small.transactions {
             let observed: Vec<(u32, u32, u32)> = lookup.observed(transaction).collect();
             for (_, key, read) in observed {
-                let Some(own) = lookup.first_version(transaction, key) else { continue };
-                let order = lookup.order(key);
-                for other in order.start + 1..order.end {
-                    let writer = lookup.orders.writers[other as usize];
-                    let Some(&into) = choices.get(&(other, own)) else { continue };
-                    if writer == transaction || other == read {
-                        continue;
-                    }
-                    if lookup.precedes(key, read, other, Order::Plain) {
-                        problem.choices[into.0 as usize][into.1 as usize].is_impossible = true;
-                    } else if let Some(&behind) = choices.get(&(read, other)) {
-                        problem.exclusive.push((behind, into));
-                    }
+                let versions = lookup.installed(transaction).filter(|&(_, other, _)| other == key);
+                for (.., own) in versions {
+                    self.forbid_between(key, read, own, &choices, problem);
                 }
             }
         }

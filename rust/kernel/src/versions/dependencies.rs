@@ -156,22 +156,30 @@ impl Dependencies {
         let node = |version: u32| nodes[orders.writers[version as usize] as usize];
         for (order, key) in orders.keys.iter().zip(0..) {
             for version in order.start..order.end {
-                let reading = readers.of(version);
+                let mut reading = readers.of(version);
+                let once: Vec<u32>;
                 if reading.is_empty() {
                     continue;
+                }
+                if reading.windows(2).any(|pair| pair[0] == pair[1]) {
+                    once = reading.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
+                    reading = &once;
                 }
                 successors.iter_mut().for_each(Vec::clear);
                 if version + 1 < order.start + order.chain {
                     successors[0].push(node(version + 1));
                 }
                 if version == order.before_tail() {
-                    successors[0].extend(order.tail().map(node));
+                    let first = order.tail().filter(|&after| !orders.is_behind_another(after));
+                    successors[0].extend(first.map(node));
                 }
                 for extra in orders.extras_after(version) {
                     successors[Basis::of(extra.source) as usize].push(node(extra.after));
                 }
-                for basis in 0..BASES {
-                    self.junction(basis, key, reading, &successors[basis]);
+                for (basis, after) in successors.iter_mut().enumerate() {
+                    after.sort_unstable();
+                    after.dedup();
+                    self.junction(basis, key, reading, after);
                 }
             }
         }
@@ -313,8 +321,11 @@ fn write_read(
         };
         for operation in history.operations_of(transaction as usize) {
             let (source, observed) = (observations.sources[operation], orders.observed[operation]);
+            let is_by_reads = orders.source_of(history.operations.keys[operation]) == Source::ListRead;
             if source != NOBODY && source != INITIAL && observed != NOBODY {
                 add(source);
+                let seen = observations.seen(operation).iter().filter(|_| !is_by_reads);
+                seen.for_each(|&writer| add(writer));
             } else if observed != NOBODY {
                 add(orders.writers[observed as usize]);
             } else if history.operations.kinds[operation] == Kind::Read {

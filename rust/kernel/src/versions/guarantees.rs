@@ -105,7 +105,8 @@ impl<'s, 'h> Touches<'s, 'h> {
         let (demanded, _) = sides(guarantee, later);
         let pairs = noted.iter().flat_map(|&before| demanded.iter().map(move |&after| (before, after)));
         let is_back = |((_, before), (_, after)): &((u32, u32), (u32, u32))| {
-            self.lookup.precedes(earlier.key, *after, *before, Order::Plain)
+            let is_own = self.lookup.orders.writers[*before as usize] == self.transaction(later);
+            !(is_of_writes && is_own) && self.lookup.precedes(earlier.key, *after, *before, Order::Plain)
         };
         let (before, after) = pairs.into_iter().find(is_back)?;
         let (first, second) = (self.transaction(earlier), self.transaction(later));
@@ -180,15 +181,32 @@ fn sides(guarantee: Level, touch: &Touch) -> (&[(u32, u32)], &[(u32, u32)]) {
 /// earlier); nodes from `next` on stand for all versions up to some point of the session.
 fn demands(guarantee: Level, row: &[Touch], next: &mut u32, pairs: &mut Pairs) {
     let mut last: Option<u32> = None;
+    let mut waiting: Vec<u32> = Vec::new();
     for touch in row {
         let (demanded, noted) = sides(guarantee, touch);
         if let Some(before) = last {
             pairs.extend(demanded.iter().map(|&(_, version)| (version, before)));
         }
-        if noted.is_empty() {
+        for &(_, version) in demanded {
+            let own = |before: u32| touch.writes.iter().any(|&(_, own)| own == before);
+            let others = waiting.iter().filter(|&&before| !own(before));
+            pairs.extend(others.map(|&before| (version, before)));
+        }
+        waiting.extend(noted.iter().map(|&(_, version)| version));
+        // What a transaction wrote itself does not come before it, even if somebody knew of it earlier.
+        let is_later = |version: u32| {
+            let after = row.iter().filter(|other| other.node > touch.node);
+            after.flat_map(|other| &other.writes).any(|&(_, own)| own == version)
+        };
+        let (held, now): (Vec<u32>, Vec<u32>) = match guarantee {
+            Level::WritesFollowReads => waiting.drain(..).partition(|&version| is_later(version)),
+            _ => (Vec::new(), std::mem::take(&mut waiting)),
+        };
+        waiting = held;
+        if now.is_empty() {
             continue;
         }
-        pairs.extend(noted.iter().map(|&(_, version)| (*next, version)));
+        pairs.extend(now.into_iter().map(|version| (*next, version)));
         pairs.extend(last.map(|before| (*next, before)));
         last = Some(*next);
         *next += 1;

@@ -36,7 +36,8 @@ pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
     for &transaction in &small.transactions {
         for (read, key, version) in lookup.observed(transaction) {
             let Some(own) = lookup.first_version(transaction, key) else { continue };
-            match between(lookup, transaction, key, version, own) {
+            let mut versions = lookup.installed(transaction).filter(|&(_, other, _)| other == key);
+            match versions.find_map(|(.., own)| between(lookup, transaction, key, version, own)) {
                 Some(between) => found.push(Lost { transaction, key, read, between, is_mutual: false }),
                 None => open.push(Updater { version, transaction, key, read, own }),
             }

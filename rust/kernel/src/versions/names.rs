@@ -8,7 +8,7 @@ use super::orders::Source;
 use super::witness::{Paths, Relation, Step, Witnesses};
 use crate::graph::{Components, Edges};
 use crate::observations::NOBODY;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 /// The anomalies, by their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -288,22 +288,9 @@ impl Naming<'_, '_> {
         }
         let edges = self.small().dependencies(order);
         let writes: HashSet<(u32, u32)> = self.small().ww.iter().copied().collect();
-        let reads = self.small().wr.iter().filter(|pair| !writes.contains(*pair));
-        let flows = &self.cycles.flows[order as usize];
-        let mut by_component: Vec<(u32, (u32, u32))> = reads
-            .filter(|(node, before)| flows.of[*node as usize] == flows.of[*before as usize])
-            .map(|&pair| (flows.of[pair.0 as usize], pair))
-            .collect();
-        by_component.sort_unstable();
         let preferred = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
         for nodes in found {
-            let component = self.cycles.flows[order as usize].of[nodes[0] as usize];
-            let first = by_component.partition_point(|&(other, _)| other < component);
-            let reads: Vec<(u32, u32)> = by_component[first..]
-                .iter()
-                .take_while(|&&(other, _)| other == component)
-                .map(|&(_, pair)| pair)
-                .collect();
+            let reads = self.reads_inside(&nodes, &writes);
             if reads.is_empty() || !self.count(FLOWS[order as usize]) {
                 continue;
             }
@@ -312,6 +299,23 @@ impl Naming<'_, '_> {
                 self.show(FLOWS[order as usize], steps);
             }
         }
+    }
+
+    /// Who of these read from whom of them, without having overwritten him right away.
+    fn reads_inside(&self, nodes: &[u32], writes: &HashSet<(u32, u32)>) -> Vec<(u32, u32)> {
+        let Witnesses { small, lookup } = self.witnesses;
+        let inside: HashMap<u32, u32> = nodes.iter().map(|&n| (small.transactions[n as usize], n)).collect();
+        let mut found = Vec::new();
+        for &node in nodes {
+            let transaction = small.transactions[node as usize];
+            let writers = lookup.operations(transaction).flat_map(|read| lookup.read_from(read));
+            let members = writers.filter_map(|writer| inside.get(&writer).copied());
+            found.extend(members.map(|before| (node, before)));
+        }
+        found.retain(|pair| pair.0 != pair.1 && !writes.contains(pair));
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The shortest cycle through one of these edges.

@@ -110,6 +110,8 @@ pub struct Orders {
     pub operations: Vec<u32>,
     /// Further order between versions, sorted.
     pub extras: Vec<Extra>,
+    /// Versions outside the chains that recorded order puts behind others than the one before all of them.
+    behind: Vec<u32>,
     /// For each read the version that it showed as the last one; [`NOBODY`] if that is not known.
     pub observed: Vec<u32>,
     /// Sources that disagree.
@@ -175,6 +177,13 @@ impl Orders {
         );
         all.extras.sort_unstable();
         all.extras.dedup_by_key(|extra| (extra.before, extra.after));
+        let recorded = all.extras.iter().filter(|extra| {
+            let is_inferred =
+                matches!(extra.source, Source::ReadThenWrite | Source::Session | Source::RealTime);
+            !is_inferred && all.writers[extra.before as usize] != INITIAL
+        });
+        all.behind = recorded.map(|extra| extra.after).collect();
+        all.behind.sort_unstable();
         for &(operation, key, writer) in question.further {
             all.observed[operation as usize] = all.version_of(key, writer).unwrap_or(NOBODY);
         }
@@ -215,6 +224,18 @@ impl Orders {
     pub fn version_of(&self, key: u32, writer: u32) -> Option<u32> {
         let order = &self.keys[key as usize];
         (order.start..order.end).rev().find(|&version| self.writers[version as usize] == writer)
+    }
+
+    /// Whether a version is known to come after another one that nobody ordered in the chain.
+    #[must_use]
+    pub fn is_behind_another(&self, version: u32) -> bool {
+        self.behind.binary_search(&version).is_ok()
+    }
+
+    /// Who ordered the versions of a key.
+    #[must_use]
+    pub fn source_of(&self, key: u32) -> Source {
+        self.keys.get(key as usize).map_or(Source::Nothing, |order| order.source)
     }
 
     /// What comes right after `version` by further order.
@@ -443,9 +464,12 @@ impl<'q> Share<'q> {
                 self.found.speaking.push(*source);
             }
         }
-        let mut arranged = Arranged::new(versions, sequences.first(), is_list);
+        let mut arranged = Arranged::new(versions, sequences.first());
         for (source, groups) in sequences.iter().skip(1) {
             self.take(key, &mut arranged, *source, groups);
+        }
+        if is_list {
+            arranged.keep_program_order();
         }
         arranged
     }
@@ -695,12 +719,10 @@ struct Arranged {
 }
 
 impl Arranged {
-    fn new(versions: Versions, first: Option<&(Source, Vec<Vec<u32>>)>, is_list: bool) -> Self {
+    fn new(versions: Versions, first: Option<&(Source, Vec<Vec<u32>>)>) -> Self {
         let Some((source, groups)) = first else {
             let place_of = (1..=versions.len() as u32).collect();
-            let mut new = Self { versions, chain: 1, place_of, ..Self::default() };
-            new.keep_program_order(is_list);
-            return new;
+            return Self { versions, chain: 1, place_of, ..Self::default() };
         };
         let single = groups.iter().take_while(|group| group.len() == 1).count();
         let all = groups.iter().map(Vec::len).sum::<usize>() == versions.len();
@@ -732,26 +754,28 @@ impl Arranged {
             });
             new.extras = pairs.collect();
         }
-        new.keep_program_order(is_list);
         new
     }
 
-    /// One transaction's appends that nobody ordered.
-    fn keep_program_order(&mut self, is_list: bool) {
-        if !is_list {
-            return;
-        }
-        let mut last: hashbrown::HashMap<u32, u32> = hashbrown::HashMap::new();
+    /// One transaction's appends come in its order, unless sources say otherwise.
+    fn keep_program_order(&mut self) {
+        let mut last: hashbrown::HashMap<u32, (u32, u32)> = hashbrown::HashMap::new();
+        let mut further = Vec::new();
         for (&(writer, operation), place) in self.versions.iter().zip(1..) {
             if place < self.chain {
                 continue;
             }
-            if let Some(before) = last.insert(writer, place)
-                && self.versions[before as usize - 1].1 < operation
-            {
-                self.extras.push(Extra { before, after: place, source: Source::Nothing });
+            let (before, earlier) = last.insert(writer, (place, operation)).unwrap_or((0, operation));
+            if earlier < operation {
+                further.push(Extra { before, after: place, source: Source::Nothing });
             }
         }
+        if !further.is_empty() && !self.extras.is_empty() {
+            let all: Vec<Extra> = self.known().into_iter().chain(further.iter().copied()).collect();
+            let knots = knots(0..self.versions.len() as u32 + 1, &all);
+            further.retain(|extra| knots[extra.before as usize] != knots[extra.after as usize]);
+        }
+        self.extras.extend(further);
     }
 
     /// The new place of the version that was at `place`, the initial one counted.
