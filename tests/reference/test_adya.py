@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
@@ -15,11 +14,12 @@ from isoscope.levels import Level, implied, implying
 from isoscope.recorder import Recorder
 from isoscope.reference import adya, reads
 from isoscope.reference.dependencies import Dependencies
-from isoscope.reference.versions import RULES, Versions
+from isoscope.reference.versions import Versions
 from isoscope.verdict import Outcome
 
 from . import replays
 from .histories import random_history
+from .told import told
 from .version_histories import claims, random_claims, random_version_history, version_histories
 
 if TYPE_CHECKING:
@@ -165,21 +165,6 @@ def test_inference_decides_nothing_it_only_saves_completions() -> None:
     assert saved > SEEDS // 2
 
 
-def test_a_completion_is_a_total_order_that_contains_what_is_known() -> None:
-    for seed in range(SEEDS // 4):
-        versions = Versions(random_version_history(random.Random(seed)))
-        if versions.contradictions:
-            continue
-        known = versions.known(RULES).closed
-        orders = list(versions.completions(RULES))
-        assert orders
-        for order in orders:
-            assert known <= order.closed
-            for of_key in versions.of_key.values():
-                sequence = sorted(of_key, key=lambda v: sum((w, v) in order.closed for w in of_key))
-                assert all(pair in order.closed for pair in pairwise(sequence))
-
-
 def test_every_known_edge_is_there_in_every_completion() -> None:
     """Directly, or by way of versions that were not known to be in between."""
     for seed in range(SEEDS // 4):
@@ -217,7 +202,7 @@ def test_names_break_their_levels_and_explain_violations_on_many_seeds() -> None
     for seed in range(SEEDS):
         chooser = random.Random(seed)
         seen.update(assert_names_fit(random_version_history(chooser), random_claims(chooser)))
-    rare = {"long-fork-real-time", "write-skew-real-time", "dirty-update", "write-cycle"}
+    rare = {"long-fork-session", "long-fork-real-time", "write-skew-real-time", "dirty-update", "write-cycle"}
     assert {*WEAKEST, "no-commit-order", "contradictory-evidence"} - rare <= seen.keys()
 
 
@@ -227,32 +212,7 @@ def test_names_break_their_levels_and_explain_violations(history: History, assum
     assert_names_fit(history, assume)
 
 
-# Written by hand. A history is transactions in the order of their numbers, from 0: "session: operations".
-
-
-def told(*lines: str, **orders: list[Any]) -> History:
-    """`1: r(x,[1]) a(x,2) w(y,3)` is a transaction of session 1; orders of keys are declared."""
-    recorder = Recorder(initial=0)
-    for line in lines:
-        session, _, operations = line.partition(":")
-        with recorder.transaction(session=session) as transaction:
-            for operation in operations.split():
-                key, _, value = operation[2:-1].partition(",")
-                act: dict[str, Any] = {
-                    "r": transaction.read,
-                    "w": transaction.write,
-                    "a": transaction.append,
-                }
-                act[operation[0]](key, _value(value))
-    for key, values in orders.items():
-        recorder.version_order(key, values)
-    return recorder.history()
-
-
-def _value(text: str) -> int | list[int]:
-    if not text.startswith("["):
-        return int(text)
-    return [int(number) for number in text.strip("[]").split(";") if number]
+# Written by hand.
 
 
 def violated(history: History, *assume: str) -> frozenset[Level]:
@@ -363,10 +323,22 @@ CASES = [
         id="a session writes before what it read",
     ),
     pytest.param(
-        told("1: w(x,1)", "2: r(x,1)", x=[1]),
-        {},
-        frozenset(),
-        id="one write, one read",
+        told("1: w(x,1)", "1: r(y,0)", "2: w(y,1)", "2: r(x,0)"),
+        {"long-fork-session": 1},
+        breaks(Level.STRONG_SESSION_SNAPSHOT_ISOLATION, Level.PREFIX),
+        id="two sessions, each of which misses the other's write",
+    ),
+    pytest.param(
+        told("1: w(y,1)", "1: r(x,0)", "2: r(y,0) w(x,1)"),
+        {"write-skew-session": 1},
+        breaks(Level.STRONG_SESSION_SERIALIZABLE),
+        id="a session reads before what is before its own write",
+    ),
+    pytest.param(
+        told("1: w(x,1)", "1: w(x,2)", "2: r(x,2)", "2: r(x,1)"),
+        {"read-skew-session": 1},
+        breaks(Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION, Level.PREFIX),
+        id="a session goes back, if the other's writes are in its order",
     ),
 ]
 
@@ -378,3 +350,59 @@ def test_a_case_has_its_names_and_breaks_its_levels(
     assert violated(history) == levels
     assert adya.names(history) == names
     assert_agreement(history)
+
+
+def test_a_dirty_update_stands_behind_what_was_taken_back() -> None:
+    recorder = Recorder()
+    with recorder.transaction() as aborted:
+        aborted.append("x", 1)
+        aborted.abort()
+    with recorder.transaction() as behind:
+        behind.append("x", 2)
+    with recorder.transaction() as reader:
+        reader.read("x", [1, 2])
+    assert adya.names(recorder.history()) == {"dirty-update": 1}
+    assert violated(recorder.history()) == breaks(Level.PL_2)
+
+
+def test_a_claim_decides_what_no_level_infers() -> None:
+    """Who reads and then writes comes later: that is inferred from `pl-2` up, and claimed at every level."""
+    history = told("1: r(x,1) w(x,2) w(y,1)", "2: r(y,1) w(y,2) w(x,1)")
+    assert adya.outcome(history, Level.PL_1) is Outcome.HOLDS
+    assert adya.outcome(history, Level.PL_1, ["writes-follow-reads"]) is Outcome.VIOLATED
+    assert adya.names(history, ["writes-follow-reads"])["write-cycle"] == 1
+
+
+def test_versions_that_claims_put_before_themselves_break_every_level_but_the_guarantees() -> None:
+    history = told("1: w(x,1)", "2: w(x,2)", "3: r(x,1)", "3: r(x,2)", "3: r(x,1)")
+    assert Level.PL_1 not in violated(history)
+    assert violated(history, "sequential-keys") >= breaks(Level.PL_1)
+    assert adya.names(history, ["sequential-keys"])["cyclic-versions"] == 1
+
+
+def test_real_time_orders_what_was_over_and_nothing_else() -> None:
+    """A write, another one, and then a read of the first: only a level of real time minds."""
+    ticks = iter(range(6))
+    recorder = Recorder(initial=0, clock=lambda: next(ticks))
+    for kind, value in (("write", 1), ("write", 2), ("read", 1)):
+        with recorder.transaction() as transaction:
+            getattr(transaction, kind)("x", value)
+    assert violated(recorder.history()) == breaks(Level.STRONG_SNAPSHOT_ISOLATION)
+    assert adya.names(recorder.history()) == {"read-skew-real-time": 1}
+
+
+def test_where_sources_contradict_each_other_a_level_is_decided_if_all_of_them_agree() -> None:
+    """Declared is that 2 was first, the clock says 1: a session that reads 1 and then 2 went on or back."""
+    recorder = Recorder(initial=0)
+    for number in (1, 2):
+        with recorder.transaction() as transaction:
+            transaction.write("x", number)
+            transaction.timestamps(2 * number, 2 * number + 1)
+    for number in (1, 2):
+        with recorder.transaction(session=1) as transaction:
+            transaction.read("x", number)
+    recorder.version_order("x", [2, 1])
+    found = adya.outcomes(recorder.history())
+    assert found[Level.MONOTONIC_READS] is Outcome.UNKNOWN
+    assert found[Level.SERIALIZABLE] is Outcome.HOLDS
+    assert adya.names(recorder.history()) == {"contradictory-evidence": 1, "read-skew-session": 1}
