@@ -76,9 +76,24 @@ def by_brute_force(history: History) -> dict[Level, bool]:
         Level.SNAPSHOT_ISOLATION: replays.is_snapshot(history),
         Level.STRONG_SESSION_SNAPSHOT_ISOLATION: replays.is_snapshot(history, session),
         Level.STRONG_SNAPSHOT_ISOLATION: replays.is_snapshot(history, real_time),
+        Level.PL_2: replays.is_committed(history),
+        Level.STRONG_SESSION_PL_2: replays.is_committed(history, session),
+        Level.STRONG_PL_2: replays.is_committed(history, real_time),
+        Level.CURSOR_STABILITY: replays.is_cursor_stable(history),
+        Level.UPDATE_SERIALIZABLE: replays.is_update_serializable(history),
         Level.PREFIX: replays.is_prefix(history),
         Level.PARALLEL_SNAPSHOT_ISOLATION: replays.is_parallel(history),
         Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION: replays.is_parallel(history, session),
+    }
+
+
+def guarantees(history: History) -> dict[Level, bool]:
+    """Whether the session guarantees hold, if no read is wrong by itself."""
+    return {
+        Level.READ_YOUR_WRITES: replays.keeps(history, "write", "read"),
+        Level.MONOTONIC_READS: replays.keeps(history, "read", "read"),
+        Level.MONOTONIC_WRITES: replays.keeps(history, "write", "write"),
+        Level.WRITES_FOLLOW_READS: replays.keeps(history, "read", "write"),
     }
 
 
@@ -86,7 +101,9 @@ def assert_agreement(history: History) -> dict[Level, Outcome]:
     """Every level that brute force can decide has its outcome, unless evidence is contradictory."""
     found = adya.outcomes(history)
     if not Versions(history).contradictions:
-        for level, holds in by_brute_force(history).items():
+        is_clean = not reads.judge(history).findings
+        decided = {**by_brute_force(history), **(guarantees(history) if is_clean else {})}
+        for level, holds in decided.items():
             assert found[level] is (Outcome.HOLDS if holds else Outcome.VIOLATED), level
     return found
 
