@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-from isoscope.levels import Level, implied, implying
+from isoscope.formats import load
+from isoscope.history import Range, VersionSource
+from isoscope.levels import Level, implied, implying, parse
 from isoscope.recorder import Recorder
 from isoscope.reference import adya, reads
 from isoscope.reference.dependencies import Dependencies
 from isoscope.reference.versions import Versions
 from isoscope.verdict import Outcome
+from tests.oracle.test_oracle import THIN_AIR, elle, is_readable, written
 
 from . import replays
 from .histories import random_history
@@ -23,6 +26,8 @@ from .told import told
 from .version_histories import claims, random_claims, random_version_history, version_histories
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from isoscope.history import History
 
 DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
@@ -423,3 +428,73 @@ def test_where_sources_contradict_each_other_a_level_is_decided_if_all_of_them_a
     assert found[Level.MONOTONIC_READS] is Outcome.UNKNOWN
     assert found[Level.SERIALIZABLE] is Outcome.HOLDS
     assert adya.names(recorder.history()) == {"contradictory-evidence": 1, "read-skew-session": 1}
+
+
+def test_an_append_that_may_be_another_s_leaves_undecided_what_is_not_violated() -> None:
+    """Two lost updates, if the elements were different: they have no versions, so nobody may say `holds`."""
+    history = told("1: r(x,[]) a(x,1)", "2: r(x,[]) a(x,1)")
+    assert set(adya.outcomes(history).values()) == {Outcome.UNKNOWN}
+    assert adya.outcome(told("1: r(x,[]) a(x,1)", "2: a(x,2)"), Level.SERIALIZABLE) is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("kind", ["delete", "mixed", "range"])
+@pytest.mark.parametrize(("seen", "expected"), [(1, Outcome.UNKNOWN), (2, Outcome.VIOLATED)])
+def test_what_is_not_judged_leaves_levels_unknown_but_a_violation_stands(
+    kind: str, seen: int, expected: Outcome
+) -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction() as writer:
+        writer.write("x", 1)
+    with recorder.transaction() as reader:
+        reader.read("x", seen)
+        if kind == "delete":
+            reader.delete("y")
+        elif kind == "mixed":
+            reader.append("y", 1)
+            reader.write("y", 2)
+        else:
+            reader.range_read(Range(low=0))
+    found = adya.outcomes(recorder.history())
+    assert (found[Level.PL_1], found[Level.PL_2]) == (Outcome.UNKNOWN, expected)
+
+
+def test_a_log_proves_that_an_indeterminate_transaction_committed() -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as writer:
+        writer.write("x", 1)
+        writer.indeterminate()
+    with recorder.transaction(session=1) as reader:
+        reader.read("x", 0)
+    assert violated(recorder.history()) == frozenset()
+    recorder.version_order("x", [1], source=VersionSource.LOG)
+    assert Level.READ_YOUR_WRITES in violated(recorder.history())
+
+
+# Elle.
+
+#: Elle is told an order of transactions there, which is no evidence of a history.
+TOLD = "transaction-order"
+ELLE = [
+    pytest.param(case, id=f"{number}-{case['name']}")
+    for number, case in enumerate(elle())
+    if case["level"] == "check" and case["options"].get("consistency-models") and case["ops"]
+    if isinstance(case["expected_valid"], bool) and is_readable(case)
+    if case["name"] not in THIN_AIR and TOLD not in case["options"]
+]
+ASSUME = {
+    "wfr-keys?": "writes-follow-reads",
+    "sequential-keys?": "sequential-keys",
+    "linearizable-keys?": "linearizable-keys",
+}
+
+
+@pytest.mark.parametrize("case", ELLE)
+def test_a_case_of_elle_gets_the_right_answer(case: dict[str, Any], tmp_path: Path) -> None:
+    """Where Elle is known to be wrong, it calls valid what is not."""
+    history = load(written(case, "edn", tmp_path), format="jepsen")
+    claimed = [ASSUME[name] for name, value in case["options"].items() if name in ASSUME and value]
+    models = [parse(f"elle:{model}") for model in case["options"]["consistency-models"]]
+    found = [adya.outcome(history, level, claimed) for level in models]
+    is_valid = case["expected_valid"] and not {"known_bug", "known_gap"} & case.keys()
+    assert (Outcome.VIOLATED in found) is not is_valid
+    assert Outcome.UNKNOWN not in found
