@@ -88,5 +88,12 @@ def test_a_read_of_the_initial_state_misses_every_version_that_may_be_the_first(
     assert {(edge.before, edge.after, edge.relation) for edge in found} == {(2, 0, "rw"), (2, 1, "rw")}
 
 
+def test_a_list_that_is_no_beginning_of_the_longest_shows_its_writers_and_misses_nobody() -> None:
+    found = edges(told("1: a(x,1)", "2: a(x,2)", "3: a(x,3)", "4: r(x,[1;2])", "5: r(x,[2])"))
+    of_last = {(edge.before, edge.after, edge.relation) for edge in found if 4 in edge[:2]}
+    assert of_last == {(1, 4, "wr")}
+    assert (3, 2, "rw") in {(edge.before, edge.after, edge.relation) for edge in found}
+
+
 def test_what_a_transaction_does_with_its_own_writes_is_no_edge() -> None:
     assert edges(told("1: a(x,1) r(x,[1]) a(x,2) r(x,[1;2])")) == set()

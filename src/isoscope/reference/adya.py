@@ -153,7 +153,10 @@ def _overwritten(graph: Graph) -> Iterator[tuple[int, object]]:
 
 
 def _monotonic_view(graph: Graph) -> bool:
-    """PL-2, and no read misses what an earlier operation, or the same, depends on (G-monotonic)."""
+    """PL-2, and no read misses what an earlier operation, or the same, depends on (G-monotonic).
+
+    By the same read alone there would be a cycle without rw: whoever overwrote it depends on what it shows.
+    """
     depends = closure(graph.relation(*_DEPENDS))
     if not is_acyclic(depends):
         return False
