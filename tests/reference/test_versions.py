@@ -11,7 +11,8 @@ import pytest
 
 from isoscope.history import Interval, Operation, OperationKind, Status, Transaction, VersionSource
 from isoscope.recorder import Recorder, build
-from isoscope.reference.versions import RULES, Versions, real_time
+from isoscope.reference.real_time import real_time
+from isoscope.reference.versions import RULES, Versions
 
 from .told import told
 from .version_histories import random_version_history
