@@ -7,7 +7,7 @@ For a handful of transactions whose values are unique, and initial values that a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, combinations, permutations, product
 from typing import TYPE_CHECKING
@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
     Order = tuple[Transaction, ...]
 
-__all__ = ["is_parallel", "is_prefix", "is_serializable", "is_snapshot", "real_time", "session_order"]
+__all__ = [
+    "is_committed",
+    "is_cursor_stable",
+    "is_parallel",
+    "is_prefix",
+    "is_serializable",
+    "is_snapshot",
+    "is_update_serializable",
+    "keeps",
+    "real_time",
+    "session_order",
+]
 
 _WRITES = (OperationKind.WRITE, OperationKind.APPEND)
 Pairs = frozenset[tuple[int, int]]
@@ -65,6 +76,38 @@ def is_prefix(history: History) -> bool:
     return _some_order(history, given, lambda run, t: run.has_snapshot(t, may_conflict=True))
 
 
+def is_committed(history: History, given: Pairs = frozenset()) -> bool:
+    """PL-2: each read by itself returns what some beginning of the order left."""
+    return _some_order(history, given, lambda run, t: run.has_snapshots(t, may_conflict=True))
+
+
+def is_cursor_stable(history: History) -> bool:
+    """PL-2, and nobody writes a key between a read of it and the commit of the reader, if that writes it."""
+    return _some_order(history, frozenset(), lambda run, t: run.has_snapshots(t, may_conflict=False))
+
+
+def is_update_serializable(history: History) -> bool:
+    """Who writes is serializable; each of the others fits into some such order with the same versions."""
+    for committed in _committed(history):
+        writing = [t for t in committed if _keys(t)]
+        runs = [_Run(history, order, frozenset()) for order in permutations(writing)]
+        serial = [run for run in runs if run.agrees_with_evidence() and run.is_serial()]
+        reading = [t for t in committed if t not in writing]
+        for versions in {run.versions() for run in serial}:
+            same = [run.order for run in serial if run.versions() == versions]
+            if all(_fits(history, reader, same) for reader in reading):
+                return True
+    return False
+
+
+def _fits(history: History, reader: Transaction, orders: list[Order]) -> bool:
+    return any(
+        _Run(history, order, frozenset()).reads_from(reader, order[:size])
+        for order in orders
+        for size in range(len(order) + 1)
+    )
+
+
 def is_parallel(history: History, given: Pairs = frozenset()) -> bool:
     """Cerone and Gotsman 2018: some visibility is transitive, and of two writers of a key one sees the other.
 
@@ -99,6 +142,50 @@ def _partial_orders(size: int) -> list[frozenset[tuple[int, int]]]:
         for ways in product(("", "<", ">"), repeat=len(pairs))
     )
     return [r for r in relations if all((a, d) in r for a, b in r for c, d in r if b == c)]
+
+
+def keeps(history: History, first: str, second: str) -> bool:
+    """A session guarantee: key by key, some order in which what a session reads or writes never goes back.
+
+    `first` and `second` are `read` or `write`, as two transactions of a session do to one key. No read may be
+    one that only `pl-1` allows.
+    """
+    return any(
+        all(_keeps_key(history, committed, key, (first, second)) for key in history.keys)
+        for committed in _committed(history)
+    )
+
+
+def _keeps_key(history: History, committed: Order, key: object, uses: tuple[str, str]) -> bool:
+    writers = [t for t in committed if key in _keys(t)]
+    return any(
+        run.agrees_with_evidence(key) and _never_goes_back(run, committed, key, uses)
+        for order in permutations(writers)
+        for run in [_Run(history, order, frozenset())]
+    )
+
+
+def _never_goes_back(run: _Run, committed: Order, key: object, uses: tuple[str, str]) -> bool:
+    states = {t.number: {"read": run.states_read(t, key), "write": run.states_written(t)} for t in committed}
+    if any(len(states[t.number]["read"]) < len(_external(t, key)) for t in committed):
+        return False  # a read shows no state of this order
+    return all(
+        earlier <= later
+        for before, after in _within(session_order(run.history), committed)
+        for earlier in states[before][uses[0]]
+        for later in states[after][uses[1]]
+    )
+
+
+def _external(reader: Transaction, key: object) -> list[int]:
+    """Places of the reads of a key that show something of others."""
+    places: list[int] = []
+    for place, operation in enumerate(reader.operations):
+        if operation.key == key and operation.kind is OperationKind.WRITE:
+            return places
+        if operation.key == key and operation.kind is OperationKind.READ:
+            places.append(place)
+    return places
 
 
 def _some_order(history: History, given: Pairs, can_run: Callable[[_Run, Transaction], bool]) -> bool:
@@ -162,6 +249,28 @@ class _Run:
             and (may_conflict or not any(_keys(t) & _keys(reader) for t in earlier[size:]))
         )
 
+    def has_snapshots(self, reader: Transaction, *, may_conflict: bool) -> bool:
+        """Whether each read can have been from some beginning of the order, one by one."""
+        earlier = self.before(reader)
+        return all(
+            any(
+                self.reads_from(_with_only(reader, place), earlier[:size])
+                for size in range(len(earlier) + 1)
+                if may_conflict
+                or read.key not in _keys(reader)
+                or not any(read.key in _keys(t) for t in earlier[size:])
+            )
+            for place, read in enumerate(reader.operations)
+            if read.kind is OperationKind.READ
+        )
+
+    def is_serial(self) -> bool:
+        return all(self.reads_from(t, self.before(t)) for t in self.order)
+
+    def versions(self) -> tuple[tuple[object, ...], ...]:
+        """What was installed in each key, in order."""
+        return tuple(tuple(self.installed(key)) for key in self.history.keys)
+
     def reads_from(self, reader: Transaction, order: Order) -> bool:
         """Whether every read returns what those in the order left, and then the reader itself."""
         store: dict[object, list[object]] = {}
@@ -179,17 +288,36 @@ class _Run:
             _apply(store, operation.kind, operation.key, operation.value)
         return True
 
-    def agrees_with_evidence(self) -> bool:
+    def agrees_with_evidence(self, only: object = None) -> bool:
         """Whether logs, declared orders and timestamps say the same of what was written when."""
         return all(
             _is_within(values, self.installed(key))
             for recorded in self.history.version_orders
             for key, values in recorded.versions.items()
+            if only in (None, key)
         ) and all(
             before.commit is None or after.commit is None or before.commit <= after.commit
             for before, after in combinations(self.order, 2)
             if _keys(before) & _keys(after)
         )
+
+    def states_read(self, reader: Transaction, key: object) -> list[int]:
+        """After which writer of a key, from 1, each read of others was; 0 is before all of them.
+
+        A list that shows others alone is a beginning of the whole only if the reader's elements come later.
+        """
+        others = tuple(t for t in self.order if t is not reader)
+        own = self.order.index(reader) if reader in self.order else len(others)
+        return [
+            self.order.index(others[size - 1]) + 1 if size else 0
+            for place in _external(reader, key)
+            for size in range(len(others) + 1)
+            if size <= own or not isinstance(reader.operations[place].value, tuple)
+            if self.reads_from(_with_only(reader, place), others[:size])
+        ]
+
+    def states_written(self, writer: Transaction) -> list[int]:
+        return [self.order.index(writer) + 1] if writer in self.order else []
 
     def installed(self, key: object) -> list[object]:
         """The last write of each transaction to a register, or every append to a list."""
@@ -199,6 +327,12 @@ class _Run:
             appended = [o.value for o in writes if o.kind is OperationKind.APPEND]
             found += appended or [o.value for o in writes][-1:]
         return found
+
+
+def _with_only(reader: Transaction, place: int) -> Transaction:
+    """The transaction with one of its reads, and all its writes."""
+    kept = [o for at, o in enumerate(reader.operations) if at == place or o.kind is not OperationKind.READ]
+    return replace(reader, operations=tuple(kept))
 
 
 def _apply(store: dict[object, list[object]], kind: OperationKind, key: object, value: object) -> None:

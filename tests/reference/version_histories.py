@@ -1,7 +1,7 @@
 """Small random histories with version orders, timestamps and intervals, true ones and false ones.
 
 Transactions commit in an order of their own and read from a beginning of it, as the history's view says: the
-whole of it (serializable), a shorter one (snapshot isolation or less), or one's own idea of it. The evidence
+whole of it (serializable), a shorter one (snapshot isolation or less), or from any part of it. The evidence
 beside the operations is what that order says, or something else.
 """
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 SESSIONS = (1, 2, 3, 4)
 #: From what a transaction reads: all that committed before it; some beginning of that, with what its session
-#: did or without; a beginning of an order of its own; for every read another beginning.
-VIEWS = ("newest", "newest", "snapshot", "snapshot", "session", "fork", "fork", "stale")
+#: did or without; any of that; for every read another beginning.
+VIEWS = ("newest", "snapshot", "snapshot", "session", "fork", "fork", "fork", "stale")
 STATUSES = (
     (Status.COMMITTED,),
     (Status.COMMITTED,),
     (Status.COMMITTED, Status.COMMITTED, Status.INDETERMINATE),
     (Status.COMMITTED, Status.COMMITTED, Status.ABORTED, Status.INDETERMINATE),
 )
-SOURCES = ((), (), (VersionSource.DECLARED,), (VersionSource.LOG,), tuple(VersionSource))
+SOURCES = ((), (VersionSource.DECLARED,), (VersionSource.LOG,), tuple(VersionSource))
 INITIALS = (Initial(value=0), Initial(value=None), Initial(), Initial(value=0, replaceable=True))
 
 
@@ -89,18 +89,20 @@ class _Store:
         self.keys = choose((("x",), ("x", "y"), ("x", "y"), ("x", "y", "z")))
         self.lists = choose(((), (), self.keys, self.keys[:1]))
         self.lengths = choose(((1, 2, 3), (2, 2, 3), (2, 3, 4)))
-        self.roles = choose(("any", "any", "all keys", "writers and readers"))
-        self.view = choose(VIEWS)
+        self.roles = choose(("any", "any", "any", "all keys", "writers first", "writers first"))
+        self.view = choose(("fork", "fork", "fork", "snapshot") if self.roles == "writers first" else VIEWS)
         self.lies = choose((0, 0, 0, 0, 1, 3))
+        self.is_dirty = choose((False, False, False, True))
         self.initial = choose(INITIALS[:1] if self.unique else INITIALS)
         sessions = choose((SESSIONS, SESSIONS, SESSIONS[:2]))
         self.sessions = [choose(sessions) for _ in range(self.size)]
         statuses = choose(STATUSES)
         self.statuses = [choose(statuses) for _ in range(self.size)]
         self.order = self.shuffled(range(self.size)) if choose((True, False)) else [*range(self.size)]
-        self.plan = [self.planned() for _ in range(self.size)]
+        self.plan = [self.planned(number) for number in range(self.size)]
         self.begun = {number: self.begin(place) for place, number in enumerate(self.order)}
-        self.clock = choose(("none", "none", "true", "true", "ties", "wrong"))
+        self.record = choose(("none", "true", "true", "gaps", "wrong"))
+        self.clock = "none" if self.record == "wrong" else choose(("none", "true", "ties", "wrong"))
         self.times = choose(("none", "interval", "interval", "positions", "wrong"))
 
     def shuffled(self, numbers: Iterable[int]) -> list[int]:
@@ -109,13 +111,14 @@ class _Store:
 
     # Operations.
 
-    def planned(self) -> list[tuple[str, int | None]]:
+    def planned(self, number: int) -> list[tuple[str, int | None]]:
         """Keys to be written, with values, and to be read, without."""
         choose = self.chooser.choice
-        if self.roles == "writers and readers" and choose((True, False)):
-            return [(choose(self.keys), self.value())]
+        place = self.order.index(number)
+        if self.roles == "writers first" and place < self.size // 2:
+            return [(self.keys[place % len(self.keys)], self.value())]
         # Who reads every key sees one thing and misses another.
-        is_written = {"writers and readers": (False,), "all keys": (False, False, True)}
+        is_written = {"writers first": (False, False, False, True), "all keys": (False, False, True)}
         some = [choose(self.keys) for _ in range(choose(self.lengths))]
         return [
             (key, self.value() if choose(is_written.get(self.roles, (True, False))) else None)
@@ -138,13 +141,14 @@ class _Store:
         return self.chooser.choice(range(least, place + 1))
 
     def lasting(self, numbers: Iterable[int]) -> list[int]:
-        return [number for number in numbers if self.statuses[number] is not Status.ABORTED]
+        return [n for n in numbers if self.is_dirty or self.statuses[n] is not Status.ABORTED]
 
     def transaction(self, number: int) -> Transaction:
         operations: list[Operation] = []
         known = self.order[: self.begun[number]]
         if self.view == "fork":
-            known = self.shuffled(n for n in known if self.chooser.choice((True, True, False)))
+            earlier = self.order[: self.order.index(number)]
+            known = [n for n in earlier if self.chooser.choice((True, False))]
         for key, value in self.plan[number]:
             kind = OperationKind.APPEND if key in self.lists else OperationKind.WRITE
             own = [o.value for o in operations if o.key == key and o.kind is kind]
@@ -204,9 +208,9 @@ class _Store:
     def versions(self) -> list[tuple[VersionSource, Scalar, Scalar]]:
         choose = self.chooser.choice
         found: list[tuple[VersionSource, Scalar, Scalar]] = []
-        for key in self.keys:
+        for key in self.keys if self.record != "none" else ():
+            order = self.shuffled(self.order) if self.record == "wrong" else self.order
             for source in choose(SOURCES):
-                order = self.order if choose((True, True, True, False)) else self.shuffled(self.order)
                 values = [value for n in self.lasting(order) for value in self.writes(n, key)]
-                found += [(source, key, value) for value in values if choose(range(5))]
+                found += [(source, key, v) for v in values if self.record != "gaps" or choose(range(3))]
         return found

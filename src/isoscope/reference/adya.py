@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache, cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from isoscope.history import OperationKind, Status
 from isoscope.levels import Level, implied
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Condition: TypeAlias = Callable[[Graph], bool]
 
-__all__ = ["LEVELS", "names", "outcome", "outcomes"]
+__all__ = ["DEFINITIONS", "LEVELS", "Definition", "names", "outcome", "outcomes"]
 
 _DEPENDS = ("wr", "ww")
 _READ = ("read-then-write",)
@@ -90,12 +90,12 @@ class _Judge:
         return Outcome.UNKNOWN if self.is_undecided else Outcome.HOLDS
 
     def can_be_completed(self, level: Level) -> bool:
-        rules, condition = _DEFINITIONS[level]
+        rules, condition = DEFINITIONS[level]
         return any(condition(graph) for graph in self.complete(*rules))
 
     def known_breaks(self, level: Level) -> bool:
         """Whether nothing has to be completed to see that the level is broken."""
-        rules, condition = _DEFINITIONS[level]
+        rules, condition = DEFINITIONS[level]
         return not condition(self.known(*rules))
 
     def has_forbidden_reads(self, level: Level) -> bool:
@@ -153,7 +153,10 @@ def _overwritten(graph: Graph) -> Iterator[tuple[int, object]]:
 
 
 def _monotonic_view(graph: Graph) -> bool:
-    """PL-2, and no read misses what an earlier operation, or the same, depends on (G-monotonic)."""
+    """PL-2, and no read misses what an earlier operation, or the same, depends on (G-monotonic).
+
+    By the same read alone there would be a cycle without rw: whoever overwrote it depends on what it shows.
+    """
     depends = closure(graph.relation(*_DEPENDS))
     if not is_acyclic(depends):
         return False
@@ -209,37 +212,44 @@ _GUARANTEES: dict[Level, Condition] = {
     Level.WRITES_FOLLOW_READS: partial(_guarantee, first="read", second="write"),
 }
 
-#: What may be inferred of versions, because the opposite would break the level by itself; and the condition.
-_DEFINITIONS: dict[Level, tuple[tuple[str, ...], Condition]] = {
-    Level.PL_1: ((), _acyclic("ww")),
-    Level.STRONG_SESSION_PL_1: (_SESSION, _acyclic("ww", *_SESSION)),
-    Level.STRONG_PL_1: (_REAL_TIME, _acyclic("ww", *_REAL_TIME)),
-    Level.PL_2: (_READ, _acyclic(*_DEPENDS)),
-    Level.STRONG_SESSION_PL_2: (_READ + _SESSION, _acyclic(*_DEPENDS, *_SESSION)),
-    Level.STRONG_PL_2: (_READ + _REAL_TIME, _acyclic(*_DEPENDS, *_REAL_TIME)),
-    Level.CURSOR_STABILITY: (_READ, _cursor_stability),
-    Level.MONOTONIC_VIEW: (_READ, _monotonic_view),
+
+class Definition(NamedTuple):
+    """What may be inferred of versions, because the opposite would break the level; and its condition."""
+
+    rules: tuple[str, ...]
+    condition: Condition
+
+
+DEFINITIONS: dict[Level, Definition] = {
+    Level.PL_1: Definition((), _acyclic("ww")),
+    Level.STRONG_SESSION_PL_1: Definition(_SESSION, _acyclic("ww", *_SESSION)),
+    Level.STRONG_PL_1: Definition(_REAL_TIME, _acyclic("ww", *_REAL_TIME)),
+    Level.PL_2: Definition(_READ, _acyclic(*_DEPENDS)),
+    Level.STRONG_SESSION_PL_2: Definition(_READ + _SESSION, _acyclic(*_DEPENDS, *_SESSION)),
+    Level.STRONG_PL_2: Definition(_READ + _REAL_TIME, _acyclic(*_DEPENDS, *_REAL_TIME)),
+    Level.CURSOR_STABILITY: Definition(_READ, _cursor_stability),
+    Level.MONOTONIC_VIEW: Definition(_READ, _monotonic_view),
     # Without predicates, Adya's PL-2+ is parallel snapshot isolation.
-    Level.CONSISTENT_VIEW: (_READ, _no_single_rw_cycle),
-    Level.PARALLEL_SNAPSHOT_ISOLATION: (_READ, _no_single_rw_cycle),
-    Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION: (
+    Level.CONSISTENT_VIEW: Definition(_READ, _no_single_rw_cycle),
+    Level.PARALLEL_SNAPSHOT_ISOLATION: Definition(_READ, _no_single_rw_cycle),
+    Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION: Definition(
         _READ + _SESSION,
         partial(_no_single_rw_cycle, times=_SESSION),
     ),
-    Level.UPDATE_SERIALIZABLE: (_READ, _update_serializable),
-    Level.PREFIX: (_READ + _SESSION, partial(_snapshot, times=_SESSION, prefix=True)),
-    Level.SNAPSHOT_ISOLATION: (_READ, _snapshot),
-    Level.STRONG_SESSION_SNAPSHOT_ISOLATION: (_READ + _SESSION, partial(_snapshot, times=_SESSION)),
-    Level.STRONG_SNAPSHOT_ISOLATION: (_READ + _REAL_TIME, partial(_snapshot, times=_REAL_TIME)),
+    Level.UPDATE_SERIALIZABLE: Definition(_READ, _update_serializable),
+    Level.PREFIX: Definition(_READ + _SESSION, partial(_snapshot, times=_SESSION, prefix=True)),
+    Level.SNAPSHOT_ISOLATION: Definition(_READ, _snapshot),
+    Level.STRONG_SESSION_SNAPSHOT_ISOLATION: Definition(_READ + _SESSION, partial(_snapshot, times=_SESSION)),
+    Level.STRONG_SNAPSHOT_ISOLATION: Definition(_READ + _REAL_TIME, partial(_snapshot, times=_REAL_TIME)),
     # Without predicates, PL-2.99 is PL-3.
-    Level.REPEATABLE_READ: (_READ, _acyclic(*_DEPENDS, "rw")),
-    Level.SERIALIZABLE: (_READ, _acyclic(*_DEPENDS, "rw")),
-    Level.STRONG_SESSION_SERIALIZABLE: (_READ + _SESSION, _acyclic(*_DEPENDS, "rw", *_SESSION)),
-    Level.STRICT_SERIALIZABLE: (_READ + _REAL_TIME, _acyclic(*_DEPENDS, "rw", *_REAL_TIME)),
-    **{level: ((), condition) for level, condition in _GUARANTEES.items()},
+    Level.REPEATABLE_READ: Definition(_READ, _acyclic(*_DEPENDS, "rw")),
+    Level.SERIALIZABLE: Definition(_READ, _acyclic(*_DEPENDS, "rw")),
+    Level.STRONG_SESSION_SERIALIZABLE: Definition(_READ + _SESSION, _acyclic(*_DEPENDS, "rw", *_SESSION)),
+    Level.STRICT_SERIALIZABLE: Definition(_READ + _REAL_TIME, _acyclic(*_DEPENDS, "rw", *_REAL_TIME)),
+    **{level: Definition((), condition) for level, condition in _GUARANTEES.items()},
 }
 #: All levels that are decided here.
-LEVELS = tuple(level for level in Level if level in _DEFINITIONS)
+LEVELS = tuple(level for level in Level if level in DEFINITIONS)
 
 
 # Names.

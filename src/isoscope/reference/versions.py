@@ -18,9 +18,10 @@ from functools import cached_property
 from itertools import combinations, pairwise, product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope.history import Interval, Status, VersionSource
+from isoscope.history import VersionSource
 from isoscope.reference import reads
 from isoscope.reference.observations import INITIAL, Observation, Observations
+from isoscope.reference.real_time import real_time
 from isoscope.reference.weak import closure, components, session_order
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from isoscope.history import History, Operation, Scalar, Transaction
     from isoscope.reference.weak import Relation
 
-__all__ = ["CLAIMS", "RULES", "SOURCES", "Order", "Version", "Versions", "real_time"]
+__all__ = ["CLAIMS", "RULES", "SOURCES", "Order", "Version", "Versions"]
 
 #: Who says that one version came before another, strongest first.
 SOURCES = ("list read", "log", "declared", "timestamps")
@@ -379,33 +380,3 @@ def _linear(versions: Sequence[Version], known: frozenset[Pair]) -> Iterator[tup
 def _can_go_on(version: Version, rest: Sequence[Version], known: frozenset[Pair]) -> bool:
     mine = [other for other in rest if other.writer == version.writer]
     return any(not any((other, v) in known for other in rest) for v in mine)
-
-
-def real_time(history: History, count: frozenset[int]) -> Relation:
-    """One transaction was over before the other began: by places of events if there are any, else by clock.
-
-    An indeterminate transaction may take effect at any time later, so nothing comes after it.
-    """
-    transactions = [t for t in history if t.number in count]
-    by_place = any(t.positions is not None for t in history)
-    lives = {t.number: (t.positions or _NEVER) if by_place else _interval(t) for t in transactions}
-    ends = {t.number: lives[t.number].complete for t in transactions if t.status is Status.COMMITTED}
-    return frozenset(
-        (before, after)
-        for before, end in ends.items()
-        for after, life in lives.items()
-        if end is not None and life.invoke is not None and end < life.invoke
-    )
-
-
-_NEVER = Interval(None, None)
-
-
-def _interval(transaction: Transaction) -> Interval:
-    """From the first invocation to the last completion."""
-    if transaction.interval is not None:
-        return transaction.interval
-    intervals = [o.interval for o in transaction.operations if o.interval is not None]
-    begins = [i.invoke for i in intervals if i.invoke is not None]
-    ends = [i.complete for i in intervals if i.complete is not None]
-    return Interval(min(begins, default=None), max(ends, default=None))
