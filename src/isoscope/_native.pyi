@@ -16,6 +16,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "generate",
+    "judge_predicates",
     "judge_values",
     "table_columns",
 ]
@@ -215,3 +216,9 @@ def judge_values(
     Happens-before is computed by `method`: 0 lazily, 1 with vector clocks, 2 with tree clocks, 3 by
     traversal. `limits` are those on the steps and on the bytes of clocks.
     """
+
+# Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
+_Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]
+
+def judge_predicates(columns: Columns) -> _Predicates:
+    """What predicate reads, and reads of keys that are deleted at times, observed and missed."""

@@ -38,9 +38,6 @@ const WORKLOADS: &str = "only list-append, rw-register and closed-predicate tran
 
 const PREDICATES: &str = "a predicate that is `:true`, `[:= integer]` or `[:mod positive-integer integer]`";
 
-/// The statement kind of what an event `:init` inserts.
-pub(crate) const INIT: &str = "init";
-
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventType {

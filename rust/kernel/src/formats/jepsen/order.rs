@@ -5,10 +5,10 @@
 //! real-time order that nobody saw.
 
 use super::MISSING;
-use super::write::{is_init, predicate_of};
 use crate::evidence::has_event_order;
 use crate::formats::json;
 use crate::history::{History, Kind, Label, Status};
+use crate::predicates::{Predicate, is_init};
 use crate::value::{AtomKind, Value};
 use hashbrown::HashSet;
 
@@ -126,7 +126,7 @@ fn loses_values_of_deletes(history: &History) -> bool {
 
 fn loses_range_reads(history: &History) -> bool {
     let is_range_read = |&place: &usize| history.operations.kinds[place] == Kind::RangeRead;
-    (0..history.operation_count()).filter(is_range_read).any(|place| predicate_of(history, place).is_none())
+    (0..history.operation_count()).filter(is_range_read).any(|place| Predicate::of(history, place).is_none())
 }
 
 fn loses_predicates(history: &History) -> bool {

@@ -1,10 +1,11 @@
 //! From events to transactions: a completion joins the open invocation of its process.
 
-use super::{Batch, Event, EventType, INIT, Jepsen, MISSING, MicroOperation, UNUSABLE};
+use super::{Batch, Event, EventType, Jepsen, MISSING, MicroOperation, UNUSABLE};
 use crate::builder::Details;
 use crate::error::ParseError;
 use crate::formats::edn;
 use crate::history::{Kind, Label, Status};
+use crate::predicates::INIT;
 use crate::value::{AtomKind, Translation, Value};
 
 /// Whether one vector holds all events of a file.

@@ -2,12 +2,11 @@
 //!
 //! [`super::order`] says in which order the events come.
 
-use super::INIT;
 use super::notation::Notation;
 use super::order::{Order, Step};
 use crate::formats::json;
-use crate::history::{History, Kind, Range, Status};
-use crate::predicates::Predicate;
+use crate::history::{History, Kind, Status};
+use crate::predicates::{INIT, Predicate, is_init};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashSet;
 use std::io::{self, Write};
@@ -146,7 +145,7 @@ impl<'history> Script<'history> {
                 out.extend_from_slice(self.notation.separator());
             }
             is_first = false;
-            match predicate_of(self.history, place) {
+            match Predicate::of(self.history, place) {
                 Some(predicate) => self.predicate_read(predicate, place, step.is_completion, out),
                 None => self.operation(name, place, step.is_completion, out),
             }
@@ -173,10 +172,7 @@ impl<'history> Script<'history> {
         self.notation.predicate(predicate, out);
         out.extend_from_slice(self.notation.separator());
         if is_completion {
-            let range = range_of(self.history, place);
-            let (ranges, first) = (&self.history.ranges, range.first_row as usize);
-            let rows = first..first + range.live as usize;
-            self.rows(rows.map(|row| (ranges.row_keys[row], ranges.row_values[row])), out);
+            self.rows(self.history.rows_of(place), out);
         } else {
             self.notation.value(&self.spelling, Value::NIL, out);
         }
@@ -217,43 +213,9 @@ pub(in crate::formats) fn name_of(history: &History, place: usize) -> Option<&'s
         Kind::Append => Some("append"),
         Kind::Insert => Some("insert"),
         Kind::Delete => Some("delete"),
-        Kind::RangeRead => predicate_of(history, place).map(|_| "rp"),
+        Kind::RangeRead => Predicate::of(history, place).map(|_| "rp"),
         Kind::Begin | Kind::Commit | Kind::Abort => None,
     }
-}
-
-fn range_of(history: &History, place: usize) -> Range {
-    history.ranges.ranges[history.operations.values[place].as_small().unwrap_or_default() as usize]
-}
-
-/// The predicate of a range read that asks for nothing but that.
-pub(super) fn predicate_of(history: &History, place: usize) -> Option<Predicate> {
-    if history.operations.kinds[place] != Kind::RangeRead {
-        return None;
-    }
-    let range = range_of(history, place);
-    if (range.low, range.high, range.dead) != (Value::NIL, Value::NIL, 0) {
-        return None;
-    }
-    let (AtomKind::Text, text) =
-        history.values.atom(history.operations.predicates.get(place).0.atom_index()?)
-    else {
-        return None;
-    };
-    Predicate::parse(text)
-}
-
-/// Whether it is a first transaction, of nothing but insertions.
-pub(super) fn is_init(history: &History, transaction: usize) -> bool {
-    let Some(init) = history.values.find(AtomKind::Text, INIT) else {
-        return false;
-    };
-    let operations = &history.operations;
-    let mut places = history.operations_of(transaction);
-    !places.is_empty()
-        && places.all(|place| {
-            operations.kinds[place] == Kind::Insert && operations.statements.get(place).0 == init
-        })
 }
 
 /// Integers for all sessions but those of one transaction that the input does not name.
