@@ -124,12 +124,7 @@ impl EventReader<'_> {
         }
         if draft.function == Function::Init && seen.has(Field::Value) {
             batch.rewind(mark);
-            let end = self.cursor.at();
-            self.cursor.rewind(self.value_at);
-            let inserted = self.inserted(batch);
-            self.cursor.rewind(end);
-            draft.has_value = matches!(inserted, Ok(true));
-            fault = inserted.err();
+            fault = self.init(&mut draft, batch).err();
         }
         self.cursor.advance();
         if draft.is_a_clients()
@@ -225,7 +220,17 @@ impl EventReader<'_> {
         Ok(())
     }
 
-    /// Reads what an event `:init` inserted, once the whole map is known to be one; false if there is nil.
+    /// Reads the value again, of an event that turned out to be `:init`.
+    fn init(&mut self, draft: &mut Draft, batch: &mut Batch) -> Result<(), Fault> {
+        let end = self.cursor.at();
+        self.cursor.rewind(self.value_at);
+        let inserted = self.inserted(batch);
+        self.cursor.rewind(end);
+        draft.has_value = inserted?;
+        Ok(())
+    }
+
+    /// Reads a map of what was inserted; false if there is nil instead.
     fn inserted(&mut self, batch: &mut Batch) -> Result<bool, Fault> {
         if self.cursor.peek()? != b'{' {
             return self.nothing_but(INSERTED).map(|_| false);
