@@ -50,6 +50,13 @@ __all__ = [
 
 LIST_KINDS = (OperationKind.READ, OperationKind.APPEND)
 REGISTER_KINDS = (OperationKind.READ, OperationKind.WRITE)
+EVENT_KINDS = (
+    *REGISTER_KINDS,
+    OperationKind.APPEND,
+    OperationKind.INSERT,
+    OperationKind.DELETE,
+    OperationKind.RANGE_READ,
+)
 MARKERS = (OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT)
 
 #: Integers around every size at which the native core changes its mind.
@@ -282,14 +289,32 @@ def jepsen_histories(draw: DrawFn, *, json: bool = False) -> History:
         keys=scalars | st.none(),
         # A read of nil is a result only in a transaction that committed; `_as_seen` says so.
         values=scalars | st.none(),
-        kinds=(OperationKind.READ, OperationKind.WRITE, OperationKind.APPEND),
+        kinds=EVENT_KINDS,
         statuses=tuple(Status),
         transaction_ids=names.filter(lambda name: not isinstance(name, int) or name < 0 or name > 30),
         session_ids=st.integers(0, 3) | LARGE,
         unknown_results=True,
     )
-    history = draw(_varied(variety))
-    return build(draw(_logged(list(history))), initial=Initial(value=None))
+    transactions = [draw(_closed(transaction)) for transaction in draw(_varied(variety))]
+    return build(draw(_logged(transactions)), initial=Initial(value=None))
+
+
+@st.composite
+def _closed(draw: DrawFn, transaction: Transaction) -> Transaction:
+    """The transaction with predicates for its range reads; it may be the first one, which only inserts."""
+    predicates = st.sampled_from([":true", "[:= -2]", "[:mod 3 1]"])
+    operations: list[Operation] = []
+    for operation in transaction.operations:
+        if operation.kind is OperationKind.DELETE:
+            operations.append(replace(operation, value=None))
+        elif isinstance(operation.value, Range):
+            rows = replace(operation.value, low=None, high=None, tombstones=())
+            operations.append(replace(operation, value=rows, predicate=draw(predicates)))
+        else:
+            operations.append(operation)
+    if {operation.kind for operation in operations} == {OperationKind.INSERT} and draw(st.booleans()):
+        operations = [replace(operation, statement="init") for operation in operations]
+    return replace(transaction, operations=tuple(operations))
 
 
 @st.composite
@@ -321,6 +346,9 @@ def _as_seen(transaction: Transaction) -> Transaction:
     known = transaction.status is Status.COMMITTED
     never = transaction.positions is not None and transaction.positions.complete is None
 
+    # Rows that nobody knows are no read.
+    operations = [o for o in transaction.operations if not (never and o.kind is OperationKind.RANGE_READ)]
+
     def seen(operation: Operation) -> Operation:
         if operation.kind is not OperationKind.READ:
             return operation
@@ -328,7 +356,7 @@ def _as_seen(transaction: Transaction) -> Transaction:
             return replace(operation, value=None) if operation.value is UNKNOWN else operation
         return replace(operation, value=UNKNOWN) if never or operation.value is None else operation
 
-    return replace(transaction, operations=tuple(map(seen, transaction.operations)))
+    return replace(transaction, operations=tuple(map(seen, operations)))
 
 
 @st.composite

@@ -16,6 +16,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "generate",
+    "judge_predicates",
     "judge_values",
     "table_columns",
 ]
@@ -239,3 +240,9 @@ def judge_versions(
 
 def dependencies(columns: Columns) -> list[tuple[int, int, int]]:
     """The edges of the dependency graph: before, after, relation."""
+
+# Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
+_Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]
+
+def judge_predicates(columns: Columns) -> _Predicates:
+    """What predicate reads, and reads of keys that are deleted at times, observed and missed."""

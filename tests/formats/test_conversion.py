@@ -112,6 +112,7 @@ def test_formats_of_integers_refuse_everything_else_by_name(name: str, feature: 
 
 RANGE = Operation(kind=OperationKind.RANGE_READ, value=Range(low=1, high=2))
 DELETE = Operation(kind=OperationKind.DELETE, key=1, value=3)
+READ = Operation(kind=OperationKind.READ, key=1, value=2)
 UNKNOWN_READ = Operation(kind=OperationKind.READ, key=1, value=UNKNOWN)
 
 #: Histories that have a feature which the format holds in general, and of which it refuses this.
@@ -121,6 +122,10 @@ REFUSED_IN_PART = [
     ("jepsen", "event order", one(positions=Interval(1, None))),
     ("jepsen", "transactions without a session id", one(session_id=None, positions=Interval(0, 1))),
     ("jepsen", "unknown results", one(operations=(UNKNOWN_READ,))),
+    ("jepsen", "range reads", one(operations=(RANGE,))),
+    ("jepsen", "deletes", one(operations=(DELETE,))),
+    ("jepsen", "predicates", one(operations=(replace(READ, predicate=":true"),))),
+    ("jepsen", "statement kinds", one(operations=(replace(READ, statement="init"),))),
     ("jepsen-json", "keys that are no integers", one(key=Term(":k"))),
     ("jepsen-json", "values that are no integers", one(value=Term(":v"))),
     ("leopard", "range reads", one(operations=(RANGE,))),

@@ -296,6 +296,28 @@ LOSSES = {
             {"interval": (3, None)},
             "client intervals that are open, negative, end before they start or overlap in one session",
         ),
+        ({"operations": (Operation(kind=OperationKind.DELETE, key=1, value=1),)}, "values of deletes"),
+        *[
+            (
+                {"operations": (Operation(kind=OperationKind.RANGE_READ, value=rows, predicate=predicate),)},
+                "range reads other than of `:true`, `[:= n]` or `[:mod m r]`",
+            )
+            for rows, predicate in [
+                (Range(low=1), ":true"),
+                (Range(high=1), ":true"),
+                (Range(tombstones=((1, 2),)), "[:= 2]"),
+                (Range(), "value = 2"),
+                (Range(), None),
+            ]
+        ],
+        (
+            {"operations": (Operation(kind=OperationKind.READ, key=1, value=1, predicate=":true"),)},
+            "predicates of other operations than range reads",
+        ),
+        (
+            {"operations": (Operation(kind=OperationKind.WRITE, key=1, value=1, statement="init"),)},
+            "statement kinds other than those of a first transaction",
+        ),
     ],
     "aion": [
         ({"id": 1.5}, "ids that are neither integers nor strings"),

@@ -5,6 +5,7 @@ mod columns;
 mod generate;
 mod interrupt;
 mod judge;
+mod predicates;
 mod read;
 mod scalar;
 mod tables;
@@ -44,5 +45,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
     module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
+    module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

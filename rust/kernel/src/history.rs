@@ -371,6 +371,19 @@ impl History {
         self.operation_offsets[transaction] as usize..self.operation_offsets[transaction + 1] as usize
     }
 
+    /// What `operation`, a range read, asked for and saw.
+    #[must_use]
+    pub fn range_of(&self, operation: usize) -> Range {
+        self.ranges.ranges[self.operations.values[operation].as_small().unwrap_or_default() as usize]
+    }
+
+    /// The rows that `operation`, a range read, returned: keys and values.
+    pub fn rows_of(&self, operation: usize) -> impl Iterator<Item = (u32, Value)> {
+        let Range { first_row, live, .. } = self.range_of(operation);
+        let rows = first_row as usize..(first_row + live) as usize;
+        rows.map(|row| (self.ranges.row_keys[row], self.ranges.row_values[row]))
+    }
+
     /// Transactions of `session`, in session order.
     #[must_use]
     pub fn transactions_of(&self, session: usize) -> &[u32] {

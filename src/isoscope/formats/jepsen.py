@@ -1,4 +1,4 @@
-"""Jepsen and Elle histories, list-append and rw-register, as EDN or JSON.
+"""Jepsen and Elle histories, list-append, rw-register and closed-predicate, as EDN or JSON.
 
 Invocations and completions are joined per process; what the client never learned is indeterminate.
 The initial value is nil. An ArangoDB write-ahead log `X.log` beside `X.edn` gives the version order.
@@ -93,17 +93,12 @@ FORMAT = Format(
     - {
         "client intervals of operations",
         "columns",
-        "deletes",
         "explicit sequence numbers",
         "initial values of single keys",
-        "inserts",
         "lock modes",
         "markers of begin, commit and abort",
-        "predicates",
-        "range reads",
         "read modes",
         "session ids that are no integers",
-        "statement kinds",
         "tables",
         "timestamps",
         "tombstones",
@@ -112,8 +107,12 @@ FORMAT = Format(
     partly=frozenset(
         {
             "client intervals of transactions",
+            "deletes",
             "event order",
             "keys that are no integers",
+            "predicates",
+            "range reads",
+            "statement kinds",
             "transactions without a session id",
             "unknown results",
             "values that are no integers",

@@ -1,5 +1,6 @@
 //! Histories of Jepsen and Elle: events (`:invoke`, then `:ok`, `:fail` or `:info`) of transactions made of
-//! micro-operations `[:r key value]`, `[:w key value]` and `[:append key value]`.
+//! micro-operations `[:r key value]`, `[:w key value]`, `[:append key value]`, `[:insert key value]`,
+//! `[:delete key]` and `[:rp predicate {key value}]`. An event `:init` has a map of what it inserted.
 //!
 //! Events stand one below the other or inside one vector. A front end (EDN or JSON) turns text into
 //! a [`Batch`] of events; [`Jepsen`] pairs them, process by process, and builds the history. Real-time order
@@ -16,6 +17,7 @@ mod write;
 
 pub use json_front::JepsenJson;
 pub use order::{unwritable, unwritable_json};
+pub(super) use write::name_of;
 pub use write::{write, write_json, write_json_lines};
 
 use super::Records;
@@ -31,8 +33,10 @@ pub(super) const MISSING: i64 = i64::MIN;
 /// One that it has and that is no natural number.
 pub(super) const UNUSABLE: i64 = MISSING + 1;
 
-const WORKLOADS: &str = "only list-append and rw-register transactions are understood: is this another \
-                         workload (bank, set, counter, ...)?";
+const WORKLOADS: &str = "only list-append, rw-register and closed-predicate transactions are understood: is \
+                         this another workload (bank, set, counter, ...)?";
+
+const PREDICATES: &str = "a predicate that is `:true`, `[:= integer]` or `[:mod positive-integer integer]`";
 
 /// What an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +72,29 @@ pub(super) fn kind_named(name: &[u8]) -> Option<Kind> {
         b"r" => Some(Kind::Read),
         b"w" => Some(Kind::Write),
         b"append" => Some(Kind::Append),
+        b"insert" => Some(Kind::Insert),
+        b"delete" => Some(Kind::Delete),
+        b"rp" => Some(Kind::RangeRead),
         _ => None,
+    }
+}
+
+/// What `:f` says that an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Function {
+    Transaction,
+    /// The first transaction, which inserts the rows that the others find.
+    Init,
+    Other,
+}
+
+impl Function {
+    pub(super) fn named(name: &[u8]) -> Self {
+        match name {
+            b"txn" | b"nil" => Self::Transaction,
+            b"init" => Self::Init,
+            _ => Self::Other,
+        }
     }
 }
 
@@ -85,8 +111,7 @@ pub(super) enum Process {
 pub(super) struct Draft {
     pub(super) event_type: Option<EventType>,
     pub(super) process: Process,
-    /// Whether `:f` says that this is something else than a transaction.
-    pub(super) other_function: bool,
+    pub(super) function: Function,
     pub(super) index: i64,
     pub(super) time: i64,
     /// Our own writer's extension; nil if absent.
@@ -101,7 +126,7 @@ impl Draft {
         Self {
             event_type: None,
             process: Process::Unnamed,
-            other_function: false,
+            function: Function::Transaction,
             index: MISSING,
             time: MISSING,
             transaction: Value::NIL,
@@ -114,7 +139,7 @@ impl Draft {
     pub(super) fn is_a_clients(&self) -> bool {
         match self.process {
             Process::Client(_) => true,
-            Process::Unnamed => !self.other_function,
+            Process::Unnamed => self.function != Function::Other,
             Process::Other => false,
         }
     }
@@ -138,12 +163,26 @@ struct Event {
     last: usize,
 }
 
-/// One read, write or append. A read without a result has the value nil.
+/// One micro-operation. A read without a result has the value nil; the key of a predicate read is the text of
+/// its predicate, its value a list of keys and values by turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MicroOperation {
     pub(super) kind: Kind,
+    /// Whether an event `:init` has it.
+    pub(super) is_initial: bool,
     pub(super) key: Value,
     pub(super) value: Value,
+}
+
+impl MicroOperation {
+    pub(super) fn new(kind: Kind, key: Value, value: Value) -> Self {
+        Self { kind, is_initial: false, key, value }
+    }
+
+    /// The insertion of a row by an event `:init`.
+    pub(super) fn initial(key: Value, value: Value) -> Self {
+        Self { kind: Kind::Insert, is_initial: true, key, value }
+    }
 }
 
 /// Events of a part of a block.
@@ -234,6 +273,7 @@ pub struct Jepsen {
     usable_indexes: u64,
     others: u64,
     changed: u64,
+    unknown_predicate_reads: u64,
     /// Rows of a write-ahead log: key as text or integer, value.
     log: Vec<(Value, Value)>,
     keys_with_zero: HashSet<u32>,
@@ -257,6 +297,7 @@ impl Default for Jepsen {
             usable_indexes: 0,
             others: 0,
             changed: 0,
+            unknown_predicate_reads: 0,
             log: Vec::new(),
             keys_with_zero: HashSet::new(),
             keys_with_vectors: HashSet::new(),

@@ -1,5 +1,6 @@
 //! Whether anything is left of a history in a format that cannot hold all of it.
 
+use super::jepsen;
 use super::placed::kept;
 use crate::history::{History, Kind, Status};
 use crate::value::Value;
@@ -20,6 +21,9 @@ pub fn leaves_operations(history: &History, format: &str) -> bool {
         }
         "leopard" | "leopard-lines" => {
             any(&|kind| kind == Kind::Delete) || (0..history.operation_count()).any(is_register)
+        }
+        "jepsen" | "jepsen-json" | "jepsen-json-lines" => {
+            (0..history.operation_count()).any(|operation| jepsen::name_of(history, operation).is_some())
         }
         _ => any(&|kind| matches!(kind, Kind::Read | Kind::Write | Kind::Insert | Kind::Append)),
     }

@@ -32,6 +32,10 @@ impl Field {
 pub(super) struct Seen(u8);
 
 impl Seen {
+    pub(super) fn has(&self, field: Field) -> bool {
+        self.0 & 1 << field as u8 != 0
+    }
+
     /// False if `field` was there before.
     pub(super) fn add(&mut self, field: Field) -> bool {
         let bit = 1 << field as u8;

@@ -31,6 +31,8 @@ impl Jepsen {
         self.builder.note("operations that are not a client's, skipped", self.others);
         self.builder.note("indexes that are no natural numbers, not used", self.odd_indexes);
         self.builder.note("times that are no natural numbers, not used", self.odd_times);
+        let unknown = "predicate reads whose rows nobody knows, left out";
+        self.builder.note(unknown, self.unknown_predicate_reads);
         self.builder.note("transactions whose completion differs from their invocation", self.changed);
         self.builder.finish()
     }

@@ -1,14 +1,19 @@
 //! The EDN front end: text to events.
 
 use super::field::{Field, Seen};
-use super::{Batch, Draft, EventType, MISSING, MicroOperation, Process, UNUSABLE, WORKLOADS, kind_named};
+use super::{
+    Batch, Draft, EventType, Function, MISSING, MicroOperation, PREDICATES, Process, UNUSABLE, WORKLOADS,
+    kind_named,
+};
 use crate::error::ParseError;
 use crate::formats::edn::{Cursor, Fault, closer_of, valid_prefix};
 use crate::history::Kind;
+use crate::predicates::Predicate;
 use crate::value::{AtomKind, Value};
 
 const EXAMPLE: &str = "an operation such as `{:type :ok, :process 0, :value [[:append 1 2]]}`";
 const OPERATIONS: &str = "a vector of micro-operations such as `[[:r 1 nil] [:append 1 2]]`";
+const INSERTED: &str = "a map of keys and values that were inserted, such as `{:x 0}`";
 
 /// Kinds as nearly every history spells them, tried before any other spelling.
 const USUAL_KINDS: [(&[u8], Kind); 3] =
@@ -23,7 +28,7 @@ pub(super) fn parse(
 ) -> Result<usize, ParseError> {
     let (valid, is_broken) = valid_prefix(text, last);
     let cursor = Cursor::new(valid, last && !is_broken);
-    let mut records = EventReader { cursor, text, line: first_line, counted: 0 };
+    let mut records = EventReader { cursor, text, line: first_line, counted: 0, value_at: 0 };
     loop {
         let taken = records.cursor.at();
         let mark = batch.mark();
@@ -49,6 +54,8 @@ struct EventReader<'text> {
     /// Line of the byte `counted`.
     line: u64,
     counted: usize,
+    /// Where the value of the event starts.
+    value_at: usize,
 }
 
 impl EventReader<'_> {
@@ -115,6 +122,10 @@ impl EventReader<'_> {
                 }
             }
         }
+        if draft.function == Function::Init && seen.has(Field::Value) {
+            batch.rewind(mark);
+            fault = self.init(&mut draft, batch).err();
+        }
         self.cursor.advance();
         if draft.is_a_clients()
             && let Some(fault) = fault
@@ -134,7 +145,7 @@ impl EventReader<'_> {
     ) -> Result<(), Fault> {
         match field {
             Field::Type => draft.event_type = EventType::named(self.name()?),
-            Field::Function => draft.other_function = !matches!(self.name()?, b"txn" | b"nil"),
+            Field::Function => draft.function = Function::named(self.name()?),
             Field::Process => draft.process = self.process(batch)?,
             Field::Index => draft.index = self.integer()?,
             Field::Time => draft.time = self.integer()?,
@@ -194,6 +205,7 @@ impl EventReader<'_> {
         batch: &mut Batch,
     ) -> Result<(), Fault> {
         let start = self.after_blank()?;
+        self.value_at = start;
         let mark = batch.mark();
         match self.operations(batch) {
             Ok(has_value) => draft.has_value = has_value,
@@ -206,6 +218,43 @@ impl EventReader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Reads the value again, of an event that turned out to be `:init`.
+    fn init(&mut self, draft: &mut Draft, batch: &mut Batch) -> Result<(), Fault> {
+        let end = self.cursor.at();
+        self.cursor.rewind(self.value_at);
+        let inserted = self.inserted(batch);
+        self.cursor.rewind(end);
+        draft.has_value = inserted?;
+        Ok(())
+    }
+
+    /// Reads a map of what was inserted; false if there is nil instead.
+    fn inserted(&mut self, batch: &mut Batch) -> Result<bool, Fault> {
+        if self.cursor.peek()? != b'{' {
+            return self.nothing_but(INSERTED).map(|_| false);
+        }
+        self.cursor.advance();
+        while let Some((key, value)) = self.row(batch)? {
+            batch.operations.push(MicroOperation::initial(key, value));
+        }
+        Ok(true)
+    }
+
+    /// The next key of a map with its value; behind the last one the cursor moves over the `}`.
+    fn row(&mut self, batch: &mut Batch) -> Result<Option<(Value, Value)>, Fault> {
+        self.cursor.skip_blank()?;
+        if self.cursor.peek()? == b'}' {
+            self.cursor.advance();
+            return Ok(None);
+        }
+        let key = self.cursor.value(&mut batch.values)?;
+        let at = self.after_blank()?;
+        if self.cursor.peek()? == b'}' {
+            return Err(Fault::new(at, "a value for every key"));
+        }
+        Ok(Some((key, self.cursor.value(&mut batch.values)?)))
     }
 
     fn after_blank(&mut self) -> Result<usize, Fault> {
@@ -240,15 +289,46 @@ impl EventReader<'_> {
     fn operation(&mut self, closer: u8, batch: &mut Batch) -> Result<(), Fault> {
         self.cursor.advance();
         let kind = self.kind()?;
-        let key = self.cursor.value(&mut batch.values)?;
+        let key = match kind {
+            Kind::RangeRead => self.predicate(batch)?,
+            _ => self.cursor.value(&mut batch.values)?,
+        };
         let value = self.operand(kind, closer, batch)?;
         let at = self.after_blank()?;
         if self.cursor.peek()? != closer {
             return Err(Fault::new(at, &format!("`{}` behind kind, key and value", closer as char)));
         }
         self.cursor.advance();
-        batch.operations.push(MicroOperation { kind, key, value });
+        batch.operations.push(MicroOperation::new(kind, key, value));
         Ok(())
+    }
+
+    /// A predicate, as its text.
+    fn predicate(&mut self, batch: &mut Batch) -> Result<Value, Fault> {
+        let at = self.after_blank()?;
+        let predicate = match self.cursor.peek()? {
+            opener @ (b'[' | b'(') => {
+                self.cursor.advance();
+                let name = self.cursor.name()?;
+                Predicate::new(name, &self.operands(closer_of(opener), batch)?)
+            }
+            _ => Predicate::new(self.cursor.name()?, &[]),
+        };
+        let predicate = predicate.ok_or_else(|| Fault::new(at, PREDICATES))?;
+        Ok(batch.values.intern(AtomKind::Text, &predicate.to_string()))
+    }
+
+    /// The rest of a vector, up to its end.
+    fn operands(&mut self, closer: u8, batch: &mut Batch) -> Result<Vec<Value>, Fault> {
+        let mut operands = Vec::new();
+        loop {
+            self.cursor.skip_blank()?;
+            if self.cursor.peek()? == closer {
+                self.cursor.advance();
+                return Ok(operands);
+            }
+            operands.push(self.cursor.value(&mut batch.values)?);
+        }
     }
 
     fn kind(&mut self) -> Result<Kind, Fault> {
@@ -259,7 +339,8 @@ impl EventReader<'_> {
         }
         let at = self.after_blank()?;
         kind_named(self.cursor.name()?).ok_or_else(|| {
-            Fault::new(at, "a micro-operation that is `:r`, `:w` or `:append`").hint(WORKLOADS)
+            let names = "a micro-operation that is `:r`, `:w`, `:append`, `:insert`, `:delete` or `:rp`";
+            Fault::new(at, names).hint(WORKLOADS)
         })
     }
 
@@ -267,10 +348,34 @@ impl EventReader<'_> {
     fn operand(&mut self, kind: Kind, closer: u8, batch: &mut Batch) -> Result<Value, Fault> {
         let at = self.after_blank()?;
         match (self.cursor.peek()? == closer, kind) {
-            (true, Kind::Read) => Ok(Value::NIL),
+            (true, Kind::Read | Kind::RangeRead | Kind::Delete) => Ok(Value::NIL),
             (true, _) => Err(Fault::new(at, "a value behind the key")),
             (false, Kind::Read) => self.cursor.value_or_list(&mut batch.values),
+            (false, Kind::RangeRead) => self.rows(batch),
+            (false, Kind::Delete) => self.nothing_but("nothing behind the key of what was deleted"),
             (false, _) => self.cursor.value(&mut batch.values),
+        }
+    }
+
+    /// What a predicate read saw: keys and values by turns; nil if nobody knows.
+    fn rows(&mut self, batch: &mut Batch) -> Result<Value, Fault> {
+        if self.cursor.peek()? != b'{' {
+            return self.nothing_but("a map of the rows that were seen, such as `{:x 0}`");
+        }
+        self.cursor.advance();
+        let mut rows = Vec::new();
+        while let Some((key, value)) = self.row(batch)? {
+            rows.extend([key, value]);
+        }
+        Ok(batch.values.push_list(rows))
+    }
+
+    /// A nil in the place of `expected`.
+    fn nothing_but(&mut self, expected: &str) -> Result<Value, Fault> {
+        let at = self.cursor.at();
+        match self.cursor.word()? {
+            b"nil" => Ok(Value::NIL),
+            _ => Err(Fault::new(at, expected)),
         }
     }
 }

@@ -2,15 +2,18 @@
 
 use super::field::{Field, Seen};
 use super::{
-    Batch, Draft, EventType, Jepsen, MISSING, MicroOperation, Process, UNUSABLE, WORKLOADS, kind_named,
+    Batch, Draft, EventType, Function, Jepsen, MISSING, MicroOperation, PREDICATES, Process, UNUSABLE,
+    WORKLOADS, kind_named,
 };
 use crate::error::ParseError;
 use crate::formats::Records;
 use crate::formats::json::{self, Cursor, Fault, Number};
 use crate::history::{History, Kind};
-use crate::value::{Value, Values};
+use crate::predicates::Predicate;
+use crate::value::{AtomKind, Value, Values};
 
 const EXAMPLE: &str = "an operation such as `{\"type\":\"ok\",\"process\":0,\"value\":[[\"r\",\"x\",1]]}`";
+const ROWS: &str = "an array of keys and values such as `[[\"x\",0]]`";
 const OPERATIONS: &str = "an array of micro-operations such as `[[\"r\",1,null],[\"append\",1,2]]`";
 
 /// The history so far, from JSON.
@@ -80,6 +83,7 @@ fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
     let (start, mark) = (cursor.at(), batch.mark());
     let mut draft = Draft::new(cursor.line());
     let mut misfit = None;
+    let mut value_from = None;
     let mut fields = cursor.begin_object()?;
     let mut seen = Seen::default();
     while let Some(name) = cursor.next_field(&mut fields)? {
@@ -93,16 +97,25 @@ fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
         }
         match field {
             Field::Type => draft.event_type = text(cursor)?.as_deref().and_then(EventType::named),
-            Field::Function => draft.other_function = text(cursor)?.is_some_and(|f| f != b"txn"),
+            Field::Function => draft.function = Function::named(text(cursor)?.as_deref().unwrap_or(b"nil")),
             Field::Process => draft.process = process(cursor, &mut batch.values)?,
             Field::Index => draft.index = integer(cursor)?,
             Field::Time => draft.time = integer(cursor)?,
             Field::Transaction => draft.transaction = json::scalar(cursor, &mut batch.values)?,
-            Field::Value => match value(cursor, batch)? {
-                Ok(has_value) => draft.has_value = has_value,
-                Err(fault) => misfit = Some(fault),
-            },
+            Field::Value => {
+                value_from = Some(*cursor);
+                match value(cursor, batch)? {
+                    Ok(has_value) => draft.has_value = has_value,
+                    Err(fault) => misfit = Some(fault),
+                }
+            }
         }
+    }
+    if let Some(mut from) = value_from.filter(|_| draft.function == Function::Init) {
+        batch.rewind(mark);
+        let inserted = inserted(&mut from, batch);
+        draft.has_value = matches!(inserted, Ok(true));
+        misfit = inserted.err();
     }
     if let Some(fault) = misfit.filter(|_| draft.is_a_clients()) {
         return Err(fault);
@@ -124,6 +137,65 @@ fn value(cursor: &mut Cursor, batch: &mut Batch) -> Result<Result<bool, Fault>, 
             Ok(Err(misfit))
         }
     }
+}
+
+/// Reads what an event `:init` inserted; false if there is null instead.
+fn inserted(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
+    let rows = rows(cursor, &mut batch.values)?;
+    let has_value = rows.is_some();
+    for row in rows.unwrap_or_default().chunks_exact(2) {
+        batch.operations.push(MicroOperation::initial(row[0], row[1]));
+    }
+    Ok(has_value)
+}
+
+/// An array of pairs, as keys and values by turns; nothing if there is null instead.
+fn rows(cursor: &mut Cursor, values: &mut Values) -> Result<Option<Vec<Value>>, Fault> {
+    if cursor.null()? {
+        return Ok(None);
+    }
+    let mut rows = Vec::new();
+    let mut elements = array(cursor)?;
+    while cursor.next_element(&mut elements)? {
+        let at = cursor.start();
+        let mut row = array(cursor)?;
+        for _ in 0..2 {
+            if !cursor.next_element(&mut row)? {
+                return Err(Fault::at(at, ROWS));
+            }
+            rows.push(json::scalar(cursor, values)?);
+        }
+        if cursor.next_element(&mut row)? {
+            return Err(Fault::at(at, ROWS));
+        }
+    }
+    Ok(Some(rows))
+}
+
+fn array(cursor: &mut Cursor) -> Result<json::Members, Fault> {
+    if cursor.peek_for(ROWS)? != b'[' {
+        return Err(Fault::at(cursor.at(), ROWS));
+    }
+    cursor.begin_array()
+}
+
+/// A predicate, as its text.
+fn predicate(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
+    let at = cursor.start();
+    let mut operands = Vec::new();
+    let name = if cursor.peek_for(PREDICATES)? == b'[' {
+        let mut parts = cursor.begin_array()?;
+        let name = if cursor.next_element(&mut parts)? { text(cursor)? } else { None };
+        while cursor.next_element(&mut parts)? {
+            operands.push(json::scalar(cursor, values)?);
+        }
+        name
+    } else {
+        text(cursor)?
+    };
+    let predicate = name.and_then(|name| Predicate::new(&name, &operands));
+    let predicate = predicate.ok_or_else(|| Fault::at(at, PREDICATES))?;
+    Ok(values.intern(AtomKind::Text, &predicate.to_string()))
 }
 
 /// A string, with a keyword's colon taken off; nothing if the value is something else.
@@ -191,24 +263,36 @@ fn operation(cursor: &mut Cursor, values: &mut Values) -> Result<MicroOperation,
     let kind_at = cursor.start();
     let kind = if cursor.next_element(&mut parts)? { text(cursor)? } else { None };
     let kind = kind.as_deref().and_then(kind_named).ok_or_else(|| {
-        Fault::at(kind_at, "a micro-operation that is `r`, `w` or `append`").hint(WORKLOADS)
+        let names = "a micro-operation that is `r`, `w`, `append`, `insert`, `delete` or `rp`";
+        Fault::at(kind_at, names).hint(WORKLOADS)
     })?;
     if !cursor.next_element(&mut parts)? {
         return Err(Fault::at(at, "a key behind the kind"));
     }
-    let key = json::scalar(cursor, values)?;
+    let key =
+        if kind == Kind::RangeRead { predicate(cursor, values)? } else { json::scalar(cursor, values)? };
     let value = match cursor.next_element(&mut parts)? {
         true => operand(cursor, values, kind)?,
-        false if kind == Kind::Read => return Ok(MicroOperation { kind, key, value: Value::NIL }),
+        false if matches!(kind, Kind::Read | Kind::RangeRead | Kind::Delete) => {
+            return Ok(MicroOperation::new(kind, key, Value::NIL));
+        }
         false => return Err(Fault::at(at, "a value behind the key")),
     };
     if cursor.next_element(&mut parts)? {
         return Err(Fault::at(cursor.at(), "`]` behind kind, key and value"));
     }
-    Ok(MicroOperation { kind, key, value })
+    Ok(MicroOperation::new(kind, key, value))
 }
 
 fn operand(cursor: &mut Cursor, values: &mut Values, kind: Kind) -> Result<Value, Fault> {
+    if kind == Kind::RangeRead {
+        return Ok(rows(cursor, values)?.map_or(Value::NIL, |rows| values.push_list(rows)));
+    }
+    if kind == Kind::Delete {
+        let at = cursor.start();
+        let expected = "nothing behind the key of what was deleted";
+        return if cursor.null()? { Ok(Value::NIL) } else { Err(Fault::at(at, expected)) };
+    }
     if kind != Kind::Read || cursor.peek_for("a value")? != b'[' {
         return json::scalar(cursor, values);
     }
@@ -255,6 +339,30 @@ mod tests {
         }
     }
 
+    const PREDICATES: [&str; 2] = [
+        r#"{"process":0,"type":"ok","value":[["x",0],["y",1]],"f":"init"}
+{"process":1,"type":"ok","value":[["rp",["mod",2,1],[["y",1]]],["delete","y",null],["insert","z",3],["rp","true",null]]}
+{"process":1,"type":"fail","value":[["rp",["=",1],null],["delete","x"]]}
+{"process":"nemesis","type":"info","f":"init","value":5}"#,
+        r#"{:process 0, :type :ok, :value {"x" 0, "y" 1}, :f :init}
+{:process 1, :type :ok, :value [[:rp [:mod 2 1] {"y" 1}] [:delete "y"] [:insert "z" 3] [:rp :true]]}
+{:process 1, :type :fail, :value [[:rp [:= 1] nil] [:delete "x" nil]]}
+{:process :nemesis, :type :info, :f :init, :value 5}"#,
+    ];
+
+    #[test]
+    fn predicates_in_json_and_edn_are_equal() {
+        let json = read(JepsenJson::default(), PREDICATES[0].as_bytes(), 5).unwrap();
+        let edn = read(Jepsen::default(), PREDICATES[1].as_bytes(), 5).unwrap();
+        assert!(same(&json, &edn));
+        assert_eq!(json.notes, edn.notes);
+        let noted = [
+            "operations that are not a client's, skipped",
+            "predicate reads whose rows nobody knows, left out",
+        ];
+        assert_eq!(json.notes, noted.map(|note| (note.to_owned(), 1)));
+    }
+
     #[test]
     fn a_text_cut_anywhere_gives_a_history_or_an_error() {
         for end in 0..JSON.len() {
@@ -266,9 +374,26 @@ mod tests {
     #[test]
     fn errors_name_what_is_wrong() {
         for (text, expected) in [
-            (r#"{"type":"ok","process":1,"value":[["bank",1,2]]}"#, "`r`, `w` or `append`"),
+            (
+                r#"{"type":"ok","process":1,"value":[["bank",1,2]]}"#,
+                "`r`, `w`, `append`, `insert`, `delete` or `rp`",
+            ),
             (r#"{"type":"ok","process":1,"value":{"a":1}}"#, "an array of micro-operations"),
             (r#"{"type":"ok","process":1,"value":[["w",1]]}"#, "a value behind the key"),
+            (r#"{"type":"ok","process":1,"value":[["rp","false",[]]]}"#, "a predicate that is"),
+            (r#"{"type":"ok","process":1,"value":[["rp",["mod",0,0],[]]]}"#, "a predicate that is"),
+            (r#"{"type":"ok","process":1,"value":[["rp","true",[["x"]]]]}"#, "an array of keys and values"),
+            (
+                r#"{"type":"ok","process":1,"value":[["rp","true",[["x",1,2]]]]}"#,
+                "an array of keys and values",
+            ),
+            (r#"{"type":"ok","process":1,"value":[["rp","true",{}]]}"#, "an array of keys and values"),
+            (r#"{"type":"ok","process":1,"value":[["delete","x",1]]}"#, "nothing behind the key"),
+            (r#"{"type":"ok","process":1,"value":[["insert","x"]]}"#, "a value behind the key"),
+            (
+                r#"{"value":[["append","x",1]],"type":"ok","process":1,"f":"init"}"#,
+                "an array of keys and values",
+            ),
             (r#"{"type":"ok","process":1,"value":[["w",1,2,3]]}"#, "behind kind, key and value"),
             (r#"{"process":1,"value":[]}"#, "a type"),
             ("x", "an operation such as"),

@@ -7,7 +7,8 @@
 use super::MISSING;
 use crate::evidence::has_event_order;
 use crate::formats::json;
-use crate::history::{History, Kind, Status};
+use crate::history::{History, Kind, Label, Status};
+use crate::predicates::{Predicate, is_init};
 use crate::value::{AtomKind, Value};
 use hashbrown::HashSet;
 
@@ -55,6 +56,10 @@ pub fn unwritable(history: &History) -> Vec<&'static str> {
         ),
         ("the difference between unknown results and nil", loses_results(history, order)),
         ("the difference between vectors and lists", loses_vectors(history)),
+        ("values of deletes", loses_values_of_deletes(history)),
+        ("range reads other than of `:true`, `[:= n]` or `[:mod m r]`", loses_range_reads(history)),
+        ("predicates of other operations than range reads", loses_predicates(history)),
+        ("statement kinds other than those of a first transaction", loses_statements(history)),
     ];
     lost.into_iter().filter(|&(_, is_lost)| is_lost).map(|(name, _)| name).collect()
 }
@@ -96,21 +101,49 @@ fn fits(time: i64) -> bool {
 /// Nil is a result if the transaction committed and none if it did not; without a completion nothing is.
 fn loses_results(history: &History, order: Order) -> bool {
     let transactions = &history.transactions;
+    let completes = |transaction: usize| {
+        order != Order::Positions || transactions.positions.get(transaction).complete().is_some()
+    };
     let is_lost = |transaction: usize, value: Value| match transactions.statuses[transaction] {
         Status::Committed => value == Value::UNKNOWN,
         _ if value == Value::NIL => true,
-        _ => {
-            let completes =
-                order != Order::Positions || transactions.positions.get(transaction).complete().is_some();
-            value != Value::UNKNOWN && !completes
-        }
+        _ => value != Value::UNKNOWN && !completes(transaction),
     };
     let operations = &history.operations;
     (0..history.transaction_count()).any(|transaction| {
-        history.operations_of(transaction).any(|operation| {
-            operations.kinds[operation] == Kind::Read && is_lost(transaction, operations.values[operation])
+        history.operations_of(transaction).any(|operation| match operations.kinds[operation] {
+            Kind::Read => is_lost(transaction, operations.values[operation]),
+            Kind::RangeRead => !completes(transaction),
+            _ => false,
         })
     })
+}
+
+fn loses_values_of_deletes(history: &History) -> bool {
+    let operations = history.operations.kinds.iter().zip(&history.operations.values);
+    operations.into_iter().any(|(&kind, &value)| kind == Kind::Delete && value != Value::NIL)
+}
+
+fn loses_range_reads(history: &History) -> bool {
+    let is_range_read = |&place: &usize| history.operations.kinds[place] == Kind::RangeRead;
+    (0..history.operation_count()).filter(is_range_read).any(|place| Predicate::of(history, place).is_none())
+}
+
+fn loses_predicates(history: &History) -> bool {
+    let operations = &history.operations;
+    let has_predicate = |place: usize| operations.predicates.get(place) != Label::default();
+    !operations.predicates.is_empty()
+        && (0..history.operation_count())
+            .any(|place| operations.kinds[place] != Kind::RangeRead && has_predicate(place))
+}
+
+fn loses_statements(history: &History) -> bool {
+    let statements = &history.operations.statements;
+    let has_statement = |place: usize| statements.get(place) != Label::default();
+    !statements.is_empty()
+        && (0..history.transaction_count()).any(|transaction| {
+            !is_init(history, transaction) && history.operations_of(transaction).any(has_statement)
+        })
 }
 
 /// The reader takes a vector for a list, unless somebody wrote a vector to that key.
@@ -124,8 +157,9 @@ fn loses_vectors(history: &History) -> bool {
         let places = (0..history.operation_count()).filter(move |&place| operations.kinds[place] == kind);
         places.map(|place| (operations.keys[place], operations.values[place]))
     };
+    let writes = of_kind(Kind::Write).chain(of_kind(Kind::Insert));
     let written: HashSet<u32> =
-        of_kind(Kind::Write).filter(|&(_, value)| bracket(value).is_some()).map(|(key, _)| key).collect();
+        writes.filter(|&(_, value)| bracket(value).is_some()).map(|(key, _)| key).collect();
     of_kind(Kind::Read).any(|(key, value)| match bracket(value) {
         Some(bracket) => bracket == b'(' || !written.contains(&key),
         None => value.list_index().is_some() && written.contains(&key),

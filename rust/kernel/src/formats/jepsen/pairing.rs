@@ -1,9 +1,11 @@
 //! From events to transactions: a completion joins the open invocation of its process.
 
 use super::{Batch, Event, EventType, Jepsen, MISSING, MicroOperation, UNUSABLE};
+use crate::builder::Details;
 use crate::error::ParseError;
 use crate::formats::edn;
-use crate::history::{Kind, Status};
+use crate::history::{Kind, Label, Status};
+use crate::predicates::INIT;
 use crate::value::{AtomKind, Translation, Value};
 
 /// Whether one vector holds all events of a file.
@@ -187,6 +189,11 @@ impl Jepsen {
                 let asked = operation.asked(translation);
                 let before = invoked.as_ref().and_then(|before| before.operations.get(place));
                 differs |= before.is_some_and(|before| !before.asks_the_same(asked));
+                if asked.kind == Kind::RangeRead {
+                    let rows = translation.elements(operation.value);
+                    self.predicate_read(asked.key, rows.as_deref(), status, event.line);
+                    continue;
+                }
                 let key = self.builder.key(asked.key);
                 let value = self.builder.result(key, operation.value, translation);
                 self.operation(MicroOperation { value, ..asked }, status, event.line);
@@ -224,14 +231,34 @@ impl Jepsen {
     /// Adds an operation of the transaction that is about to end.
     pub(super) fn operation(&mut self, operation: MicroOperation, status: Status, line: u32) {
         let MicroOperation { kind, mut value, .. } = operation;
+        if kind == Kind::RangeRead {
+            return self.predicate_read(operation.key, None, status, line);
+        }
         let key = self.builder.key(operation.key);
         if kind == Kind::Read && value == Value::NIL && status != Status::Committed {
             value = Value::UNKNOWN;
         }
-        if kind == Kind::Write {
+        if matches!(kind, Kind::Write | Kind::Insert) {
             self.remember_write(key, value);
         }
-        self.builder.operation(self.ended.len() as u32, kind, key, value, line);
+        let number = self.builder.operation(self.ended.len() as u32, kind, key, value, line);
+        if operation.is_initial {
+            let statement = Label(self.builder.values.intern(AtomKind::Text, INIT));
+            self.builder.details(number, Details { statement, ..Details::default() });
+        }
+    }
+
+    /// Adds a predicate read of the transaction that is about to end; nil rows are none if it committed.
+    fn predicate_read(&mut self, predicate: Value, rows: Option<&[Value]>, status: Status, line: u32) {
+        if rows.is_none() && status != Status::Committed {
+            self.unknown_predicate_reads += 1;
+            return;
+        }
+        let rows = rows.unwrap_or_default().chunks_exact(2);
+        let live: Vec<(u32, Value)> = rows.map(|row| (self.builder.key(row[0]), row[1])).collect();
+        let bounds = (Value::NIL, Value::NIL);
+        let number = self.builder.range_read(self.ended.len() as u32, bounds, &live, &[], line);
+        self.builder.details(number, Details { predicate: Label(predicate), ..Details::default() });
     }
 
     fn remember_write(&mut self, key: u32, value: Value) {
@@ -249,15 +276,17 @@ impl Jepsen {
 impl MicroOperation {
     /// The same in the pool of the history, without what a read returned.
     fn asked(&self, translation: &Translation<'_>) -> Self {
-        let value = if self.kind == Kind::Read { Value::NIL } else { translation.of(self.value) };
-        Self { kind: self.kind, key: translation.of(self.key), value }
+        let value = if self.is_read() { Value::NIL } else { translation.of(self.value) };
+        Self { key: translation.of(self.key), value, ..*self }
     }
 
     /// Whether an invocation of this may complete as `other`: only the results of reads may differ.
     fn asks_the_same(&self, other: Self) -> bool {
-        self.kind == other.kind
-            && self.key == other.key
-            && (self.kind == Kind::Read || self.value == other.value)
+        self.kind == other.kind && self.key == other.key && (self.is_read() || self.value == other.value)
+    }
+
+    fn is_read(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::RangeRead)
     }
 
     /// A read whose result nobody knows; anything else as it is.

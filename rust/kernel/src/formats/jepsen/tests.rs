@@ -301,7 +301,16 @@ fn a_register_of_vectors_compares_them_as_scalars() {
 fn errors_say_where_and_what() {
     let invocation = "{:type :invoke :process 0 :value []}";
     for (text, line, expected) in [
-        ("{:type :ok :value [[:cas 1 2]]}", 1, "`:r`, `:w` or `:append`"),
+        ("{:type :ok :value [[:rp :false {}]]}", 1, "a predicate that is"),
+        ("{:type :ok :value [[:rp [:mod 2 x] {}]]}", 1, "a predicate that is"),
+        ("{:type :ok :value [[:rp :true {:x}]]}", 1, "a value for every key"),
+        ("{:type :ok :value [[:rp :true [[:x 1]]]]}", 1, "a map of the rows"),
+        ("{:type :ok :value [[:delete :x 1]]}", 1, "nothing behind the key"),
+        ("{:type :ok :value [[:insert :x]]}", 1, "a value behind the key"),
+        ("{:type :ok :value {:x 1}}", 1, "a vector of micro-operations"),
+        ("{:type :ok :value [[:append :x 1]] :f :init}", 1, "a map of keys and values that were inserted"),
+        ("{:type :ok :value {:x 1 :y} :f :init}", 1, "a value for every key"),
+        ("{:type :ok :value [[:cas 1 2]]}", 1, "`:r`, `:w`, `:append`, `:insert`, `:delete` or `:rp`"),
         ("\n{:type :ok :process 0 :f :read :value {0 5}}", 2, "a vector of micro-operations"),
         ("{:type :ok :process 0}", 1, "a vector of micro-operations"),
         ("{:type :invoke :value []}", 1, "a process"),

@@ -6,6 +6,7 @@ use super::notation::Notation;
 use super::order::{Order, Step};
 use crate::formats::json;
 use crate::history::{History, Kind, Status};
+use crate::predicates::{INIT, Predicate, is_init};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashSet;
 use std::io::{self, Write};
@@ -85,10 +86,15 @@ impl<'history> Script<'history> {
         notation.word(self.type_of(step), out);
         out.extend_from_slice(notation.comma());
         notation.field("f", out);
-        notation.word("txn", out);
+        let is_init = is_init(self.history, transaction);
+        notation.word(if is_init { INIT } else { "txn" }, out);
         out.extend_from_slice(notation.comma());
         notation.field("value", out);
-        self.operations(step, out);
+        if is_init {
+            self.inserted(transaction, out);
+        } else {
+            self.operations(step, out);
+        }
         let interval = transactions.intervals.get(transaction);
         let time = if step.is_completion { interval.complete() } else { interval.invoke() };
         let process = self.processes[transactions.sessions[transaction] as usize];
@@ -129,18 +135,46 @@ impl<'history> Script<'history> {
     }
 
     fn operations(&self, step: &Step, out: &mut Vec<u8>) {
-        let operations = &self.history.operations;
         out.push(b'[');
         let mut is_first = true;
         for place in self.history.operations_of(step.transaction) {
-            let Some(name) = name_of(operations.kinds[place]) else {
+            let Some(name) = name_of(self.history, place) else {
                 continue;
             };
             if !is_first {
                 out.extend_from_slice(self.notation.separator());
             }
             is_first = false;
-            self.operation(name, place, step.is_completion, out);
+            match Predicate::of(self.history, place) {
+                Some(predicate) => self.predicate_read(predicate, place, step.is_completion, out),
+                None => self.operation(name, place, step.is_completion, out),
+            }
+        }
+        out.push(b']');
+    }
+
+    /// What a first transaction inserted.
+    fn inserted(&self, transaction: usize, out: &mut Vec<u8>) {
+        let operations = &self.history.operations;
+        let places = self.history.operations_of(transaction);
+        self.rows(places.map(|place| (operations.keys[place], operations.values[place])), out);
+    }
+
+    fn rows(&self, rows: impl Iterator<Item = (u32, Value)>, out: &mut Vec<u8>) {
+        let spelt = rows.map(|(key, value)| [self.history.keys[key as usize], value]);
+        self.notation.rows(&self.spelling, spelt, out);
+    }
+
+    fn predicate_read(&self, predicate: Predicate, place: usize, is_completion: bool, out: &mut Vec<u8>) {
+        out.push(b'[');
+        self.notation.word("rp", out);
+        out.extend_from_slice(self.notation.separator());
+        self.notation.predicate(predicate, out);
+        out.extend_from_slice(self.notation.separator());
+        if is_completion {
+            self.rows(self.history.rows_of(place), out);
+        } else {
+            self.notation.value(&self.spelling, Value::NIL, out);
         }
         out.push(b']');
     }
@@ -153,7 +187,9 @@ impl<'history> Script<'history> {
         }
         out.push(b'[');
         self.notation.word(name, out);
-        for operand in [self.history.keys[key as usize], value] {
+        let is_delete = operations.kinds[place] == Kind::Delete;
+        let operands = [self.history.keys[key as usize], value];
+        for &operand in &operands[..if is_delete { 1 } else { 2 }] {
             out.extend_from_slice(self.notation.separator());
             self.notation.value(&self.spelling, operand, out);
         }
@@ -169,13 +205,16 @@ impl<'history> Script<'history> {
     }
 }
 
-/// What the format calls an operation; it has no deletes, range reads and markers.
-fn name_of(kind: Kind) -> Option<&'static str> {
-    match kind {
+/// What the format calls an operation; it has no markers, and range reads only by predicates of its own.
+pub(in crate::formats) fn name_of(history: &History, place: usize) -> Option<&'static str> {
+    match history.operations.kinds[place] {
         Kind::Read => Some("r"),
-        Kind::Write | Kind::Insert => Some("w"),
+        Kind::Write => Some("w"),
         Kind::Append => Some("append"),
-        _ => None,
+        Kind::Insert => Some("insert"),
+        Kind::Delete => Some("delete"),
+        Kind::RangeRead => Predicate::of(history, place).map(|_| "rp"),
+        Kind::Begin | Kind::Commit | Kind::Abort => None,
     }
 }
 

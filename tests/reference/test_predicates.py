@@ -1,0 +1,109 @@
+"""Predicate reads observe what the specification says, and the native core says the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isoscope._native import judge_predicates
+from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Range, Status, Transaction
+from isoscope.recorder import build
+from isoscope.reference import predicates
+from isoscope.reference.observations import INITIAL
+from isoscope.reference.predicates import Miss, Observation, matches
+from isoscope.reference.reads import token
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn
+
+    from isoscope.history import History
+
+PREDICATES = (":true", "[:= 1]", "[:mod 2 0]")
+VALUES = (0, 1, 2, None)
+KEYS = ("x", "y")
+
+
+def assert_agreement(history: History) -> predicates.Judgement:
+    """Observations, misses and what is set aside are those of the specification."""
+    expected = predicates.judge(history)
+    observations, misses, aside = judge_predicates(history.columns)
+    assert len(observations) == len(expected.observations)
+    assert {
+        Observation(*history.columns.locate(operation), token(key), INITIAL if writer is None else writer)
+        for operation, key, writer in observations
+    } == expected.observations
+    assert {
+        Miss(*history.columns.locate(operation), token(key)) for operation, key in misses
+    } == expected.misses
+    assert aside == expected.aside
+    return expected
+
+
+@st.composite
+def operations(draw: DrawFn) -> Operation:
+    kinds = [OperationKind.RANGE_READ] * 3 + [OperationKind.READ, OperationKind.WRITE, OperationKind.DELETE]
+    kind = draw(st.sampled_from([*kinds, OperationKind.INSERT, OperationKind.APPEND]))
+    key, value = draw(st.sampled_from(KEYS)), draw(st.sampled_from(VALUES))
+    if kind is OperationKind.RANGE_READ:
+        rows = draw(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), max_size=2))
+        predicate = draw(st.sampled_from([*PREDICATES, "x > 1", None]))
+        return Operation(kind=kind, value=Range(rows=tuple(rows)), predicate=predicate)
+    if kind is OperationKind.DELETE:
+        return Operation(kind=kind, key=key)
+    if kind is OperationKind.READ and draw(st.booleans()):
+        return Operation(kind=kind, key=key, value=draw(st.sampled_from([None, UNKNOWN])))
+    return Operation(kind=kind, key=key, value=value)
+
+
+@st.composite
+def closed_histories(draw: DrawFn) -> History:
+    """A first transaction, or none, and a few that look at what others did to two keys."""
+    transactions = []
+    if draw(st.booleans()):
+        rows = draw(st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES), min_size=1))
+        inserts = [
+            Operation(kind=OperationKind.INSERT, key=key, value=value, statement="init")
+            for key, value in rows.items()
+        ]
+        transactions.append(transaction(inserts))
+    transactions += map(transaction, draw(st.lists(st.lists(operations(), max_size=3), max_size=4)))
+    statuses = [Status.COMMITTED, Status.COMMITTED, Status.COMMITTED, *Status]
+    initial = draw(st.sampled_from([Initial(value=None), Initial(value=0), Initial()]))
+    return build(
+        [
+            replace(transaction, id=place, status=draw(st.sampled_from(statuses)))
+            for place, transaction in enumerate(transactions)
+        ],
+        initial=initial,
+    )
+
+
+def transaction(operations: list[Operation]) -> Transaction:
+    return Transaction(number=0, id=0, session=0, session_id=None, operations=tuple(operations))
+
+
+@given(history=closed_histories())
+def test_the_native_core_observes_what_the_specification_does(history: History) -> None:
+    assert_agreement(history)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "matching", "other"),
+    [
+        (":true", [0, "a", False], [None]),
+        ("[:= 1]", [1], [0, True, 1.0, "1", None]),
+        ("[:mod 2 1]", [1, -1, 2**70 + 1], [0, -2, 2**70, True, "1", None]),
+    ],
+)
+def test_a_predicate_asks_for_values(predicate: str, matching: list[object], other: list[object]) -> None:
+    assert all(matches(predicate, value) for value in matching)
+    assert not any(matches(predicate, value) for value in other)
+
+
+@pytest.mark.parametrize("predicate", ["true", "[:= x]", "[:= 01]", "[:mod 0 1]", "[:mod 2]", "x > 1", ""])
+def test_anything_else_is_no_predicate(predicate: str) -> None:
+    assert matches(predicate, 1) is None
