@@ -150,8 +150,8 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
         return chosen
     if len(rest) <= _FEW:
         return f"{chosen}, and so {', '.join(rest)}"
-    known = "".join(f"{level}, " for level in WELL_KNOWN if level in rest)
-    return f"{chosen}, and so {len(rest)} {side} levels ({known}...)"
+    known = ", ".join(level for level in WELL_KNOWN if level in rest)
+    return f"{chosen}, and so {len(rest)} {side} levels" + (f" ({known}, ...)" if known else "")
 
 
 def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:

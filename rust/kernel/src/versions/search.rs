@@ -44,8 +44,8 @@ pub struct Problem {
 pub enum Answer {
     /// A side for each choice.
     Found(Vec<u8>),
-    /// There is none; the first choice of which both sides close a cycle with known edges alone, if any.
-    Impossible(Option<u32>),
+    /// There is none.
+    Impossible,
     /// The budget is spent.
     Unknown,
 }
@@ -76,6 +76,32 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
         return Answer::Unknown;
     }
     Search::new(problem, budget.steps).run(cancel)
+}
+
+/// The first choice of which both sides close a cycle with what is known alone: for each side what would be
+/// closed, (from, to), or nothing if the level forbids it by itself.
+#[must_use]
+pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, [Option<(u32, u32)>; 2])> {
+    let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
+    let edges = Edges::collected(problem.nodes, &[&pairs]);
+    let reach = Reach::new(&edges, problem.nodes);
+    let closing = |side: &Side| -> Vec<(u32, u32)> {
+        side.edges.iter().map(|&(before, after)| (after, before)).chain(side.barred.iter().copied()).collect()
+    };
+    let asked: Vec<(u32, u32)> = problem.choices.iter().flatten().flat_map(closing).collect();
+    let mut answers = reach.asked(&asked, cancel).into_iter();
+    for (number, sides) in problem.choices.iter().enumerate() {
+        let closed = [0, 1].map(|side: usize| {
+            let asked = closing(&sides[side]);
+            let reached: Vec<bool> = answers.by_ref().take(asked.len()).collect();
+            let first = reached.iter().position(|&reached| reached).map(|place| asked[place]);
+            (first.is_some() || sides[side].is_impossible, first)
+        });
+        if closed.iter().all(|(is_closed, _)| *is_closed) {
+            return Some((number, closed.map(|(_, first)| first)));
+        }
+    }
+    None
 }
 
 /// A topological order of what is known settles every choice; whether that closes a cycle is looked at after.
@@ -174,7 +200,7 @@ struct Search<'p> {
 
 enum Progress {
     Settled,
-    Conflict(Option<u32>),
+    Conflict,
     Spent,
 }
 
@@ -197,21 +223,17 @@ impl<'p> Search<'p> {
         };
         for &(before, after) in &problem.edges {
             if !self.add(&mut state, before, after) {
-                return Answer::Impossible(None);
+                return Answer::Impossible;
             }
         }
-        let mut core = None;
         let mut tries = vec![state];
-        let mut is_first = true;
         while let Some(mut state) = tries.pop() {
             if cancel.is_asked() {
                 return Answer::Unknown;
             }
             match self.propagate(&mut state) {
                 Progress::Spent => return Answer::Unknown,
-                Progress::Conflict(choice) => {
-                    core = core.or(choice.filter(|_| is_first));
-                }
+                Progress::Conflict => {}
                 Progress::Settled => {
                     let Some(open) = state.sides.iter().position(|&side| side == OPEN) else {
                         return Answer::Found(state.sides);
@@ -225,9 +247,8 @@ impl<'p> Search<'p> {
                     }
                 }
             }
-            is_first = false;
         }
-        Answer::Impossible(core)
+        Answer::Impossible
     }
 
     fn reaches(&self, state: &State, from: u32, to: u32) -> bool {
@@ -294,7 +315,7 @@ impl<'p> Search<'p> {
     fn propagate(&mut self, state: &mut State) -> Progress {
         loop {
             if self.is_barred(state) {
-                return Progress::Conflict(None);
+                return Progress::Conflict;
             }
             let mut has_changed = false;
             for choice in 0..self.problem.choices.len() as u32 {
@@ -307,11 +328,11 @@ impl<'p> Search<'p> {
                 self.steps -= 1;
                 let side = match (self.is_open(state, choice, 0), self.is_open(state, choice, 1)) {
                     (true, true) => continue,
-                    (false, false) => return Progress::Conflict(Some(choice)),
+                    (false, false) => return Progress::Conflict,
                     (first, _) => u8::from(!first),
                 };
                 if !self.take(state, choice, side) {
-                    return Progress::Conflict(Some(choice));
+                    return Progress::Conflict;
                 }
                 has_changed = true;
             }
