@@ -12,6 +12,8 @@ pub mod lookup;
 pub mod lost;
 pub mod names;
 pub mod orders;
+#[cfg(test)]
+mod random;
 pub mod reach;
 pub mod search;
 pub mod times;
