@@ -440,7 +440,7 @@ def repeated_appends_are_no_versions() -> None:
 
 
 def torn(*orders: tuple[list[int], VersionSource], commits: tuple[int, int] | None = None) -> History:
-    """Transactions 1 and 2 write x and y; a third reads x from 1 and y from 2, which only one order allows."""
+    """Two transactions write x, the second also y; a third reads x from the first and y from the second."""
     recorder = Recorder(initial=0)
     for number in (1, 2):
         with recorder.transaction(session=number) as t:
