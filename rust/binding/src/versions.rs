@@ -2,13 +2,15 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
+use isoscope_kernel::history::Kind;
 use isoscope_kernel::history::NO_KEY;
 use isoscope_kernel::observations::{INITIAL, NOBODY};
+use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::versions::names::Finding;
 use isoscope_kernel::versions::orders::Claims;
 use isoscope_kernel::versions::search::Budget;
 use isoscope_kernel::versions::witness::Step;
-use isoscope_kernel::versions::{Question, edges, judge};
+use isoscope_kernel::versions::{Question, edges, judge, predicates_of};
 use pyo3::prelude::*;
 
 /// Judges all levels that speak of versions.
@@ -32,17 +34,24 @@ pub fn judge_versions<'py>(
     };
     let usual = Budget::default();
     let budget = Budget { steps: budget.unwrap_or(usual.steps), ..usual };
-    let found = interruptible(py, |cancel| {
+    let (found, aside) = interruptible(py, |cancel| {
         let (_, observations) = columns.judged(cancel);
-        let question = Question { claims, most, budget, further: &[] };
-        judge(columns.history(), observations, &question, cancel)
+        let predicates = predicates_of(columns.history(), observations);
+        let question = Question { claims, most, budget, predicates: &predicates };
+        (judge(columns.history(), observations, &question, cancel), predicates.aside)
     })?;
     let outcomes: Vec<u8> = found.outcomes.iter().map(|&outcome| outcome as u8).collect();
     let findings = found.named.findings.iter().map(|finding| of_finding(py, columns, finding));
     let findings = findings.collect::<PyResult<Vec<_>>>()?;
     let ordered: Vec<(u8, u64, u64)> =
         found.ordered.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect();
-    let row = (outcomes, found.named.counts, findings, ordered, found.has_unsure_appends);
+    let history = columns.history();
+    let is_other = |&operation: &usize| {
+        history.operations.kinds[operation] == Kind::RangeRead && Predicate::of(history, operation).is_none()
+    };
+    let others = (0..history.operation_count()).filter(is_other).count();
+    let unjudged = (found.has_unsure_appends, aside, others);
+    let row = (outcomes, found.named.counts.to_vec(), findings, ordered, unjudged);
     Ok(row.into_pyobject(py)?.into_any())
 }
 

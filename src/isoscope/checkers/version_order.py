@@ -78,6 +78,7 @@ NAMES = {
     "cyclic-versions": Level.PL_1,
     "contradictory-evidence": Level.STRICT_SERIALIZABLE,
     "no-commit-order": Level.STRICT_SERIALIZABLE,
+    "predicate-read-miss": Level.SERIALIZABLE,
 }
 #: Levels beside those of `NAMES` that an anomaly is among the weakest to break.
 _ALSO = {"long-fork": (Level.REPEATABLE_READ,)}
@@ -89,6 +90,7 @@ _REASONS = (
     "the sources of the version order contradict each other, and so do the verdicts that they lead to",
 )
 _UNSURE = "several transactions appended the same element to a list"
+_AMBIGUOUS = "{} times a read by a predicate, or of a deleted key, may have seen several states of the key"
 _CLAIMS = (Claim.WRITES_FOLLOW_READS, Claim.SEQUENTIAL_KEYS, Claim.LINEARIZABLE_KEYS)
 
 
@@ -165,8 +167,14 @@ class _Found:
     @cached_property
     def aside(self) -> str:
         """Why something may be wrong though nothing was found."""
-        of_reads, _ = judge_values(self.history.columns, None, 0)
-        reasons = [aside.unjudged(of_reads[2], by_writer=True), _UNSURE if self._judged[4] else ""]
+        (_, _, (repeated, repeated_keys, _, mixed, _)), _ = judge_values(self.history.columns, None, 0)
+        has_unsure_appends, ambiguous, range_reads = self._judged[4]
+        kept = (repeated, repeated_keys, [], mixed, range_reads)
+        reasons = [
+            aside.unjudged(kept, by_writer=True),
+            _UNSURE if has_unsure_appends else "",
+            _AMBIGUOUS.format(ambiguous) if ambiguous else "",
+        ]
         return "; ".join(filter(None, reasons))
 
     @cached_property

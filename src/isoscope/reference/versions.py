@@ -330,18 +330,16 @@ class Versions:
             return
         for key, shape in self.observed.shapes.items():
             if shape == "register":
-                ends = {t.number: ends for t in self._count() if (ends := self._ends(key, t.number))}
-                order = self._in_time(set(ends)) if claim == "linearizable-keys" else self._consecutive(set(ends))
+                met = {t.number: met for t in self._count() if (met := self._met(key, t.number))}
+                order = self._in_time(set(met)) if claim == "linearizable-keys" else self._consecutive(set(met))
                 for before, after in order:
-                    if before in ends and after in ends and ends[before][1] != ends[after][0]:
-                        yield ends[before][1], ends[after][0]
+                    if before in met and after in met:
+                        yield from ((v, met[after][0]) for v in met[before] if v != met[after][0])
 
-    def _ends(self, key: object, transaction: int) -> tuple[Version, Version] | None:
-        """The first and the last version of a key that a transaction knows of, if it is known which."""
-        own = self.by(key, transaction)
+    def _met(self, key: object, transaction: int) -> list[Version]:
+        """The versions of a key that a transaction saw and left, in program order, where it is known which."""
         seen = [v for o, v in self.seen.items() if (o.reader, o.key) == (transaction, key)]
-        touched = [*seen, *own]
-        return (touched[0], touched[-1]) if touched else None
+        return [*seen, *self.by(key, transaction)]
 
     def _in_time(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
         """Pairs in real time, or in a session, with no other of these transactions between them."""

@@ -320,6 +320,9 @@ fn write_read(
             }
         };
         for operation in history.operations_of(transaction as usize) {
+            for &(.., version) in orders.further_of(operation as u32) {
+                add(orders.writers[version as usize]);
+            }
             let (source, observed) = (observations.sources[operation], orders.observed[operation]);
             let is_by_reads = orders.source_of(history.operations.keys[operation]) == Source::ListRead;
             if source != NOBODY && source != INITIAL && observed != NOBODY {
@@ -361,8 +364,9 @@ impl Readers {
         let mut pairs: Pairs = Vec::new();
         for (&transaction, node) in transactions.iter().zip(0..) {
             for operation in history.operations_of(transaction as usize) {
-                let version = orders.observed[operation];
-                if version != NOBODY {
+                let own = [orders.observed[operation]].into_iter().filter(|&version| version != NOBODY);
+                let further = orders.further_of(operation as u32).iter().map(|&(.., version)| version);
+                for version in own.chain(further) {
                     offsets[version as usize + 1] += 1;
                     pairs.push((version, node));
                 }

@@ -3,7 +3,7 @@
 use super::dependencies::Order;
 use super::orders::{Extra, KeyOrder, Orders, Source};
 use super::times::Times;
-use crate::history::{History, Kind, NO_KEY};
+use crate::history::{History, Kind};
 use crate::observations::{INITIAL, NOBODY, Observations};
 
 /// Finds the operations behind edges.
@@ -68,11 +68,12 @@ impl<'h> Lookup<'h> {
         &self.orders.keys[key as usize]
     }
 
-    /// Reads with a known version: (operation, key, version).
+    /// What reads showed: (operation, key, version).
     pub fn observed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
-        self.operations(transaction).filter_map(|operation| {
+        self.operations(transaction).flat_map(|operation| {
             let version = self.orders.observed[operation as usize];
-            (version != NOBODY).then(|| (operation, self.key(operation), version))
+            let own = (version != NOBODY).then(|| (operation, self.key(operation), version));
+            own.into_iter().chain(self.orders.further_of(operation).iter().copied())
         })
     }
 
@@ -169,16 +170,14 @@ impl<'h> Lookup<'h> {
     #[must_use]
     pub fn read_from(&self, operation: u32) -> Vec<u32> {
         let at = operation as usize;
-        let is_read = matches!(self.history.operations.kinds[at], Kind::Read | Kind::RangeRead);
-        if !is_read || self.key(operation) == NO_KEY && self.orders.observed[at] == NOBODY {
-            return Vec::new();
+        let versions = self.orders.further_of(operation).iter().map(|&(.., version)| version);
+        let mut found: Vec<u32> = versions.map(|version| self.orders.writers[version as usize]).collect();
+        if self.history.operations.kinds[at] == Kind::Read {
+            found.push(self.observations.sources[at]);
+            let version = self.orders.observed[at];
+            found.extend((version != NOBODY).then(|| self.orders.writers[version as usize]));
+            found.extend(self.observations.seen(at));
         }
-        let mut found = vec![self.observations.sources[at]];
-        let version = self.orders.observed[at];
-        if version != NOBODY {
-            found.push(self.orders.writers[version as usize]);
-        }
-        found.extend(self.observations.seen(at));
         found
     }
 }

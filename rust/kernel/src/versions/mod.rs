@@ -18,8 +18,9 @@ pub mod times;
 pub mod witness;
 
 use crate::cancel::Cancel;
-use crate::history::History;
+use crate::history::{History, Kind};
 use crate::observations::{INITIAL, Observations};
+use crate::predicates;
 use completion::{Completion, OpenPair};
 use dependencies::{Dependencies, Order, components};
 use guarantees::{GUARANTEES, Touches};
@@ -57,8 +58,8 @@ pub struct Question<'q> {
     pub most: usize,
     /// What the search may cost.
     pub budget: Budget,
-    /// Versions that predicate reads and reads of deleted keys showed: (operation, key, writer).
-    pub further: &'q [(u32, u32, u32)],
+    /// What predicate reads and reads of deleted keys showed.
+    pub predicates: &'q predicates::Judgement,
 }
 
 /// Everything found.
@@ -83,7 +84,10 @@ pub fn judge(
     cancel: &Cancel,
 ) -> Judgement {
     let times = Times::new(history, &observations.counted);
-    let judge = |believed| Judge { history, observations, times: &times, question, believed, cancel }.run();
+    let first = first_transactions(history);
+    let judge = |believed| {
+        Judge { history, observations, times: &times, question, believed, first: &first, cancel }.run()
+    };
     let (all, orders) = judge(None);
     if orders.contradictions.is_empty() {
         return all;
@@ -102,12 +106,33 @@ pub fn judge(
     first
 }
 
+/// Transactions of a history's first state.
+fn first_transactions(history: &History) -> Vec<u32> {
+    if history.operations.statements.is_empty() {
+        return Vec::new();
+    }
+    let all = 0..history.transaction_count();
+    all.filter(|&transaction| predicates::is_init(history, transaction)).map(|t| t as u32).collect()
+}
+
+/// What predicate reads and reads of deleted keys showed, if there are any.
+#[must_use]
+pub fn predicates_of(history: &History, observations: &Observations) -> predicates::Judgement {
+    let kinds = &history.operations.kinds;
+    if kinds.iter().any(|kind| matches!(kind, Kind::RangeRead | Kind::Delete)) {
+        predicates::judge(history, &observations.counted)
+    } else {
+        predicates::Judgement::default()
+    }
+}
+
 struct Judge<'j> {
     history: &'j History,
     observations: &'j Observations,
     times: &'j Times,
     question: &'j Question<'j>,
     believed: Option<Source>,
+    first: &'j [u32],
     cancel: &'j Cancel,
 }
 
@@ -119,7 +144,8 @@ impl Judge<'_> {
             times: self.times,
             claims: self.question.claims,
             believed: self.believed,
-            further: self.question.further,
+            further: &self.question.predicates.observations,
+            first: self.first,
         };
         let orders = Orders::new(&question, self.cancel);
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
@@ -130,6 +156,9 @@ impl Judge<'_> {
         names::name_levels(&small, &lookup, &found, self.cancel, &mut named);
         self.name_orders(&orders, &mut named);
         let mut levels = Levels::new(&found, &orders);
+        if !self.question.predicates.misses.is_empty() {
+            levels.refute(Level::Serializable);
+        }
         self.guarantees(&all, &lookup, &mut levels, &mut named);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
         let outcomes = levels.outcomes(self.times.is_complete);
@@ -195,6 +224,22 @@ impl Judge<'_> {
                     Name::CyclicVersions,
                     circle.iter().map(|e| of_versions(orders, *key, e)).collect(),
                 );
+            }
+        }
+        for (place, miss) in self.question.predicates.misses.iter().enumerate() {
+            named.counts[Name::PredicateReadMiss as usize] += 1;
+            if place < most
+                && let Some(version) = orders.last_version(miss.key)
+            {
+                let step = Step {
+                    before: orders.writers[version as usize],
+                    after: miss.reader,
+                    relation: Relation::WriteRead,
+                    key: miss.key,
+                    operations: vec![miss.operation, orders.operations[version as usize]],
+                    source: Source::Nothing,
+                };
+                named.push(Name::PredicateReadMiss, vec![step]);
             }
         }
         let contradictions = orders.contradictions.chunk_by(|a, b| a.key == b.key).map(|same| same[0]);
@@ -411,8 +456,11 @@ fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
 #[must_use]
 pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
     let times = Times::new(history, &observations.counted);
-    let (claims, believed, further) = (Claims::default(), None, &[][..]);
-    let question = orders::Question { history, observations, times: &times, claims, believed, further };
+    let (claims, believed) = (Claims::default(), None);
+    let predicates = predicates_of(history, observations);
+    let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
+    let question =
+        orders::Question { history, observations, times: &times, claims, believed, further, first };
     let orders = Orders::new(&question, cancel);
     let all = Dependencies::new(history, observations, &orders, &times);
     let transaction = |node: u32| all.transactions[node as usize];

@@ -35,10 +35,11 @@ pub enum Name {
     CyclicVersions,
     ContradictoryEvidence,
     NoCommitOrder,
+    PredicateReadMiss,
 }
 
 /// How many names there are.
-pub const NAMES: usize = 20;
+pub const NAMES: usize = 21;
 
 const WRITE_CYCLES: [Name; 3] = [Name::WriteCycle, Name::WriteCycleSession, Name::WriteCycleRealTime];
 const FLOWS: [Name; 3] = [

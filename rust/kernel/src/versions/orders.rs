@@ -8,6 +8,7 @@ use crate::by_key::{ByKey, Operation, Shape, Write, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, VersionSource};
 use crate::observations::{INITIAL, NOBODY, Observations, Sources};
+use crate::predicates::Observation;
 use crate::value::Value;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -114,6 +115,9 @@ pub struct Orders {
     behind: Vec<u32>,
     /// For each read the version that it showed as the last one; [`NOBODY`] if that is not known.
     pub observed: Vec<u32>,
+    /// Versions that one operation showed of several keys, or of a key that is deleted at times: (operation,
+    /// key, version), sorted.
+    pub further: Vec<(u32, u32, u32)>,
     /// Sources that disagree.
     pub contradictions: Vec<Contradiction>,
     /// Keys whose versions the claims put in a circle, with that circle.
@@ -138,8 +142,10 @@ pub struct Question<'h> {
     pub claims: Claims,
     /// Only this source is heard.
     pub believed: Option<Source>,
-    /// Versions that predicate reads and reads of deleted keys showed: (operation, key, writer).
-    pub further: &'h [(u32, u32, u32)],
+    /// What predicate reads and reads of deleted keys showed.
+    pub further: &'h [Observation],
+    /// Transactions of the first state: what they insert comes before everything else.
+    pub first: &'h [u32],
 }
 
 impl Orders {
@@ -175,18 +181,22 @@ impl Orders {
                 *place += starts[keys[operation] as usize].start;
             },
         );
-        all.extras.sort_unstable();
+        // Of several reasons the one that most levels believe counts.
+        all.extras
+            .sort_unstable_by_key(|extra| (extra.before, extra.after, extra.is_inferred(), extra.source));
         all.extras.dedup_by_key(|extra| (extra.before, extra.after));
-        let recorded = all.extras.iter().filter(|extra| {
-            let is_inferred =
-                matches!(extra.source, Source::ReadThenWrite | Source::Session | Source::RealTime);
-            !is_inferred && all.writers[extra.before as usize] != INITIAL
-        });
+        let recorded = all
+            .extras
+            .iter()
+            .filter(|extra| !extra.is_inferred() && all.writers[extra.before as usize] != INITIAL);
         all.behind = recorded.map(|extra| extra.after).collect();
         all.behind.sort_unstable();
-        for &(operation, key, writer) in question.further {
-            all.observed[operation as usize] = all.version_of(key, writer).unwrap_or(NOBODY);
-        }
+        let further = question.further.iter();
+        let known = further.filter_map(|&Observation { operation, key, writer, .. }| {
+            Some((operation, key, all.version_of(key, writer)?))
+        });
+        all.further = known.collect();
+        all.further.sort_unstable();
         all
     }
 
@@ -236,6 +246,21 @@ impl Orders {
     #[must_use]
     pub fn source_of(&self, key: u32) -> Source {
         self.keys.get(key as usize).map_or(Source::Nothing, |order| order.source)
+    }
+
+    /// A version of a key that nothing but the initial one is known to come after.
+    #[must_use]
+    pub fn last_version(&self, key: u32) -> Option<u32> {
+        let order = &self.keys[key as usize];
+        (order.end > order.start + 1).then(|| order.end - 1)
+    }
+
+    /// What an operation showed beside its own key: (operation, key, version).
+    #[must_use]
+    pub fn further_of(&self, operation: u32) -> &[(u32, u32, u32)] {
+        let start = self.further.partition_point(|&(other, ..)| other < operation);
+        let length = self.further[start..].iter().take_while(|&&(other, ..)| other == operation).count();
+        &self.further[start..start + length]
     }
 
     /// What comes right after `version` by further order.
@@ -350,7 +375,7 @@ impl<'q> Share<'q> {
         let unread: Vec<u32> = (shown..versions.len() as u32).collect();
         let mut by_reads: Vec<Vec<u32>> = (0..shown).map(|place| vec![place]).collect();
         by_reads.extend((!unread.is_empty()).then_some(unread));
-        let arranged = self.arrange(key, versions, by_reads, true);
+        let arranged = self.arrange(key, versions, (Source::ListRead, by_reads), true);
         for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
             if let Some(length) = self.length_seen(read.number, key) {
                 self.observed.set(read.number, arranged.place(known[length as usize]));
@@ -448,8 +473,14 @@ impl<'q> Share<'q> {
     }
 
     /// Puts versions in order: a chain by the strongest source, then the rest, and what other sources say.
-    fn arrange(&mut self, key: u32, versions: Versions, by_reads: Vec<Vec<u32>>, is_list: bool) -> Arranged {
-        let mut sequences = vec![(Source::ListRead, by_reads)];
+    fn arrange(
+        &mut self,
+        key: u32,
+        versions: Versions,
+        first: (Source, Vec<Vec<u32>>),
+        is_list: bool,
+    ) -> Arranged {
+        let mut sequences = vec![first];
         if !self.question.history.versions.is_empty()
             || !self.question.history.transactions.commits.is_empty()
         {
@@ -457,10 +488,12 @@ impl<'q> Share<'q> {
         }
         let believed = self.question.believed;
         sequences.retain(|(source, groups)| {
-            !groups.is_empty() && believed.is_none_or(|believed| believed == *source)
+            let is_heard = believed.is_none_or(|believed| believed == *source || *source == Source::Initial);
+            !groups.is_empty() && is_heard
         });
         for (source, groups) in &sequences {
-            if groups.len() > 1 && !self.found.speaking.contains(source) {
+            let is_new = *source != Source::Initial && !self.found.speaking.contains(source);
+            if groups.len() > 1 && is_new {
                 self.found.speaking.push(*source);
             }
         }
@@ -519,7 +552,8 @@ impl<'q> Share<'q> {
                 _ => versions.push((operation.transaction, operation.number)),
             }
         }
-        let arranged = self.arrange(key, versions, Vec::new(), false);
+        let first = self.first_state(&versions);
+        let arranged = self.arrange(key, versions, (Source::Initial, first), false);
         self.observe(gathered, &arranged);
         let start = self.found.writers.len() as u32;
         self.push(&arranged);
@@ -528,6 +562,17 @@ impl<'q> Share<'q> {
             self.infer(key, gathered, &mut taken, start, &arranged);
         }
         self.found.extras.append(&mut taken);
+    }
+
+    /// What a first state inserted, and everything else, if there is such a state.
+    fn first_state(&self, versions: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let is_first = |&(writer, _): &(u32, u32)| self.question.first.contains(&writer);
+        if self.question.first.is_empty() || !versions.iter().any(is_first) {
+            return Vec::new();
+        }
+        let places = (0..versions.len() as u32).partition(|&place| is_first(&versions[place as usize]));
+        let (first, others): (Vec<u32>, Vec<u32>) = places;
+        [first, others].into_iter().filter(|group| !group.is_empty()).collect()
     }
 
     /// Says which version each external read showed, by places from the initial version on.
@@ -653,7 +698,7 @@ impl<'q> Share<'q> {
                 kept.sort_unstable_by_key(place);
                 let same = |pair: &&[&Touch]| place(&pair[0]).0 == place(&pair[1]).0;
                 let pairs = kept.windows(2).filter(same);
-                pairs.filter_map(|pair| order_of(pair[0], pair[1], source, is_claim)).collect()
+                pairs.flat_map(|pair| orders_of(pair[0], pair[1], source, is_claim)).collect()
             }
             Source::RealTime | Source::AssumeLinearizableKeys => {
                 let is_claim = source == Source::AssumeLinearizableKeys;
@@ -662,7 +707,7 @@ impl<'q> Share<'q> {
                 let transactions: Vec<u32> = kept.iter().map(|touch| touch.transaction).collect();
                 let pairs = times.frontier(&transactions).into_iter();
                 let orders =
-                    pairs.filter_map(|(a, b)| order_of(kept[a as usize], kept[b as usize], source, is_claim));
+                    pairs.flat_map(|(a, b)| orders_of(kept[a as usize], kept[b as usize], source, is_claim));
                 let mut found: Vec<Extra> = orders.collect();
                 if is_claim {
                     let in_sessions = self.pairs(touches, Source::AssumeSequentialKeys).into_iter();
@@ -689,15 +734,20 @@ struct Touch {
     write: Option<u32>,
 }
 
-/// The order of versions that the order of two transactions shows: of writes only, or of all that is seen.
-fn order_of(first: &Touch, second: &Touch, source: Source, any: bool) -> Option<Extra> {
-    let last_read = || first.reads.last().copied();
-    let before = if any { first.write.or_else(last_read)? } else { first.write? };
-    let after = if any { second.reads.first().copied().or(second.write)? } else { second.write? };
-    (before != after).then_some(Extra { before, after, source })
+/// The order of versions that the order of two transactions shows: of writes only, or of all that the first
+/// met and what the second met first.
+fn orders_of(first: &Touch, second: &Touch, source: Source, any: bool) -> Vec<Extra> {
+    let met = first.reads.iter().copied().filter(|_| any).chain(first.write);
+    let after = if any { second.reads.first().copied().or(second.write) } else { second.write };
+    let pairs = met.filter_map(|before| Some(Extra { before, after: after?, source }));
+    pairs.filter(|extra| extra.before != extra.after).collect()
 }
 
 impl Extra {
+    fn is_inferred(&self) -> bool {
+        matches!(self.source, Source::ReadThenWrite | Source::Session | Source::RealTime)
+    }
+
     fn moved(self, start: u32) -> Self {
         Self { before: self.before + start, after: self.after + start, source: self.source }
     }

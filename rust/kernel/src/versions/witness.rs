@@ -240,25 +240,19 @@ impl Witnesses<'_, '_> {
 
     fn write_read(&self, first: u32, second: u32) -> Option<Step> {
         let lookup = self.lookup;
-        let reads = || lookup.operations(second).filter(|&read| lookup.read_from(read).contains(&first));
         // A read that ends with the write shows it best.
-        let exact = reads().find(|&read| {
-            let version = lookup.orders.observed[read as usize];
-            version != NOBODY && lookup.orders.writers[version as usize] == first
-        });
-        let read = exact.or_else(|| reads().next())?;
-        let version = lookup.orders.observed[read as usize];
-        let key = if version == NOBODY { lookup.key(read) } else { self.key_of(version).unwrap_or(NO_KEY) };
+        let mut observed = lookup.observed(second);
+        let exact = observed.find(|&(.., version)| lookup.orders.writers[version as usize] == first);
+        let (read, key, version) = match exact {
+            Some(found) => found,
+            None => {
+                let read = lookup.operations(second).find(|&read| lookup.read_from(read).contains(&first))?;
+                (read, lookup.key(read), lookup.orders.observed[read as usize])
+            }
+        };
         let write = self.shown_write(first, read, key, version)?;
-        let operations = vec![read, write];
-        Some(Step {
-            before: first,
-            after: second,
-            relation: Relation::WriteRead,
-            key,
-            operations,
-            source: Source::Nothing,
-        })
+        let (relation, source) = (Relation::WriteRead, Source::Nothing);
+        Some(Step { before: first, after: second, relation, key, operations: vec![read, write], source })
     }
 
     fn key_of(&self, version: u32) -> Option<u32> {
