@@ -17,7 +17,7 @@ import click
 
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
-from isoscope.checkers import CHECKERS
+from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
@@ -32,7 +32,8 @@ REFERENCE = ROOT / "docs" / "reference"
 _NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
-_DECIDED = frozenset({Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL})
+_WEAK = frozenset({Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL})
+_DECIDED = _WEAK.union(version_order.LEVELS)
 _FAMILIES = {
     Family.CLOCK: ("Against the database's own clock", "They speak of histories with timestamps."),
     Family.REAL_TIME: ("With real time", "They speak of histories with intervals or an order of events."),

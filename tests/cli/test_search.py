@@ -93,7 +93,7 @@ def test_the_report_shows_only_what_was_looked_for() -> None:
     assert rows == "  found     fractured-read-co (1)\n  absent    aborted-read"
     assert " ".join(example.split()) == (
         "fractured-read-co: 1 found - T2 read key 1 = 0 (both.txt:3), the initial value, and then key 2 = 1 "
-        "(both.txt:4) from T1, which wrote key 1 = 1 (both.txt:1): it saw only part of what T1 wrote."
+        "(line 4) from T1, which wrote key 1 = 1 (line 1): it saw only part of what T1 wrote."
     )
 
 

@@ -111,6 +111,8 @@ def _read_skew(anomaly: Anomaly) -> str:
 
 
 def _torn(step: Step, missed: Step) -> str:
+    if step.witnesses[0] == missed.witnesses[0]:
+        return f"saw {key_in_words(step.key)} while {step.before} was still changing it"
     if same(step.key, missed.key):
         return f"saw {key_in_words(step.key)} before and after {step.before} changed it"
     return f"saw only part of what {step.before} wrote"

@@ -150,8 +150,8 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
         return chosen
     if len(rest) <= _FEW:
         return f"{chosen}, and so {', '.join(rest)}"
-    known = ", ".join(level for level in WELL_KNOWN if level in rest)
-    return f"{chosen}, and so {len(rest)} {side} levels" + (f" ({known}, ...)" if known else "")
+    known = [level for level in WELL_KNOWN if level in rest] or rest[:1]
+    return f"{chosen}, and so {len(rest)} {side} levels ({', '.join(known)}, ...)"
 
 
 def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:
@@ -209,16 +209,16 @@ def _shown(anomaly: Anomaly, path: str, width: int) -> str:
 
 
 def _example(text: str, path: str, width: int) -> str:
-    """Sentences; the heading says where the input is, so places need only its name.
+    """Sentences; the heading says where the input is, so places need only its name, and that once.
 
-    A long one, with several links of a chain, has a line for each, and the name only once.
+    A long one, with several links of a chain, has a line for each.
     """
     folder, name = os.path.split(path)
-    short = text.replace(f"({folder}{os.sep}", "(") if folder else text
+    short = _places(text.replace(f"({folder}{os.sep}", "(") if folder else text, name)
     if len(_LINK.findall(short)) < 2:
         return _paragraph(short, width, head="  - ", margin=4)
     lines: list[str] = []
-    for sentence in _SENTENCE.split(_places(short, name)):
+    for sentence in _SENTENCE.split(short):
         opening, *links = _LINK.split(sentence)
         lines.append(_paragraph(opening, width, head="    " if lines else "  - ", margin=4))
         lines += (
