@@ -234,7 +234,7 @@ def _shown(name: str, verdicts: Sequence[Verdict]) -> list[Anomaly]:
     """The anomalies of this name, each once."""
     found: list[Anomaly] = []
     for verdict in verdicts:
-        found += (a for a in verdict.anomalies if a.name == name and not any(a is other for other in found))
+        found += (anomaly for anomaly in verdict.anomalies if anomaly.name == name and anomaly not in found)
     return found
 
 

@@ -161,8 +161,8 @@ impl Judge<'_> {
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
-        self.guarantees(&all, &lookup, &mut levels, &mut named);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
+        self.guarantees(&all, &lookup, &mut levels, &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
@@ -292,7 +292,6 @@ impl Judge<'_> {
         transactions: usize,
     ) {
         if lookup.orders.is_complete() {
-            levels.decide_all();
             return;
         }
         let orders = lookup.orders;
