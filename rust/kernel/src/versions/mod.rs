@@ -11,6 +11,7 @@ pub mod levels;
 pub mod lookup;
 pub mod lost;
 pub mod names;
+pub mod neighbours;
 pub mod orders;
 #[cfg(test)]
 mod random;
