@@ -186,6 +186,7 @@ def generate(
     lists: bool,
     most_writes_per_key: int,
     timestamps: bool,
+    intervals: bool,
     initial: Any,
     initial_replaceable: bool,
 ) -> Columns:

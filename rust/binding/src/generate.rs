@@ -20,7 +20,7 @@ type SceneRow = (u32, bool, Vec<(u32, Option<u32>)>);
 
 /// The history of a workload, the same for the same arguments everywhere.
 #[pyfunction]
-#[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, lag, script, lists, most_writes_per_key, timestamps, initial, initial_replaceable))]
+#[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, lag, script, lists, most_writes_per_key, timestamps, intervals, initial, initial_replaceable))]
 #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
 pub fn generate(
@@ -37,6 +37,7 @@ pub fn generate(
     lists: bool,
     most_writes_per_key: u32,
     timestamps: bool,
+    intervals: bool,
     initial: &Bound<'_, PyAny>,
     initial_replaceable: bool,
 ) -> PyResult<Columns> {
@@ -62,6 +63,7 @@ pub fn generate(
         script: script.into_iter().map(scene).collect(),
         most_writes_per_key,
         timestamps,
+        intervals,
         initial: small_or_none(initial)?,
         initial_replaceable,
     };
@@ -121,6 +123,7 @@ fn isolation_called(name: &str) -> PyResult<Isolation> {
         "read-committed" => Ok(Isolation::ReadCommitted),
         "read-atomic" => Ok(Isolation::ReadAtomic),
         "causal" => Ok(Isolation::Causal),
+        "strong-snapshot-isolation" => Ok(Isolation::Snapshot),
         "serial" => Ok(Isolation::Serial),
         other => Err(unknown("isolation", other)),
     }

@@ -216,11 +216,10 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
     """
     counts: dict[str, int] = {}
     anomalies: dict[str, list[Anomaly]] = {}
-    methods = [checker.METHOD for checker in CHECKERS]
-    for verdict in sorted(broken, key=lambda verdict: methods.index(verdict.method)):
-        counts |= verdict.anomaly_counts
-        for name in verdict.anomaly_counts:
-            anomalies[name] = [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
+    for checker in CHECKERS:
+        own = [verdict for verdict in broken if verdict.method is checker.METHOD]
+        counts |= {name: count for verdict in own for name, count in verdict.anomaly_counts.items()}
+        anomalies |= {name: _shown(name, own) for verdict in own for name in verdict.anomaly_counts}
     names = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
@@ -229,6 +228,14 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
         anomaly_counts={name: counts[name] for name in names},
         anomalies=tuple(anomaly for name in names for anomaly in anomalies[name]),
     )
+
+
+def _shown(name: str, verdicts: Sequence[Verdict]) -> list[Anomaly]:
+    """The anomalies of this name, each once."""
+    found: list[Anomaly] = []
+    for verdict in verdicts:
+        found += (a for a in verdict.anomalies if a.name == name and not any(a is other for other in found))
+    return found
 
 
 def _assumptions(history: History, claims: Sequence[Claim]) -> tuple[str, ...]:

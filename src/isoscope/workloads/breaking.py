@@ -129,7 +129,10 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
 )
 
 #: Stores of the native core, the weakest first, and what all of their histories satisfy.
-_STORES = {level.value: implied(level) for level in (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)}
+_STORES = {
+    level.value: implied(level)
+    for level in (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL, Level.STRONG_SNAPSHOT_ISOLATION)
+}
 _STORES["serial"] = frozenset(Level)
 #: Every session keeps a clock with a place for every other.
 _MOST_CAUSAL_SESSIONS = 10_000

@@ -1,8 +1,9 @@
 """A workload on a store of some level: histories of any size that satisfy it, and may break another.
 
 Transactions commit one after the other. A read shows one of the last few versions of its key, any that the
-level allows, so a history is as weak as its level; a serial store shows the newest. The same workload gives
-the same history on every machine.
+level allows, so a history is as weak as its level; a serial store shows the newest. With snapshots, a
+transaction begins up to `lag` - 1 transactions before it commits, but after the last one of its session, and so
+does a client's interval. The same workload gives the same history on every machine.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Workload:
     lists: bool = False
     max_writes_per_key: int = 0
     timestamps: bool = False
+    intervals: bool = False
     initial: Initial = field(default_factory=lambda: Initial(value=0, replaceable=True))
     seed: int = 0
 
@@ -77,6 +79,7 @@ def generate(workload: Workload) -> History:
         lists=workload.lists,
         most_writes_per_key=workload.max_writes_per_key,
         timestamps=workload.timestamps,
+        intervals=workload.intervals,
         initial=workload.initial.value,
         initial_replaceable=workload.initial.replaceable,
     )

@@ -32,6 +32,8 @@ pub enum Isolation {
     ReadCommitted,
     ReadAtomic,
     Causal,
+    /// A transaction reads what was committed when it began, and nobody else has written its keys since.
+    Snapshot,
     /// Transactions run one after the other: every level holds.
     Serial,
 }
@@ -68,12 +70,15 @@ pub struct Workload {
     pub aborted: u32,
     pub model: Model,
     pub isolation: Isolation,
-    /// From how many of a key's last versions a read chooses; at least 1.
+    /// From how many of a key's last versions a read chooses; at least 1. Whoever has a begin, because of a
+    /// snapshot or of intervals, begins after at most so many less one of the last transactions.
     pub lag: u32,
     pub script: Vec<Scene>,
     /// A key that was written this often is retired and replaced by a new one; 0 is never.
     pub most_writes_per_key: u32,
     pub timestamps: bool,
+    /// Whether the client's clock is recorded: from the begin to the commit.
+    pub intervals: bool,
     /// What registers hold before the first write; a small integer, nil, or unknown (then they hold 0).
     pub initial: Value,
     pub initial_replaceable: bool,

@@ -6,7 +6,7 @@ use super::view::{Versions, View};
 use super::{Isolation, Model, Scene, Scripted, Workload};
 use crate::builder::Builder;
 use crate::error::ParseError;
-use crate::history::{History, Kind, Status, Timestamp};
+use crate::history::{History, Interval, Kind, Status, Timestamp};
 use crate::value::Value;
 
 /// A key, and what the running transaction did to it.
@@ -63,6 +63,9 @@ impl<'w> Store<'w> {
         let session = self.random.below(self.workload.sessions);
         let aborted = self.random.below(1000) < self.workload.aborted;
         let transaction = self.begin(session, aborted);
+        if self.workload.intervals || self.workload.isolation == Isolation::Snapshot {
+            self.view.begin_earlier(&mut self.random);
+        }
         let template = self.workload.mix.draw(&mut self.random);
         for step in &template.steps {
             for _ in 0..self.random.between(step.times) {
@@ -115,9 +118,21 @@ impl<'w> Store<'w> {
         } else {
             self.commit();
         }
+        self.view.end();
+        self.record_times(transaction);
+    }
+
+    fn record_times(&mut self, transaction: u32) {
+        let start = |place: u32| i64::from(place) * 2 + 1;
+        let (invoked, commit) = (start(self.view.begun()), start(transaction) + 1);
         if self.workload.timestamps {
-            let start = i64::from(transaction) * 2 + 1;
-            self.builder.timestamps(transaction, Timestamp::new(start, 0), Timestamp::new(start + 1, 0));
+            // Without a snapshot, the database reads when it commits.
+            let is_snapshot = self.workload.isolation == Isolation::Snapshot;
+            let start = if is_snapshot { invoked } else { commit - 1 };
+            self.builder.timestamps(transaction, Timestamp::new(start, 0), Timestamp::new(commit, 0));
+        }
+        if self.workload.intervals {
+            self.builder.interval(transaction, Interval::new(Some(invoked), Some(commit)));
         }
     }
 
@@ -144,9 +159,11 @@ impl<'w> Store<'w> {
             Action::Either(_) => Action::Write,
             other => other,
         };
-        let has_read = action != Action::Write && self.read(transaction, row.key);
-        // A list that must not be read is appended to instead, so that the transaction keeps its length.
-        if action != Action::Read || !has_read {
+        let may_write = self.view.may_write(&self.keys[row.key as usize].versions);
+        // Whoever must not write reads instead, and a list that must not be read is appended to, so that
+        // the transaction keeps its length.
+        let has_read = (action != Action::Write || !may_write) && self.read(transaction, row.key);
+        if (action != Action::Read && may_write) || !has_read {
             self.write(transaction, row.key);
             self.retire(step.table, row);
         }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::history::Kind;
 use crate::reads::judge;
+use crate::versions::{self, Outcome, levels::Level};
 use crate::weak::{self, Question, reader::Class};
 
 fn workload(model: Model, isolation: Isolation) -> Workload {
@@ -17,6 +18,7 @@ fn workload(model: Model, isolation: Isolation) -> Workload {
         script: Vec::new(),
         most_writes_per_key: 16,
         timestamps: true,
+        intervals: true,
         initial: Value::UNKNOWN,
         initial_replaceable: false,
     }
@@ -61,9 +63,46 @@ fn a_store_keeps_its_level_and_breaks_the_next() {
     }
 }
 
+/// What the version order says of these levels.
+fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
+    let cancel = Cancel::default();
+    let (_, observations) = judge(history, &cancel);
+    let question = versions::Question {
+        claims: versions::orders::Claims::default(),
+        most: 1,
+        budget: versions::search::Budget::default(),
+        further: &[],
+    };
+    let found = versions::judge(history, &observations, &question, &cancel).outcomes;
+    levels.map(|level| found[level as usize])
+}
+
+#[test]
+fn snapshots_allow_write_skew_and_nothing_weaker_even_in_real_time() {
+    let levels = [Level::StrongSnapshotIsolation, Level::Serializable, Level::StrictSerializable];
+    for seed in 0..6 {
+        let skewed = history(&Workload { seed, ..workload(Model::List, Isolation::Snapshot) });
+        assert_eq!(outcomes(&skewed, levels), [Outcome::Holds, Outcome::Violated, Outcome::Violated]);
+        let serial = history(&Workload { seed, ..workload(Model::List, Isolation::Serial) });
+        assert_eq!(outcomes(&serial, levels), [Outcome::Holds; 3]);
+    }
+}
+
+#[test]
+fn intervals_overlap_but_not_in_a_session() {
+    let history = history(&workload(Model::Register, Isolation::Serial));
+    let interval = |t: u32| history.transactions.intervals.get(t as usize);
+    for session in 0..5 {
+        let mine = history.transactions_of(session);
+        assert!(mine.windows(2).all(|pair| interval(pair[0]).complete() < interval(pair[1]).invoke()));
+    }
+    let overlapping = (1..300).filter(|&t| interval(t - 1).complete() > interval(t).invoke());
+    assert!(overlapping.count() > 150);
+}
+
 #[test]
 fn the_same_seed_gives_the_same_history() {
-    for isolation in [Isolation::Serial, Isolation::Causal] {
+    for isolation in [Isolation::Serial, Isolation::Causal, Isolation::Snapshot] {
         let again = || history(&workload(Model::List, isolation));
         assert!(crate::equality::same(&again(), &again()));
         let other = history(&Workload { seed: 8, ..workload(Model::List, isolation) });

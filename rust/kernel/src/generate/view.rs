@@ -60,6 +60,8 @@ pub(super) struct View {
     lag: usize,
     me: u32,
     session: u32,
+    /// The first transaction that had not ended when the running one began.
+    begin: u32,
     /// By transaction: its session and, if it commits, its place there, from 1.
     sessions: Vec<u32>,
     places: Vec<u32>,
@@ -68,6 +70,8 @@ pub(super) struct View {
     hidden: Vec<u32>,
     /// By session: how many transactions committed.
     committed: Vec<u32>,
+    /// By session: the first transaction after its last.
+    free: Vec<u32>,
     /// Causal: what happened before the running transaction, and by session the first that is hidden.
     past: Vec<u32>,
     barrier: Vec<u32>,
@@ -85,11 +89,13 @@ impl View {
             lag: lag as usize,
             me: NOBODY,
             session: 0,
+            begin: 0,
             sessions: Vec::new(),
             places: Vec::new(),
             observed: Vec::new(),
             hidden: Vec::new(),
             committed: vec![0; sessions],
+            free: vec![0; sessions],
             past: vec![0; size],
             barrier: vec![NOBODY; size],
             pasts: vec![Vec::new(); size],
@@ -100,6 +106,7 @@ impl View {
     pub(super) fn begin(&mut self, session: u32) {
         self.me = self.sessions.len() as u32;
         self.session = session;
+        self.begin = self.me;
         self.sessions.push(session);
         self.places.push(self.committed[session as usize] + 1);
         self.observed.push(NOBODY);
@@ -110,6 +117,33 @@ impl View {
             self.past.copy_from_slice(known);
             self.barrier.fill(NOBODY);
         }
+    }
+
+    /// The running transaction began some transactions ago, but after the last one of its session.
+    pub(super) fn begin_earlier(&mut self, random: &mut Random) {
+        let most = (self.me - self.free[self.session as usize]).min(self.lag as u32 - 1);
+        if most > 0 {
+            self.begin = self.me - random.between((0, most));
+        }
+    }
+
+    /// When the running transaction began: the number of the first that had not ended.
+    pub(super) fn begun(&self) -> u32 {
+        self.begin
+    }
+
+    /// The running transaction is over.
+    pub(super) fn end(&mut self) {
+        self.free[self.session as usize] = self.me + 1;
+    }
+
+    /// Whether the running transaction may write a key.
+    pub(super) fn may_write(&self, versions: &Versions) -> bool {
+        self.isolation != Isolation::Snapshot || self.is_in_snapshot(versions, versions.newest())
+    }
+
+    fn is_in_snapshot(&self, versions: &Versions, version: usize) -> bool {
+        version == 0 || versions.all[version].writer < self.begin
     }
 
     /// The running transaction commits; what whoever observes it will know.
@@ -152,6 +186,9 @@ impl View {
         if self.isolation == Isolation::Serial {
             return Some(newest);
         }
+        if self.isolation == Isolation::Snapshot {
+            return (0..=newest).rev().find(|&version| self.is_in_snapshot(versions, version));
+        }
         let window = newest.saturating_sub(self.lag - 1);
         let visible = (window..=newest).rev().find(|&version| self.sees(versions.all[version].writer));
         let oldest = visible.unwrap_or(window);
@@ -171,7 +208,7 @@ impl View {
     /// The running transaction reads a version.
     pub(super) fn observe(&mut self, versions: &Versions, version: usize) {
         match self.isolation {
-            Isolation::Serial => {}
+            Isolation::Serial | Isolation::Snapshot => {}
             Isolation::ReadCommitted => self.mark_observed(versions, version),
             Isolation::ReadAtomic => {
                 self.mark_observed(versions, version);
@@ -208,6 +245,7 @@ impl View {
         let session = self.sessions[writer as usize];
         match self.isolation {
             Isolation::Serial => true,
+            Isolation::Snapshot => writer < self.begin,
             Isolation::ReadCommitted => self.observed[writer as usize] == self.me,
             Isolation::ReadAtomic => self.observed[writer as usize] == self.me || session == self.session,
             Isolation::Causal => self.past[session as usize] >= self.places[writer as usize],
@@ -219,7 +257,7 @@ impl View {
         let writer = versions.all[version].writer;
         match (self.isolation, self.model) {
             _ if version == 0 => true,
-            (Isolation::Serial | Isolation::ReadCommitted, _) => true,
+            (Isolation::Serial | Isolation::Snapshot | Isolation::ReadCommitted, _) => true,
             (Isolation::ReadAtomic, Model::Register) => self.hidden[writer as usize] != self.me,
             (Isolation::ReadAtomic, Model::List) => {
                 versions.all[1..=version].iter().all(|older| self.hidden[older.writer as usize] != self.me)

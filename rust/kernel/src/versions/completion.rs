@@ -4,9 +4,10 @@ use super::dependencies::{Dependencies, Order, Parts, components};
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::orders::Source;
-use super::search::{Answer, Budget, Literal, Problem, Side, solve};
+use super::search::{Answer, Budget, Literal, Problem, Side, blamed, solve};
+use super::witness::{ANY, Paths, Relation, Step, Witnesses};
 use crate::cancel::Cancel;
-use crate::graph::Components;
+use crate::graph::{Components, Edges};
 use crate::observations::{INITIAL, NOBODY};
 use hashbrown::HashMap;
 
@@ -111,33 +112,71 @@ impl<'s, 'h> Completion<'s, 'h> {
         self.pairs.iter().filter(matters).copied().collect()
     }
 
-    /// Whether some order of the open versions satisfies the level; with the pair that rules all out, if it
-    /// is one.
+    /// Whether some order of the open versions satisfies the level; if not, what follows from each order of
+    /// one pair of versions.
     #[must_use]
-    pub fn decide(&self, level: Level, cancel: &Cancel) -> (Answer, Option<OpenPair>) {
+    pub fn decide(&self, level: Level, cancel: &Cancel) -> (Answer, Vec<Vec<Step>>) {
         if self.is_too_large {
-            return (Answer::Unknown, None);
+            return (Answer::Unknown, Vec::new());
         }
         let order = level.order();
         let parts = Parts { wr: true, rw: true, order };
         let pairs = self.pairs_of(&components(&self.small.graph(parts), self.small.nodes()));
-        let problem = self.problem(level, &pairs);
+        let form = Form::new(self, level);
+        let problem = self.problem(&form, &pairs);
         let answer = solve(&problem, self.budget, cancel);
-        let blamed = match answer {
-            Answer::Impossible(Some(choice)) => pairs.get(choice as usize).copied(),
-            _ => None,
+        if answer != Answer::Impossible {
+            return (answer, Vec::new());
+        }
+        let alternatives = match blamed(&problem, cancel) {
+            Some((number, closed)) => self.alternatives(&form, &problem, pairs[number], closed),
+            None => pairs.first().map(|&pair| self.supposed(pair)).unwrap_or_default(),
         };
-        (answer, blamed)
+        (answer, alternatives)
     }
 
-    fn problem(&self, level: Level, pairs: &[OpenPair]) -> Problem {
-        let form = Form::new(self, level);
+    /// The two orders of a pair, as steps.
+    fn supposed(&self, pair: OpenPair) -> Vec<Vec<Step>> {
+        let orders = self.lookup.orders;
+        let suppose = |before: u32, after: u32| Step {
+            before: orders.writers[before as usize],
+            after: orders.writers[after as usize],
+            relation: Relation::WriteWrite,
+            key: pair.key,
+            operations: vec![orders.operations[before as usize], orders.operations[after as usize]],
+            source: Source::Supposed,
+        };
+        vec![vec![suppose(pair.first, pair.second)], vec![suppose(pair.second, pair.first)]]
+    }
+
+    /// The two orders of a pair, each with the way that it closes to a cycle.
+    fn alternatives(
+        &self,
+        form: &Form<'_, '_, '_>,
+        problem: &Problem,
+        pair: OpenPair,
+        closed: [Option<(u32, u32)>; 2],
+    ) -> Vec<Vec<Step>> {
+        let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
+        let edges = Edges::collected(problem.nodes, &[&pairs]);
+        let mut paths = Paths::new(problem.nodes);
+        let mut alternatives = self.supposed(pair);
+        for (steps, closed) in alternatives.iter_mut().zip(closed) {
+            let Some((from, to)) = closed.filter(|(from, to)| from != to) else { continue };
+            if let Some(path) = paths.shortest(&edges, from, to, NOBODY, |_, _| 1) {
+                steps.extend(form.steps(&path));
+            }
+        }
+        alternatives
+    }
+
+    fn problem(&self, form: &Form<'_, '_, '_>, pairs: &[OpenPair]) -> Problem {
         let mut problem = form.base();
         for pair in pairs {
             let side = |before: u32, after: u32| form.side(pair.key, before, after);
             problem.choices.push([side(pair.first, pair.second), side(pair.second, pair.first)]);
         }
-        if level == Level::CursorStability {
+        if form.level == Level::CursorStability {
             form.forbid_lost_updates(pairs, &mut problem);
         }
         problem
@@ -264,6 +303,23 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
     fn observation(&self, transaction: u32, read: u32) -> (u32, u32, u32) {
         let mut observed = self.all.lookup.observed(transaction);
         observed.find(|&(operation, ..)| operation == read).unwrap_or((read, 0, 0))
+    }
+
+    /// The steps along a path of the form's nodes.
+    fn steps(&self, path: &[u32]) -> Vec<Step> {
+        let small = self.all.small;
+        let witnesses = Witnesses { small, lookup: self.all.lookup };
+        let order = self.level.order();
+        if self.is_of_begins_and_commits() {
+            return witnesses.steps_of_ends(path, order);
+        }
+        // A moment belongs to the transaction of its read.
+        let node = |node: u32| {
+            let moment = self.moments.iter().find(|&(_, &moment)| moment == node);
+            moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
+        };
+        let path: Vec<u32> = path.iter().map(|&at| node(at)).collect();
+        witnesses.steps(&path, &ANY, order)
     }
 
     /// What follows if `before` comes before `after`.

@@ -12,6 +12,8 @@ pub mod lookup;
 pub mod lost;
 pub mod names;
 pub mod orders;
+#[cfg(test)]
+mod random;
 pub mod reach;
 pub mod search;
 pub mod times;
@@ -21,7 +23,7 @@ use crate::cancel::Cancel;
 use crate::history::{History, Kind};
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
-use completion::{Completion, OpenPair};
+use completion::Completion;
 use dependencies::{Dependencies, Order, components};
 use guarantees::{GUARANTEES, Touches};
 use levels::{Cycles, LEVELS, Level, cycles};
@@ -307,10 +309,9 @@ impl Judge<'_> {
             }
             match completion.decide(level, self.cancel) {
                 (Answer::Found(_), _) => levels.prove(level),
-                (Answer::Impossible(_), blamed) => {
+                (Answer::Impossible, alternatives) => {
                     levels.refute(level);
                     named.counts[Name::NoCommitOrder as usize] += 1;
-                    let alternatives = blamed.map(|pair| alternatives(lookup, pair)).unwrap_or_default();
                     named.findings.push(no_commit_order(level, alternatives));
                 }
                 (Answer::Unknown, _) => {}
@@ -322,14 +323,6 @@ impl Judge<'_> {
 /// Whether versions that somebody may have read are not in order.
 fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
     order.source != Source::ListRead && !orders.is_whole(order)
-}
-
-/// The two orders that the versions of a pair may have.
-fn alternatives(lookup: &Lookup<'_>, pair: OpenPair) -> Vec<Vec<Step>> {
-    let supposed = |before: u32, after: u32| {
-        vec![of_versions(lookup.orders, pair.key, &Extra { before, after, source: Source::Nothing })]
-    };
-    vec![supposed(pair.first, pair.second), supposed(pair.second, pair.first)]
 }
 
 fn no_commit_order(level: Level, alternatives: Vec<Vec<Step>>) -> Finding {

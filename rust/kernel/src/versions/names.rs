@@ -5,7 +5,7 @@ use super::levels::{Closing, Cycles, Level, Updates};
 use super::lookup::Lookup;
 use super::lost::Lost;
 use super::orders::Source;
-use super::witness::{Paths, Relation, Step, Witnesses};
+use super::witness::{ANY, Paths, Relation, Step, Witnesses};
 use crate::graph::{Components, Edges};
 use crate::observations::NOBODY;
 use hashbrown::{HashMap, HashSet};
@@ -73,6 +73,9 @@ pub struct Named {
     pub findings: Vec<Finding>,
 }
 
+/// Cycles are looked for from so many nodes or edges of a component.
+const TRIES: usize = 64;
+
 /// Names all cycles.
 #[must_use]
 pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, most: usize) -> Named {
@@ -98,6 +101,12 @@ pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, most: us
     }
     naming.named.findings.sort_by_key(|finding| finding.name);
     naming.named
+}
+
+/// The shortest proof that is what it is called, else the shortest.
+fn best(name: Name, proofs: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
+    let proofs = proofs.into_iter().filter(|steps| !steps.is_empty());
+    proofs.min_by_key(|steps| (classify(steps) != name, steps.len())).unwrap_or_default()
 }
 
 /// Node sets of components.
@@ -177,6 +186,7 @@ impl Naming<'_, '_> {
     }
 
     fn show(&mut self, name: Name, steps: Vec<Step>) {
+        debug_assert!(!steps.is_empty(), "{name:?} without a proof");
         self.named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
     }
 
@@ -267,19 +277,55 @@ impl Naming<'_, '_> {
         let parts = super::dependencies::Parts { wr: false, rw: false, order };
         let edges = self.small().graph(parts);
         let preferred = [Relation::WriteWrite, Relation::Session, Relation::RealTime];
+        let name = WRITE_CYCLES[order as usize];
         for nodes in found {
-            self.component(WRITE_CYCLES[order as usize], &edges, &nodes, &preferred, order);
+            if !self.count(name) {
+                continue;
+            }
+            let mut cycles = self.cycles_in_time(&edges, &nodes, order);
+            cycles.extend(self.witnesses.shortest_cycle(&edges, &nodes, &mut self.paths));
+            let steps = cycles.iter().map(|cycle| self.witnesses.steps(cycle, &preferred, order));
+            let shown = best(name, steps);
+            self.show(name, shown);
         }
     }
 
-    fn component(&mut self, name: Name, edges: &Edges, nodes: &[u32], preferred: &[Relation], order: Order) {
-        if !self.count(name) {
-            return;
+    /// Short cycles through what this order adds to the weaker one.
+    fn cycles_in_time(&mut self, edges: &Edges, nodes: &[u32], order: Order) -> Vec<Vec<u32>> {
+        let inside: HashSet<u32> = nodes.iter().copied().collect();
+        let pairs = self.pairs_in_time(order, |node| inside.contains(&node));
+        self.cycles_through(edges, &pairs)
+    }
+
+    /// Edges that this order adds to the weaker one, between nodes that are wanted or from instants.
+    fn pairs_in_time(&self, order: Order, wanted: impl Fn(u32) -> bool) -> Pairs {
+        let small = self.small();
+        let transactions = small.len() as u32;
+        let is_wanted = |&(node, before): &(u32, u32)| {
+            node < transactions && wanted(node) && (before >= transactions || wanted(before))
+        };
+        match order {
+            Order::Plain => Pairs::new(),
+            Order::Session => small.session_pairs(true).into_iter().filter(is_wanted).collect(),
+            Order::RealTime => small.real_time.iter().copied().filter(is_wanted).collect(),
         }
-        if let Some(cycle) = self.witnesses.shortest_cycle(edges, nodes, &mut self.paths) {
-            let steps = self.witnesses.steps(&cycle, preferred, order);
-            self.show(name, steps);
-        }
+    }
+
+    /// The shortest cycle through each of the first of these edges.
+    fn cycles_through(&mut self, edges: &Edges, pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
+        let witnesses = &self.witnesses;
+        let paths = &mut self.paths;
+        let cycles = pairs.iter().take(TRIES).filter_map(|&(node, before)| {
+            let mut path = witnesses.path_from(edges, node, before, paths)?;
+            path.push(node);
+            // A cycle begins with a transaction.
+            let first = path.iter().position(|&node| (node as usize) < witnesses.small.len())?;
+            path.pop();
+            path.rotate_left(first);
+            path.push(path[0]);
+            Some(path)
+        });
+        cycles.collect()
     }
 
     fn flows(&mut self, order: Order) {
@@ -295,10 +341,12 @@ impl Naming<'_, '_> {
             if reads.is_empty() || !self.count(FLOWS[order as usize]) {
                 continue;
             }
-            if let Some(cycle) = self.through(&edges, &reads) {
-                let steps = self.witnesses.steps(&cycle, &preferred, order);
-                self.show(FLOWS[order as usize], steps);
-            }
+            let name = FLOWS[order as usize];
+            let mut cycles = self.cycles_through(&edges, &reads);
+            cycles.extend(self.cycles_in_time(&edges, &nodes, order));
+            let steps = cycles.iter().map(|cycle| self.witnesses.steps(cycle, &preferred, order));
+            let shown = best(name, steps);
+            self.show(name, shown);
         }
     }
 
@@ -317,18 +365,6 @@ impl Naming<'_, '_> {
         found.sort_unstable();
         found.dedup();
         found
-    }
-
-    /// The shortest cycle through one of these edges.
-    fn through(&mut self, edges: &Edges, pairs: &[(u32, u32)]) -> Option<Vec<u32>> {
-        let witnesses = &self.witnesses;
-        let paths = &mut self.paths;
-        let cycles = pairs.iter().take(64).filter_map(|&(node, before)| {
-            let mut path = witnesses.path_from(edges, node, before, paths)?;
-            path.push(node);
-            Some(path)
-        });
-        cycles.min_by_key(Vec::len)
     }
 
     fn read_skews(&mut self, order: Order) {
@@ -379,17 +415,16 @@ impl Naming<'_, '_> {
         groups.sort_unstable();
         let known = before.take().unwrap_or_default();
         for nodes in groups.iter().filter(|nodes| !known.contains(*nodes)) {
-            if self.count(LONG_FORKS[order as usize])
-                && let Some(steps) = self.fork(&edges, nodes, order)
-            {
-                self.show(LONG_FORKS[order as usize], steps);
+            if self.count(LONG_FORKS[order as usize]) {
+                let steps = self.forks(&edges, nodes, order);
+                self.show(LONG_FORKS[order as usize], best(LONG_FORKS[order as usize], steps));
             }
         }
         *before = Some(groups.into_iter().collect());
     }
 
-    /// The shortest cycle of begins and commits.
-    fn fork(&mut self, edges: &Edges, nodes: &[u32], order: Order) -> Option<Vec<Step>> {
+    /// Short cycles of begins and commits.
+    fn forks(&mut self, edges: &Edges, nodes: &[u32], order: Order) -> Vec<Vec<Step>> {
         let small = self.witnesses.small;
         let transactions = small.len() as u32;
         let cost = |before: u32, after: u32| match before {
@@ -397,35 +432,21 @@ impl Naming<'_, '_> {
             _ if before >= 2 * transactions || after == before + transactions => 0,
             _ => 16,
         };
+        let inside: HashSet<u32> = nodes.iter().copied().collect();
+        let in_time = self.pairs_in_time(order, |node| inside.contains(&node));
+        let ends = in_time.iter().map(|&(node, before)| (small.begin(node), small.commit(before)));
         let paths = &mut self.paths;
-        let cycles =
-            nodes.iter().take(64).filter_map(|&node| paths.shortest(edges, node, node, NOBODY, cost));
-        let length = |cycle: &Vec<u32>| cycle.windows(2).map(|pair| cost(pair[0], pair[1])).sum::<u32>();
-        let cycle = cycles.min_by_key(length)?;
-        Some(self.fork_steps(&cycle, order))
-    }
-
-    fn fork_steps(&self, cycle: &[u32], order: Order) -> Vec<Step> {
-        let transactions = self.small().len() as u32;
-        let flow = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
-        let mut steps = Vec::new();
-        let mut from = 0;
-        for place in 1..cycle.len() {
-            if cycle[place] >= 2 * transactions {
-                continue;
-            }
-            let (before, after) = (cycle[from], cycle[place]);
-            let between = (place > from + 1).then(|| cycle[from + 1] - transactions);
-            from = place;
-            if before % transactions == after % transactions {
-                continue;
-            }
-            let is_missed = before < transactions;
-            let preferred: &[Relation] = if is_missed { &[Relation::ReadWrite] } else { &flow };
-            let nodes = (before % transactions, after % transactions);
-            steps.extend(self.witnesses.step(nodes.0, nodes.1, between, preferred, order));
-        }
-        steps
+        let mut cycles: Vec<Vec<u32>> = nodes
+            .iter()
+            .take(TRIES)
+            .filter_map(|&node| paths.shortest(edges, node, node, NOBODY, cost))
+            .collect();
+        cycles.extend(ends.take(TRIES).filter_map(|(node, before)| {
+            let mut path = paths.shortest(edges, node, before, NOBODY, cost)?;
+            path.push(node);
+            Some(path)
+        }));
+        cycles.iter().map(|cycle| self.witnesses.steps_of_ends(cycle, order)).collect()
     }
 
     fn write_skews(&mut self, order: Order, left: &Left, before: &mut Option<Shapes>) {
@@ -445,9 +466,12 @@ impl Naming<'_, '_> {
             let Some(cycle) = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside) else {
                 continue;
             };
-            if self.count(WRITE_SKEWS[order as usize]) {
-                let steps = self.skew_steps(&cycle, order);
-                self.show(WRITE_SKEWS[order as usize], steps);
+            let name = WRITE_SKEWS[order as usize];
+            if self.count(name) {
+                let mut shown = vec![self.skew_steps(&cycle, order)];
+                let in_time = self.cycles_in_time(&edges, group, order);
+                shown.extend(in_time.iter().map(|cycle| self.witnesses.steps(cycle, &ANY, order)));
+                self.show(name, best(name, shown));
             }
         }
         *before = Some(groups.into_iter().collect());
@@ -626,9 +650,6 @@ struct OwnGraphs<'s, 'h> {
     paths: Paths,
 }
 
-const ANY: [Relation; 5] =
-    [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime, Relation::ReadWrite];
-
 impl OwnGraphs<'_, '_> {
     fn prefix(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {
         if !cycles.violated[Level::Prefix as usize] {
@@ -652,28 +673,7 @@ impl OwnGraphs<'_, '_> {
                 }
             }
         }
-        Some(self.steps_of_ends(&best?))
-    }
-
-    fn steps_of_ends(&self, cycle: &[u32]) -> Vec<Step> {
-        let transactions = self.witnesses.small.len() as u32;
-        let places: Vec<usize> = (0..cycle.len()).filter(|&place| cycle[place] < 2 * transactions).collect();
-        let steps = places.windows(2).filter_map(|pair| {
-            let (before, after) = (cycle[pair[0]], cycle[pair[1]]);
-            if before % transactions == after % transactions {
-                return None;
-            }
-            let between = (pair[1] > pair[0] + 1).then(|| cycle[pair[0] + 1] - transactions);
-            let both_commit = before >= transactions && after >= transactions;
-            let preferred: &[Relation] = match before < transactions {
-                true => &[Relation::ReadWrite],
-                false if both_commit => &[Relation::WriteWrite],
-                false => &ANY[..4],
-            };
-            let nodes = (before % transactions, after % transactions);
-            self.witnesses.step(nodes.0, nodes.1, between, preferred, Order::Session)
-        });
-        steps.collect()
+        Some(self.witnesses.steps_of_ends(&best?, Order::Session))
     }
 
     fn updates(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {

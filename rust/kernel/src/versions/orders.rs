@@ -33,6 +33,8 @@ pub enum Source {
     AssumeWritesFollowReads,
     AssumeSequentialKeys,
     AssumeLinearizableKeys,
+    /// Nobody: it is only supposed.
+    Supposed,
 }
 
 /// What the user claims beside the evidence.
@@ -809,17 +811,13 @@ impl Arranged {
 
     /// One transaction's appends come in its order, unless sources say otherwise.
     fn keep_program_order(&mut self) {
-        let mut last: hashbrown::HashMap<u32, (u32, u32)> = hashbrown::HashMap::new();
-        let mut further = Vec::new();
-        for (&(writer, operation), place) in self.versions.iter().zip(1..) {
-            if place < self.chain {
-                continue;
-            }
-            let (before, earlier) = last.insert(writer, (place, operation)).unwrap_or((0, operation));
-            if earlier < operation {
-                further.push(Extra { before, after: place, source: Source::Nothing });
-            }
-        }
+        let open = self.versions.iter().zip(1..).filter(|&(_, place)| place >= self.chain);
+        let mut appends: Vec<(u32, u32, u32)> =
+            open.map(|(&(writer, operation), place)| (writer, operation, place)).collect();
+        appends.sort_unstable();
+        let same = appends.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        let mut further: Vec<Extra> =
+            same.map(|pair| Extra { before: pair[0].2, after: pair[1].2, source: Source::Nothing }).collect();
         if !further.is_empty() && !self.extras.is_empty() {
             let all: Vec<Extra> = self.known().into_iter().chain(further.iter().copied()).collect();
             let knots = knots(0..self.versions.len() as u32 + 1, &all);

@@ -105,3 +105,51 @@ fn batch_length(pairs: &[(u32, u32, u32)]) -> usize {
     }
     pairs.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{Random, leads, turned};
+    use super::*;
+
+    fn answers(edges: &[(u32, u32)], nodes: u32, asked: &[(u32, u32)]) -> Vec<bool> {
+        let edges = Edges::new(nodes as usize, turned(edges));
+        Reach::new(&edges, nodes as usize).asked(asked, &Cancel::default())
+    }
+
+    #[test]
+    fn many_answers_are_those_of_a_plain_search() {
+        let (mut yes, mut no) = (0, 0);
+        for seed in 0..300 {
+            let mut random = Random(seed);
+            let nodes = 1 + random.below(24);
+            let count = random.below(2 * nodes);
+            let edges = random.pairs(count, nodes);
+            let asked = random.pairs(40, nodes);
+            let expected: Vec<bool> =
+                asked.iter().map(|&(from, to)| from == to || leads(&edges, from, to)).collect();
+            assert_eq!(answers(&edges, nodes, &asked), expected, "seed {seed}");
+            yes += expected.iter().filter(|&&reached| reached).count();
+            no += expected.iter().filter(|&&reached| !reached).count();
+        }
+        assert!(yes > 1000 && no > 1000);
+    }
+
+    #[test]
+    fn more_sources_than_fit_into_one_batch_are_asked_one_batch_after_the_other() {
+        let nodes = 3 * BATCH as u32;
+        // Two rows: even nodes lead to even ones, odd ones to odd ones.
+        let edges: Vec<(u32, u32)> = (2..nodes).map(|node| (node - 2, node)).collect();
+        let asked: Vec<(u32, u32)> =
+            (0..nodes).flat_map(|from| [(from, nodes - 1), (from, nodes - 2)]).collect();
+        let expected: Vec<bool> =
+            asked.iter().map(|&(from, to)| from <= to && (to - from) % 2 == 0).collect();
+        assert_eq!(answers(&edges, nodes, &asked), expected);
+    }
+
+    #[test]
+    fn a_chain_of_a_million_needs_no_deep_stack() {
+        let nodes = 1_000_000;
+        let edges: Vec<(u32, u32)> = (1..nodes).map(|node| (node - 1, node)).collect();
+        assert_eq!(answers(&edges, nodes, &[(0, nodes - 1), (nodes - 1, 0)]), [true, false]);
+    }
+}

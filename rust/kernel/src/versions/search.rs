@@ -44,8 +44,8 @@ pub struct Problem {
 pub enum Answer {
     /// A side for each choice.
     Found(Vec<u8>),
-    /// There is none; the first choice of which both sides close a cycle with known edges alone, if any.
-    Impossible(Option<u32>),
+    /// There is none.
+    Impossible,
     /// The budget is spent.
     Unknown,
 }
@@ -76,6 +76,32 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
         return Answer::Unknown;
     }
     Search::new(problem, budget.steps).run(cancel)
+}
+
+/// The first choice of which both sides close a cycle with what is known alone: for each side what would be
+/// closed, (from, to), or nothing if the level forbids it by itself.
+#[must_use]
+pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, [Option<(u32, u32)>; 2])> {
+    let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
+    let edges = Edges::collected(problem.nodes, &[&pairs]);
+    let reach = Reach::new(&edges, problem.nodes);
+    let closing = |side: &Side| -> Vec<(u32, u32)> {
+        side.edges.iter().map(|&(before, after)| (after, before)).chain(side.barred.iter().copied()).collect()
+    };
+    let asked: Vec<(u32, u32)> = problem.choices.iter().flatten().flat_map(closing).collect();
+    let mut answers = reach.asked(&asked, cancel).into_iter();
+    for (number, sides) in problem.choices.iter().enumerate() {
+        let closed = [0, 1].map(|side: usize| {
+            let asked = closing(&sides[side]);
+            let reached: Vec<bool> = answers.by_ref().take(asked.len()).collect();
+            let first = reached.iter().position(|&reached| reached).map(|place| asked[place]);
+            (first.is_some() || sides[side].is_impossible, first)
+        });
+        if closed.iter().all(|(is_closed, _)| *is_closed) {
+            return Some((number, closed.map(|(_, first)| first)));
+        }
+    }
+    None
 }
 
 /// A topological order of what is known settles every choice; whether that closes a cycle is looked at after.
@@ -174,7 +200,7 @@ struct Search<'p> {
 
 enum Progress {
     Settled,
-    Conflict(Option<u32>),
+    Conflict,
     Spent,
 }
 
@@ -197,21 +223,17 @@ impl<'p> Search<'p> {
         };
         for &(before, after) in &problem.edges {
             if !self.add(&mut state, before, after) {
-                return Answer::Impossible(None);
+                return Answer::Impossible;
             }
         }
-        let mut core = None;
         let mut tries = vec![state];
-        let mut is_first = true;
         while let Some(mut state) = tries.pop() {
             if cancel.is_asked() {
                 return Answer::Unknown;
             }
             match self.propagate(&mut state) {
                 Progress::Spent => return Answer::Unknown,
-                Progress::Conflict(choice) => {
-                    core = core.or(choice.filter(|_| is_first));
-                }
+                Progress::Conflict => {}
                 Progress::Settled => {
                     let Some(open) = state.sides.iter().position(|&side| side == OPEN) else {
                         return Answer::Found(state.sides);
@@ -225,9 +247,8 @@ impl<'p> Search<'p> {
                     }
                 }
             }
-            is_first = false;
         }
-        Answer::Impossible(core)
+        Answer::Impossible
     }
 
     fn reaches(&self, state: &State, from: u32, to: u32) -> bool {
@@ -294,7 +315,7 @@ impl<'p> Search<'p> {
     fn propagate(&mut self, state: &mut State) -> Progress {
         loop {
             if self.is_barred(state) {
-                return Progress::Conflict(None);
+                return Progress::Conflict;
             }
             let mut has_changed = false;
             for choice in 0..self.problem.choices.len() as u32 {
@@ -307,11 +328,11 @@ impl<'p> Search<'p> {
                 self.steps -= 1;
                 let side = match (self.is_open(state, choice, 0), self.is_open(state, choice, 1)) {
                     (true, true) => continue,
-                    (false, false) => return Progress::Conflict(Some(choice)),
+                    (false, false) => return Progress::Conflict,
                     (first, _) => u8::from(!first),
                 };
                 if !self.take(state, choice, side) {
-                    return Progress::Conflict(Some(choice));
+                    return Progress::Conflict;
                 }
                 has_changed = true;
             }
@@ -324,4 +345,96 @@ impl<'p> Search<'p> {
 
 fn literal((choice, side): Literal) -> usize {
     2 * choice as usize + side as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{Random, leads};
+    use super::*;
+
+    fn forward(random: &mut Random, nodes: u32) -> (u32, u32) {
+        let (one, other) = (random.below(nodes), random.below(nodes));
+        (one.min(other), one.max(other))
+    }
+
+    fn side(random: &mut Random, nodes: u32) -> Side {
+        let (edges, barred) = (1 + random.below(2), random.below(2) * random.below(2));
+        Side {
+            edges: random.pairs(edges, nodes),
+            barred: random.pairs(barred, nodes),
+            is_impossible: random.below(12) == 0,
+        }
+    }
+
+    /// Known edges lead forward, so that they close no cycle by themselves.
+    fn problem(random: &mut Random) -> Problem {
+        let nodes = 4 + random.below(5);
+        let count = random.below(nodes);
+        let edges = (0..count).map(|_| forward(random, nodes)).filter(|(one, other)| one != other).collect();
+        let bars = random.below(2);
+        let barred = (0..bars).map(|_| forward(random, nodes)).filter(|(one, other)| one != other).collect();
+        let open = 1 + random.below(5);
+        let choices = (0..open).map(|_| [side(random, nodes), side(random, nodes)]).collect();
+        let pairs = random.below(3);
+        let mut literal = || (random.below(open), random.below(2) as u8);
+        let exclusive = (0..pairs).map(|_| (literal(), literal())).filter(|(one, other)| one.0 != other.0);
+        let exclusive = exclusive.collect();
+        Problem { nodes: nodes as usize, edges, barred, choices, exclusive }
+    }
+
+    /// The definition, looked at edge by edge.
+    fn solves(problem: &Problem, sides: &[u8]) -> bool {
+        let chosen: Vec<&Side> =
+            problem.choices.iter().zip(sides).map(|(both, &side)| &both[side as usize]).collect();
+        let mut edges = problem.edges.clone();
+        edges.extend(chosen.iter().flat_map(|side| &side.edges));
+        let mut barred = problem.barred.clone();
+        barred.extend(chosen.iter().flat_map(|side| &side.barred));
+        let is_taken = |(choice, side): Literal| sides[choice as usize] == side;
+        !chosen.iter().any(|side| side.is_impossible)
+            && !(0..problem.nodes as u32).any(|node| leads(&edges, node, node))
+            && !barred.iter().any(|&(from, to)| from == to || leads(&edges, from, to))
+            && !problem.exclusive.iter().any(|&(one, other)| is_taken(one) && is_taken(other))
+    }
+
+    /// Every way to choose.
+    fn all_sides(choices: usize) -> impl Iterator<Item = Vec<u8>> {
+        (0..1u32 << choices).map(move |bits| (0..choices).map(|at| (bits >> at & 1) as u8).collect())
+    }
+
+    #[test]
+    fn an_order_is_found_exactly_where_trying_all_finds_one() {
+        let (mut found, mut searched, mut impossible) = (0, 0, 0);
+        for seed in 0..3000 {
+            let problem = problem(&mut Random(seed));
+            let is_possible = all_sides(problem.choices.len()).any(|sides| solves(&problem, &sides));
+            let answer = solve(&problem, Budget::default(), &Cancel::default());
+            match &answer {
+                Answer::Found(sides) => assert!(solves(&problem, sides), "seed {seed}"),
+                _ => assert!(!is_possible, "seed {seed}: {answer:?}"),
+            }
+            assert_ne!(answer, Answer::Unknown);
+            let without_guess = Search::new(&problem, 1_000_000).run(&Cancel::default());
+            assert_eq!(matches!(without_guess, Answer::Found(_)), is_possible, "seed {seed}");
+            if let Answer::Found(sides) = &without_guess {
+                assert!(solves(&problem, sides), "seed {seed}");
+            }
+            found += u32::from(is_possible);
+            impossible += u32::from(!is_possible);
+            searched += u32::from(is_possible && guess(&problem, &Cancel::default()).is_none());
+        }
+        assert!(found > 500 && impossible > 500 && searched > 100, "{found} {impossible} {searched}");
+    }
+
+    #[test]
+    fn a_budget_that_is_spent_is_no_answer() {
+        let side = |before, after| Side { edges: vec![(before, after)], ..Side::default() };
+        let choices = vec![[side(0, 1), side(1, 0)]];
+        let open = Problem { nodes: 2, choices, ..Problem::default() };
+        assert_eq!(Search::new(&open, 0).run(&Cancel::default()), Answer::Unknown);
+        let no_room = Budget { bytes: 0, ..Budget::default() };
+        let closed = Problem { edges: vec![(0, 1), (1, 0)], nodes: 2, ..Problem::default() };
+        assert_eq!(solve(&closed, no_room, &Cancel::default()), Answer::Unknown);
+        assert_eq!(solve(&closed, Budget::default(), &Cancel::default()), Answer::Impossible(None));
+    }
 }

@@ -125,3 +125,85 @@ fn by_clock(history: &History, transaction: usize) -> Interval {
     let invoke = operations().filter_map(Interval::invoke).min();
     Interval::new(invoke, complete.and_then(|ends| ends.into_iter().max()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{Random, leads, turned};
+    use super::*;
+
+    /// Some without an end, some without anything.
+    fn times(random: &mut Random, count: u32) -> Times {
+        let intervals = (0..count).map(|_| {
+            let invoke = i64::from(random.below(12));
+            let complete = invoke + i64::from(random.below(5));
+            match random.below(8) {
+                0 => (None, None),
+                1 => (Some(invoke), None),
+                _ => (Some(invoke), Some(complete)),
+            }
+        });
+        Times { intervals: intervals.collect(), ..Times::default() }
+    }
+
+    /// Random times, and all pairs of places in real-time order.
+    fn all_pairs(seed: u64) -> (Times, Vec<u32>, Vec<(u32, u32)>) {
+        let mut random = Random(seed);
+        let count = 1 + random.below(12);
+        let times = times(&mut random, count);
+        let transactions: Vec<u32> = (0..count).filter(|_| random.below(5) > 0).collect();
+        let places = 0..transactions.len() as u32;
+        let pairs = places.clone().flat_map(|first| places.clone().map(move |second| (first, second)));
+        let in_order = |&(first, second): &(u32, u32)| {
+            times.precedes(transactions[first as usize], transactions[second as usize])
+        };
+        let pairs = pairs.filter(in_order).collect();
+        (times, transactions, pairs)
+    }
+
+    /// All pairs of places below `places` of which edges (before, after) lead from one to the other.
+    fn closed(edges: &[(u32, u32)], places: u32) -> Vec<(u32, u32)> {
+        let pairs = (0..places).flat_map(|first| (0..places).map(move |second| (first, second)));
+        pairs.filter(|&(first, second)| leads(edges, first, second)).collect()
+    }
+
+    #[test]
+    fn a_chain_of_instants_says_what_all_pairs_say() {
+        let mut seen = 0;
+        for seed in 0..500 {
+            let (times, transactions, expected) = all_pairs(seed);
+            let places = transactions.len() as u32;
+            let mut edges = Vec::new();
+            let instants = times.chain(&transactions, places, &mut edges);
+            assert!(edges.iter().all(|&(node, before)| node.max(before) < places + instants));
+            assert!(edges.len() <= 4 * transactions.len());
+            assert_eq!(closed(&turned(&edges), places), expected, "seed {seed}");
+            seen += expected.len();
+        }
+        assert!(seen > 1000);
+    }
+
+    #[test]
+    fn from_the_frontier_all_pairs_follow_and_no_pair_of_it_follows_from_others() {
+        for seed in 0..500 {
+            let (times, transactions, expected) = all_pairs(seed);
+            let places = transactions.len() as u32;
+            let frontier = times.frontier(&transactions);
+            assert_eq!(closed(&frontier, places), expected, "seed {seed}");
+            for &pair in &frontier {
+                let others: Vec<(u32, u32)> = frontier.iter().copied().filter(|&o| o != pair).collect();
+                assert!(!leads(&others, pair.0, pair.1), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_of_a_million_is_linear() {
+        let count = 1_000_000;
+        let intervals = (0..count).map(|at| (Some(2 * at), Some(2 * at + 1))).collect();
+        let times = Times { intervals, ..Times::default() };
+        let transactions: Vec<u32> = (0..count as u32).collect();
+        let mut edges = Vec::new();
+        assert_eq!(times.chain(&transactions, count as u32, &mut edges), count as u32 - 1);
+        assert!(edges.len() < 3 * transactions.len());
+    }
+}

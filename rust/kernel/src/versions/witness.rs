@@ -21,6 +21,10 @@ pub enum Relation {
     RealTime = 5,
 }
 
+/// All relations, the one that tells most first.
+pub const ANY: [Relation; 5] =
+    [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime, Relation::ReadWrite];
+
 /// One step of a proof; transactions and operations by their numbers in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -168,6 +172,28 @@ impl Witnesses<'_, '_> {
             steps.extend(self.step(before, after, between, preferred, order));
         }
         self.collapsed(steps)
+    }
+
+    /// The steps along a path of begins and commits.
+    #[must_use]
+    pub fn steps_of_ends(&self, path: &[u32], order: Order) -> Vec<Step> {
+        let transactions = self.small.len() as u32;
+        let places: Vec<usize> = (0..path.len()).filter(|&place| path[place] < 2 * transactions).collect();
+        let steps = places.windows(2).filter_map(|pair| {
+            let (before, after) = (path[pair[0]], path[pair[1]]);
+            if before % transactions == after % transactions {
+                return None;
+            }
+            let between = (pair[1] > pair[0] + 1).then(|| path[pair[0] + 1] - transactions);
+            let preferred: &[Relation] = match (before < transactions, after < transactions) {
+                (true, _) => &[Relation::ReadWrite],
+                (false, false) => &[Relation::WriteWrite],
+                (false, true) => &ANY[..4],
+            };
+            let nodes = (before % transactions, after % transactions);
+            self.step(nodes.0, nodes.1, between, preferred, order)
+        });
+        self.collapsed(steps.collect())
     }
 
     /// One step between two nodes, through a junction or an instant if there is one in `between`.
