@@ -171,9 +171,7 @@ def _orders_versions(history: History) -> bool:
     return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
 
 
-def _settle(
-    level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]
-) -> Verdict:
+def _settle(level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
     Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
@@ -219,7 +217,7 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
     for checker in CHECKERS:
         own = [verdict for verdict in broken if verdict.method is checker.METHOD]
         counts |= {name: count for verdict in own for name, count in verdict.anomaly_counts.items()}
-        anomalies |= {name: _shown(name, own) for verdict in own for name in verdict.anomaly_counts}
+        anomalies |= {name: _shown(name, own)[: counts[name]] for v in own for name in v.anomaly_counts}
     names = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
@@ -231,10 +229,10 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
 
 
 def _shown(name: str, verdicts: Sequence[Verdict]) -> list[Anomaly]:
-    """The anomalies of this name, each once."""
+    """The anomalies of this name, each once: two levels may have looked for the same."""
     found: list[Anomaly] = []
     for verdict in verdicts:
-        found += (a for a in verdict.anomalies if a.name == name and not any(a is other for other in found))
+        found += (a for a in verdict.anomalies if a.name == name and a not in found)
     return found
 
 
