@@ -154,7 +154,15 @@ class _Found:
     assume: Sequence[Claim]
 
     @cached_property
-    def _judged(self) -> tuple[list[int], list[int], list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]], list[tuple[int, int, int]], bool]:
+    def _judged(
+        self,
+    ) -> tuple[
+        list[int],
+        list[int],
+        list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]],
+        list[tuple[int, int, int]],
+        bool,
+    ]:
         return judge_versions(self.history.columns, _mask(self.assume), self.most)
 
     @cached_property
@@ -211,10 +219,15 @@ class _Found:
 
     def _breaks(self, anomaly: Anomaly, only: int | None, number: int, level: Level) -> bool:
         if only is not None:
-            return only == number
+            return only == number and not self._has_a_name(level)
         if anomaly.name == "contradictory-evidence":
             return False
         weakest = (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
         # By one source it may break a level that another source saves, and a stronger one by both.
         saved = (weak for weak in weakest if self._judged[0][_NUMBER[weak]] != 1)
         return level in weakest or any(weak in lattice.implied(level) for weak in saved)
+
+    def _has_a_name(self, level: Level) -> bool:
+        """Whether a weaker level, or this one, is broken by something that has a name."""
+        named = {NAMES[anomaly.name] for anomaly, only in self._shown if only is None}
+        return any(self._judged[0][_NUMBER[weak]] == 1 for weak in named & lattice.implied(level))

@@ -155,9 +155,8 @@ impl Left {
             let transaction = small.transactions.get(reader as usize);
             transaction.is_some_and(|&transaction| lost.contains(&(transaction, key)))
         };
-        let lists = small.rw.iter().zip(&small.rw_keys).take(order as usize + 2);
-        let pairs = lists.flat_map(|(pairs, keys)| pairs.iter().copied().zip(keys.iter().copied()));
-        let read_writes = pairs
+        let read_writes = small
+            .believed_with_keys(order)
             .filter(|&(pair, key)| !closing.contains(&pair) && !of_lost(pair.1, key))
             .map(|(pair, _)| pair)
             .collect();
