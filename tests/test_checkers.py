@@ -79,6 +79,14 @@ def test_a_stronger_level_shows_every_anomaly_of_the_weaker_ones() -> None:
     assert [anomaly.name for anomaly in verdict.anomalies] == ["thin-air-read", "non-repeatable-read"]
 
 
+def test_a_lost_update_is_not_shown_again_as_the_proof_of_a_stronger_level() -> None:
+    lost = record([("read", "x", 0), ("write", "x", 1)], [("read", "x", 0), ("write", "x", 2)])
+    names = {name for verdict in check(lost).verdicts for name in verdict.anomaly_counts}
+    assert names == {"lost-update"}
+    [verdict] = check(lost, ["update-serializable"]).verdicts
+    assert verdict.anomaly_counts == {"lost-update": 1}
+
+
 def test_what_several_levels_were_searched_for_is_shown_once() -> None:
     """Monotonic view and consistent view are broken by the same cycle, each by its own condition."""
     lag = record(

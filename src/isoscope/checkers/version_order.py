@@ -229,5 +229,6 @@ class _Found:
 
     def _has_a_name(self, level: Level) -> bool:
         """Whether a weaker level, or this one, is broken by something that has a name."""
-        named = {NAMES[anomaly.name] for anomaly, only in self._shown if only is None}
+        names = {anomaly.name for anomaly, only in self._shown if only is None} - {"contradictory-evidence"}
+        named = {NAMES[name] for name in names}
         return any(self._judged[0][_NUMBER[weak]] == 1 for weak in named & lattice.implied(level))
