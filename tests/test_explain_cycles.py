@@ -18,7 +18,6 @@ from tests.test_explain import a, in_sessions, r, w
 
 if TYPE_CHECKING:
     from isoscope import History
-    from isoscope.verdict import Anomaly
 
 
 def timed(history: History, *places: tuple[int, int], events: bool = False) -> History:
