@@ -171,9 +171,7 @@ def _orders_versions(history: History) -> bool:
     return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
 
 
-def _settle(
-    level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]
-) -> Verdict:
+def _settle(level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
     Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
@@ -182,7 +180,9 @@ def _settle(
     if broken := [verdict for verdict in own if _breaks(verdict, level)]:
         return _violated(level, broken)
     heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
-    if proofs := [verdict for verdict in heard if _proves(verdict, level)]:
+    if proofs := [
+        verdict for verdict in heard if _proves(verdict, level) and not _is_broken(verdict.level, own)
+    ]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     reason = _reason(level, own, method)
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
@@ -203,6 +203,11 @@ def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
 
 def _breaks(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
+
+
+def _is_broken(level: Level, own: Sequence[Verdict]) -> bool:
+    """Whether some method breaks the level, whatever another says of its own condition."""
+    return any(_breaks(verdict, level) for verdict in own)
 
 
 def _proves(verdict: Verdict, level: Level) -> bool:
