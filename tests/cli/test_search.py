@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["fractured.txt", "--anomaly", "tap-k", "--level", "serializable", "--level", "causal"], 1),
         (["fractured.txt", "--anomaly", "tap-k", "--level", "read-committed"], 2),
         (["fractured.txt", "--anomaly", "tap-z"], 2),
-        (["fractured.txt", "--anomaly", "write-skew"], 2),
+        (["fractured.txt", "--anomaly", "lock-violation"], 2),
         (["fractured.txt", "--anomaly", "tap-k", "--method", "solver"], 2),
         (["fractured.txt", "--anomaly", "tap-k", "--method", "values"], 1),
     ],
@@ -72,7 +72,7 @@ def test_the_exit_status_is_1_if_found_3_if_it_may_be_there_else_0(arguments: li
             ["--anomaly", "fractured-reads-co"],
             "unknown anomaly `fractured-reads-co`; did you mean",
         ),
-        (["--anomaly", "write-skew"], "no method of this version reports `write-skew`"),
+        (["--anomaly", "lock-violation"], "no method of this version reports `lock-violation`"),
         (["--anomaly", "tap-k", "--method", "solver"], "the method solver does not report"),
         (
             ["--anomaly", "tap-k", "--level", "rc"],

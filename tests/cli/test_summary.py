@@ -51,7 +51,7 @@ def test_levels_and_anomalies_are_counted_over_all_files_of_a_directory() -> Non
         "level           holds  violated  unknown\n"
         "read-atomic         1         3        0\n"
         "read-committed      3         1        0\n"
-        "serializable        0         1        3\n"
+        "serializable        1         3        0\n"
         "\n"
         "anomaly            histories  found  first in\n"
         "fractured-read-co          2      2  runs/deep/d.txt\n"
@@ -62,7 +62,7 @@ def test_levels_and_anomalies_are_counted_over_all_files_of_a_directory() -> Non
 def test_levels_that_nobody_knows_are_counted_in_one_line() -> None:
     assert (
         "1 level is unknown for every history"
-        in run("check", "runs/a.txt", "--summary", "--level", "serializable", "--level", "causal").out
+        in run("check", "runs/a.txt", "--summary", "--level", "strict-serializable", "--level", "causal").out
     )
     assert run("check", "runs/a.txt", "--summary").out.startswith("1 history\n")
     assert run("check", "runs/a.txt", "--summary").out.endswith("no anomaly found\n")

@@ -43,7 +43,7 @@ APART = {
     "formats": {"format", "source"},
     "levels": set(),
     "databases": {"database"},
-    "checkers": {"reads", "steps", "conflicts", "cycles"},  # what findings of the kernel are made of
+    "checkers": {"reads", "steps", "conflicts", "cycles", "aside"},  # what findings of the kernel are made of
 }
 
 

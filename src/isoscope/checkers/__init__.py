@@ -182,7 +182,9 @@ def _settle(
     if broken := [verdict for verdict in own if _breaks(verdict, level)]:
         return _violated(level, broken, most)
     heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
-    if proofs := [verdict for verdict in heard if _proves(verdict, level)]:
+    if proofs := [
+        verdict for verdict in heard if _proves(verdict, level) and not _is_broken(verdict.level, own)
+    ]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
     reason = _reason(level, own, method)
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
@@ -203,6 +205,11 @@ def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
 
 def _breaks(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
+
+
+def _is_broken(level: Level, own: Sequence[Verdict]) -> bool:
+    """Whether some method breaks the level, whatever another says of its own condition."""
+    return any(_breaks(verdict, level) for verdict in own)
 
 
 def _proves(verdict: Verdict, level: Level) -> bool:

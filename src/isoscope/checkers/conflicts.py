@@ -24,6 +24,7 @@ from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Step, Witness
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from isoscope.checkers.steps import StepRow
@@ -65,7 +66,7 @@ def breaks(anomaly: Anomaly) -> tuple[Level, ...]:
 
 
 def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int]:
-    """The counts, circles of appends with a session apart; of those that are not shown, nobody knows which."""
+    """The counts, circles of appends with a session apart, as far as they are shown."""
     found = dict(counts)
     for name in _OF_APPENDS:
         with_session = [anomaly for anomaly in anomalies if anomaly.name == f"{name}-session"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from isoscope import levels as lattice
 from isoscope._native import dependencies, judge_values, judge_versions
 from isoscope.checkers import aside, cycles
 from isoscope.checkers.steps import RELATIONS
-from isoscope import levels as lattice
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Claim, Method, Outcome, Presence, Sighting, Verdict
 

@@ -618,7 +618,10 @@ pub fn name_levels(
 /// What a cycle is called, by its steps.
 fn classify(steps: &[Step]) -> Name {
     let has = |relation: Relation| steps.iter().any(|step| step.relation == relation);
-    let order = match (has(Relation::RealTime), has(Relation::Session)) {
+    // An edge may rest on an order of versions that only sessions or real time show.
+    let rests_on = |source: Source| steps.iter().any(|step| step.source == source);
+    let is_timed = has(Relation::RealTime) || rests_on(Source::RealTime);
+    let order = match (is_timed, has(Relation::Session) || rests_on(Source::Session)) {
         (true, _) => 2,
         (false, true) => 1,
         (false, false) => 0,
