@@ -171,9 +171,7 @@ def _orders_versions(history: History) -> bool:
     return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
 
 
-def _settle(
-    level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]
-) -> Verdict:
+def _settle(level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
     Values are content with any order of versions: they do not prove a level of `unread`, which asks for the

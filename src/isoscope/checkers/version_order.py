@@ -156,7 +156,15 @@ class _Found:
     assume: Sequence[Claim]
 
     @cached_property
-    def _judged(self) -> tuple[list[int], list[int], list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]], list[tuple[int, int, int]], bool]:
+    def _judged(
+        self,
+    ) -> tuple[
+        list[int],
+        list[int],
+        list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]],
+        list[tuple[int, int, int]],
+        bool,
+    ]:
         return judge_versions(self.history.columns, _mask(self.assume), self.most)
 
     @cached_property

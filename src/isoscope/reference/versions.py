@@ -331,7 +331,9 @@ class Versions:
         for key, shape in self.observed.shapes.items():
             if shape == "register":
                 met = {t.number: met for t in self._count() if (met := self._met(key, t.number))}
-                order = self._in_time(set(met)) if claim == "linearizable-keys" else self._consecutive(set(met))
+                order = (
+                    self._in_time(set(met)) if claim == "linearizable-keys" else self._consecutive(set(met))
+                )
                 for before, after in order:
                     if before in met and after in met:
                         yield from ((v, met[after][0]) for v in met[before] if v != met[after][0])
