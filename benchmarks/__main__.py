@@ -1,4 +1,4 @@
-"""`python -m benchmarks [growth|adya|versions|large] [--record]`: measures, prints, and records with the commit.
+"""`python -m benchmarks [growth|adya|versions|large] [--record]`: measures, prints, records with the commit.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """

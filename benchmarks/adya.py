@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchmarks.plot import Panel, figure
 from isoscope._native import dependencies
 from isoscope.checkers.steps import RELATIONS
-from isoscope.history import Initial
+from isoscope.history import Initial, Interval
 from isoscope.levels import Level
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from isoscope.history import History
+    from isoscope.history import History, Transaction
 
-__all__ = ["LIMIT", "METHODS", "Point", "TooLong", "line", "measure_all", "page", "pictures"]
+__all__ = ["LIMIT", "METHODS", "Point", "TooLongError", "line", "measure_all", "page", "pictures"]
 
 SIZES = (100, 200, 400, 800, 1_600, 3_200, 6_400)
 LIMIT = 10.0
@@ -33,7 +33,7 @@ LIMIT = 10.0
 Graph: TypeAlias = list[list[tuple[int, bool]]]
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """The time limit was reached."""
 
 
@@ -89,7 +89,7 @@ def _timed(
     try:
         if search(graph, started + limit):
             raise AssertionError("a history with snapshot isolation has a forbidden cycle")
-    except TooLong:
+    except TooLongError:
         return built, None
     return built, perf_counter() - started
 
@@ -101,7 +101,7 @@ def _edges(history: History) -> Iterator[tuple[int, int, bool]]:
 
 def _starts(history: History, *, all_pairs: bool) -> Iterator[tuple[int, int]]:
     """Who had committed when somebody began; or only those whom nobody follows who had committed, too."""
-    times = [(t.interval.invoke, t.interval.complete) for t in history if t.interval is not None]
+    times = [_interval(transaction) for transaction in history]
     events = [(start, False, number) for number, (start, _) in enumerate(times)]
     events += [(end, True, number) for number, (_, end) in enumerate(times)]
     done: list[int] = []
@@ -112,6 +112,13 @@ def _starts(history: History, *, all_pairs: bool) -> Iterator[tuple[int, int]]:
         if not all_pairs:
             done = [other for other in done if times[other][1] >= times[number][0]]
         done.append(number)
+
+
+def _interval(transaction: Transaction) -> tuple[int, int]:
+    match transaction.interval:
+        case Interval(int() as start, int() as end):
+            return start, end
+    raise AssertionError("the workload has intervals")
 
 
 def begins_and_commits(history: History) -> Graph:
@@ -169,7 +176,7 @@ def _cycles(graph: Graph, start: int, inside: set[int], deadline: float) -> Iter
     path, kinds, ahead = {start: None}, list[bool](), [iter(graph[start])]
     while ahead:
         if perf_counter() > deadline:
-            raise TooLong
+            raise TooLongError
         for node, is_rw in ahead[-1]:
             if node == start:
                 yield [*kinds, is_rw]

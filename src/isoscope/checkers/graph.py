@@ -32,6 +32,7 @@ class Characteristics:
 
     @property
     def edges(self) -> int:
+        """Of all kinds."""
         return self.wr + self.ww + self.rw
 
     @property

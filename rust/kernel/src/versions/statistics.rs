@@ -5,10 +5,13 @@
 //! that nobody read come right after the last one that somebody did.
 
 use super::dependencies::{Pairs, components};
-use super::orders::Orders;
+use super::orders::{KeyOrder, Orders, Source};
+use crate::by_key::ByKey;
 use crate::graph::{Components, Edges};
 use crate::history::{History, Kind, Status};
 use crate::observations::{INITIAL, NOBODY};
+use crate::value::Value;
+use std::ops::Range;
 
 /// Sizes of a dependency graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,7 +37,7 @@ pub fn statistics(history: &History, orders: &Orders, budget: u64) -> Statistics
     let committed = |transaction: u32| {
         transaction != INITIAL && history.transactions.statuses[transaction as usize] == Status::Committed
     };
-    let kinds = Counting::new(history, orders).edges().map(|pairs| {
+    let kinds = Counting::new(history, orders).run().map(|pairs| {
         let mut kept: Pairs =
             pairs.into_iter().filter(|&(a, b)| a != b && committed(a) && committed(b)).collect();
         kept.sort_unstable();
@@ -58,68 +61,99 @@ pub fn statistics(history: &History, orders: &Orders, budget: u64) -> Statistics
 struct Counting<'c> {
     history: &'c History,
     orders: &'c Orders,
-    /// The version that an operation installed.
-    installed: Vec<u32>,
+    owners: Vec<u32>,
+    /// Pairs (after, before) by write-read, write-write and read-write.
+    edges: [Pairs; 3],
 }
+
+const WR: usize = 0;
+const WW: usize = 1;
+const RW: usize = 2;
 
 impl<'c> Counting<'c> {
     fn new(history: &'c History, orders: &'c Orders) -> Self {
-        let mut installed = vec![NOBODY; history.operation_count()];
-        for (&operation, version) in orders.operations.iter().zip(0..) {
-            if operation != NOBODY {
-                installed[operation as usize] = version;
-            }
-        }
-        Self { history, orders, installed }
+        Self { history, orders, owners: history.transaction_of_operation(), edges: Default::default() }
     }
 
-    /// Pairs (after, before) by write-read, write-write and read-write.
-    fn edges(&self) -> [Pairs; 3] {
-        let (mut wr, mut ww, mut rw) = (Pairs::new(), Pairs::new(), Pairs::new());
-        let writer = |version: u32| self.orders.writers[version as usize];
+    fn run(mut self) -> [Pairs; 3] {
+        let by_key = ByKey::new(self.history);
         for (key, order) in self.orders.keys.iter().enumerate() {
-            for version in order.start + 1..order.end {
-                self.right_after(key, version, |after| ww.push((writer(after), writer(version))));
+            match order.source {
+                Source::ListRead => self.list(order, by_key.of(key)),
+                // Versions of which nothing is known are not right after the initial one.
+                Source::Nothing => self.reads(by_key.of(key), |_| 0..0),
+                _ => self.register(order, by_key.of(key)),
             }
         }
-        for transaction in 0..self.history.transaction_count() as u32 {
-            for (key, version) in self.shown(transaction) {
-                wr.push((transaction, writer(version)));
-                self.right_after(key, version, |after| rw.push((writer(after), transaction)));
-            }
-        }
-        [wr, ww, rw]
+        self.edges
     }
 
-    /// For each read of a transaction, its key and the last version that it shows.
-    fn shown(&self, transaction: u32) -> Vec<(usize, u32)> {
-        let mut own: Vec<(usize, u32)> = Vec::new();
-        let mut shown = Vec::new();
-        for operation in self.history.operations_of(transaction as usize) {
-            let key = self.history.operations.keys[operation] as usize;
-            match self.history.operations.kinds[operation] {
-                Kind::Write | Kind::Append if self.installed[operation] != NOBODY => {
-                    own.push((key, self.installed[operation]));
-                }
-                Kind::Read => {
-                    let mine = own.iter().rev().find(|&&(other, _)| other == key);
-                    let version = mine.map_or(self.orders.observed[operation], |&(_, version)| version);
-                    shown.extend((version != NOBODY).then_some((key, version)));
-                }
-                _ => {}
+    /// The longest list that was read is the order, with what its reader appended; the rest comes after it.
+    fn list(&mut self, order: &KeyOrder, operations: &[u32]) {
+        let reads: Vec<(u32, &[Value])> =
+            operations.iter().filter_map(|&read| self.list_read(read)).collect();
+        let longest = reads.iter().map(|&(_, list)| list).max_by_key(|list| list.len()).unwrap_or(&[]);
+        let mut writers: Vec<(Value, u32)> =
+            (order.start + 1..order.end).map(|version| self.element(version)).collect();
+        writers.sort_unstable();
+        let find = |element: &Value| writers.binary_search_by_key(element, |&(other, _)| other);
+        let writer = |element: &Value| find(element).map_or(INITIAL, |place| writers[place].1);
+        let mut read = longest.to_vec();
+        read.sort_unstable();
+        let is_read = |element: &Value| read.binary_search(element).is_ok();
+        let unread: Vec<u32> = writers.iter().filter(|(e, _)| !is_read(e)).map(|&(_, t)| t).collect();
+        self.edges[WW].extend(longest.windows(2).map(|pair| (writer(&pair[1]), writer(&pair[0]))));
+        if let Some(last) = longest.last() {
+            self.edges[WW].extend(unread.iter().map(|&after| (after, writer(last))));
+        }
+        for (reader, list) in reads {
+            self.edges[WR].extend(list.last().map(|last| (reader, writer(last))));
+            match longest.get(list.len()) {
+                _ if !longest.starts_with(list) => {}
+                Some(next) => self.edges[RW].push((writer(next), reader)),
+                None => self.edges[RW].extend(unread.iter().map(|&after| (after, reader))),
             }
         }
-        shown
     }
 
-    fn right_after(&self, key: usize, version: u32, mut found: impl FnMut(u32)) {
-        let order = &self.orders.keys[key];
-        if order.chain().contains(&(version + 1)) && version >= order.start {
-            found(version + 1);
+    /// A committed read of a list, by whom.
+    fn list_read(&self, operation: u32) -> Option<(u32, &'c [Value])> {
+        let (operations, place) = (&self.history.operations, operation as usize);
+        let reader = self.owners[place];
+        let is_committed = self.history.transactions.statuses[reader as usize] == Status::Committed;
+        let value = operations.values[place];
+        let list = if value == Value::NIL { Some(&[][..]) } else { self.history.values.as_list(value) };
+        list.filter(|_| is_committed && operations.kinds[place] == Kind::Read).map(|list| (reader, list))
+    }
+
+    fn element(&self, version: u32) -> (Value, u32) {
+        let operation = self.orders.operations[version as usize];
+        (self.history.operations.values[operation as usize], self.orders.writers[version as usize])
+    }
+
+    fn register(&mut self, order: &KeyOrder, operations: &[u32]) {
+        let right_after = |version: u32| {
+            let is_last = version + 1 == order.chain().end;
+            if is_last { order.tail() } else { version + 1..order.chain().end.min(version + 2) }
+        };
+        for version in order.start + 1..order.chain().end {
+            let writers = right_after(version).map(|after| self.orders.writers[after as usize]);
+            let before = self.orders.writers[version as usize];
+            self.edges[WW].extend(writers.map(|after| (after, before)));
         }
-        // Versions of which nothing is known are not right after the initial one.
-        if version == order.before_tail() && order.source != super::orders::Source::Nothing {
-            order.tail().for_each(&mut found);
+        self.reads(operations, right_after);
+    }
+
+    /// Edges to and from the reads of a register.
+    fn reads(&mut self, operations: &[u32], right_after: impl Fn(u32) -> Range<u32>) {
+        let writer = |version: u32| self.orders.writers[version as usize];
+        for &operation in operations {
+            let version = self.orders.observed[operation as usize];
+            if version != NOBODY {
+                let reader = self.owners[operation as usize];
+                self.edges[WR].push((reader, writer(version)));
+                self.edges[RW].extend(right_after(version).map(|after| (writer(after), reader)));
+            }
         }
     }
 }
