@@ -56,7 +56,7 @@ def workload(transactions: int) -> Workload:
         lists=True,
         max_writes_per_key=20,
         level=Level.SNAPSHOT_ISOLATION,
-        lag=24,
+        lag=8,
         intervals=True,
         initial=Initial(value=None),
         seed=10,
