@@ -108,7 +108,7 @@ impl Graph {
         sessions: u32,
         dependencies: usize,
     ) -> PyResult<Self> {
-        if sessions == 0 || transactions % sessions != 0 || transactions > u32::MAX / 2 {
+        if sessions == 0 || !transactions.is_multiple_of(sessions) || transactions > u32::MAX / 2 {
             return Err(PyValueError::new_err("every session must have the same number of transactions"));
         }
         let edges = py.detach(|| begins_and_commits(seed, transactions, sessions, dependencies));
