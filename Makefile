@@ -74,6 +74,11 @@ bench: build ## run the benchmarks and print their table
 growth: build ## run the growth benchmarks (minutes)
 	$(BIN)/python -m benchmarks growth $(RECORD)
 
+.PHONY: bench-versions
+bench-versions: build ## run the benchmarks of levels from a version order (minutes, 3 GB)
+	$(BIN)/python -m benchmarks versions $(RECORD)
+	$(BIN)/python -m benchmarks adya $(RECORD)
+
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)
 	$(BIN)/python -m benchmarks large $(RECORD)

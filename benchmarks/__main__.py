@@ -1,6 +1,6 @@
-"""`python -m benchmarks [growth|large] [--record]`: measures, prints, and records with the commit.
+"""`python -m benchmarks [growth|adya|versions|large] [--record]`: measures, prints, records with the commit.
 
-Without a name: start-up, loading and the weak levels. `growth` takes some minutes; `large` too, and 6 GB.
+Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import growth, loading, startup, weak
+from benchmarks import adya, growth, loading, startup, versions, weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,10 +32,12 @@ def main() -> None:
     record = "--record" in sys.argv[1:]
     if name == "growth":
         _growth(record=record)
+    elif name == "adya":
+        _adya(record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: growth, {', '.join(_SUITES)}")
+        sys.exit(f"no benchmark is called `{name}`: growth, adya, {', '.join(_SUITES)}")
 
 
 def _results() -> Iterator[Row]:
@@ -46,6 +48,7 @@ def _results() -> Iterator[Row]:
 _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "results": _results,
     "weak": weak.rows,
+    "versions": versions.rows,
     "large": weak.large,
 }
 
@@ -74,6 +77,20 @@ def _growth(*, record: bool) -> None:
         shown = "\n".join(f"![{name}]({name})" for name in growth.pictures(points))
         _write("growth.md", _head("How it grows", "growth", how) + f"{shown}\n\n{growth.page(points)}")
         for name, picture in growth.pictures(points).items():
+            _write(name, picture)
+
+
+def _adya(*, record: bool) -> None:
+    points: list[adya.Point] = []
+    for point in adya.measure_all():
+        points.append(point)
+        print(adya.line(point), flush=True)
+    if record:
+        how = f"Seconds to build a graph and to search it; {adya.LIMIT:g} s are the limit of a search."
+        shown = "\n".join(f"![{name}]({name})" for name in adya.pictures(points))
+        title = "Snapshot isolation, by the BC-graph and by Adya's"
+        _write("adya.md", _head(title, "adya", how) + f"{shown}\n\n{adya.page(points)}")
+        for name, picture in adya.pictures(points).items():
             _write(name, picture)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import growth, measure, weak
+from benchmarks import adya, growth, measure, weak
 from benchmarks.plot import Panel, figure
 
-from isoscope import formats
+from isoscope import _native, formats
+from isoscope.levels import Level
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
@@ -74,3 +78,41 @@ def test_session_by_session_is_the_same_history(tmp_path: Path) -> None:
 @pytest.mark.parametrize("figure", growth.FIGURES)
 def test_every_figure_has_its_points(figure: str) -> None:
     assert len(growth.FIGURES[figure]) >= 3
+
+
+def test_both_graphs_of_snapshot_isolation_say_the_same() -> None:
+    verdicts = []
+    for seed in range(20):
+        history = generate(replace(adya.workload(9), level=Level.CAUSAL, seed=seed, max_operations=4, keys=8))
+        found = {name: search(build(history), inf) for name, (build, search) in adya.METHODS.items()}
+        assert len(set(found.values())) == 1, found
+        verdicts.append(found["BC-graph"])
+    assert {*verdicts} == {False, True}
+
+
+def test_a_search_ends_at_its_limit() -> None:
+    complete = [[(after, True) for after in range(20) if after != node] for node in range(20)]
+    with pytest.raises(adya.TooLongError):
+        adya.has_forbidden_cycle(complete, perf_counter() + 0.05)
+
+
+def test_points_of_both_graphs_are_tabled_and_plotted() -> None:
+    points = list(adya.measure_all((20, 40)))
+    names = list(adya.METHODS)
+    points.append(
+        adya.Point(
+            transactions=80, built=dict.fromkeys(names, 0.0), searched={**dict.fromkeys(names), names[0]: 0.5}
+        )
+    )
+    page = adya.page(points)
+    assert page.count("\n| ") == len(points)
+    assert page.endswith("| 80 | 0.000 + 0.500 s | too long | too long |\n")
+    [picture] = adya.pictures(points).values()
+    assert len(list(ElementTree.fromstring(picture).iter(f"{SVG}polyline"))) == 2 * len(names)
+
+
+def test_the_search_alone_sees_a_graph_without_cycles() -> None:
+    graph = _native.Graph.begins_and_commits(seed=1, transactions=100, sessions=4, dependencies=200)
+    assert (graph.nodes, graph.edges, graph.components()) == (200, 100 + 96 + 200, 200)
+    with pytest.raises(ValueError, match="same number of transactions"):
+        _native.Graph.begins_and_commits(seed=1, transactions=10, sessions=4, dependencies=0)

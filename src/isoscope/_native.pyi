@@ -243,6 +243,23 @@ def judge_versions(
 def dependencies(columns: Columns) -> list[tuple[int, int, int]]:
     """The edges of the dependency graph: before, after, relation."""
 
+def graph_statistics(columns: Columns) -> tuple[int, tuple[int, int, int], int, int, int, bool]:
+    """Vertices, edges (wr, ww, rw), components, the largest, traversals, and whether there are more."""
+
+@final
+class Graph:
+    """A graph, ready to be searched."""
+
+    @staticmethod
+    def begins_and_commits(*, seed: int, transactions: int, sessions: int, dependencies: int) -> Graph:
+        """A graph of begins and commits without cycles; sessions take turns."""
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def edges(self) -> int: ...
+    def components(self) -> int:
+        """How many strongly connected components there are."""
+
 # Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
 _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]
 

@@ -142,6 +142,22 @@ def test_stats_as_json_are_one_document(history: str) -> None:
     assert found["notes"] == {}
 
 
+def test_stats_count_the_dependency_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    skewed = ["[:append :x 1] [:r :y nil]", "[:append :y 1] [:r :x nil]", "[:r :x [1]] [:r :y [1]]"]
+    events = [f"{{:type :ok, :process {n}, :value [{ops}]}}" for n, ops in enumerate(skewed)]
+    (tmp_path / "h.edn").write_text("\n".join(events))
+    found = json.loads(run("stats", "h.edn", "--graph", "--json").out)
+    assert found["vertices"] == 3
+    assert found["edges by kind"] == {"wr": 2, "ww": 0, "rw": 2}
+    assert (found["edges"], found["density"]) == (4, 1.3333)
+    assert (found["components"], found["largest component"]) == (1, 2)
+    assert (found["traversals"], found["more traversals"]) == (2, False)
+    assert found["keys by order"] == found["wholly ordered"] == {"list read": 2}
+    assert "edges by kind    wr: 2, ww: 0, rw: 2\n" in run("stats", "h.edn", "--graph").out
+    assert "vertices" not in run("stats", "h.edn").out
+
+
 def test_stats_of_what_cannot_be_read_are_one_message(history: str) -> None:
     done = run("stats", "nowhere.txt")
     assert (done.status, done.err) == (2, "error: cannot read nowhere.txt: No such file or directory\n")

@@ -41,6 +41,14 @@ def test_a_file_keeps_and_breaks_what_was_asked_for(
     assert run("check", options[0], "--level", breaks).status == 1
 
 
+def test_snapshots_with_intervals_can_be_judged_by_real_time(folder: Path) -> None:
+    options = ["--lists", "--max-writes-per-key", "16", "--intervals", "--keys", "20"]
+    for level, status in (("snapshot-isolation", 1), ("strict-serializable", 0)):
+        assert run("generate", "out.parquet", *options, "--level", level).status == 0
+        assert run("check", "out.parquet", "--level", "strong-snapshot-isolation").status == 0
+        assert run("check", "out.parquet", "--level", "strict-serializable").status == status
+
+
 @pytest.mark.parametrize("mix", MIXES)
 def test_a_mix_is_the_same_for_the_same_seed(folder: Path, mix: str) -> None:
     texts = []

@@ -11,7 +11,7 @@ from isoscope.checkers import check
 from isoscope.errors import UsageError
 from isoscope.history import OperationKind, Status
 from isoscope.levels import Level, implied
-from isoscope.reference import weak
+from isoscope.reference import adya, weak
 from isoscope.verdict import Outcome
 from isoscope.workloads import SCRIPTS, Workload, generate
 
@@ -129,6 +129,23 @@ def test_a_store_is_as_weak_as_its_level(level: Level, lists: bool) -> None:
     assert all(count > len(SEEDS) // 2 for count in broken.values()), broken
 
 
+def test_snapshots_break_serializability_and_nothing_weaker() -> None:
+    lists = {"level": Level.SNAPSHOT_ISOLATION, "lists": True, "intervals": True}
+    for seed in SEEDS:
+        found = outcomes(generate(workload(seed, **lists)))
+        broken = {level for level, outcome in found.items() if outcome is Outcome.VIOLATED}
+        kept = implied(Level.STRONG_SNAPSHOT_ISOLATION)
+        assert all(found[level] is Outcome.HOLDS for level in kept if level in found)
+        assert Level.SERIALIZABLE in broken
+
+
+def test_the_specification_says_the_same_of_snapshots() -> None:
+    for seed in range(6):
+        small = workload(seed, level=Level.SNAPSHOT_ISOLATION, lists=True, transactions=8, keys=3, sessions=3)
+        level = Level.STRONG_SESSION_SNAPSHOT_ISOLATION
+        assert adya.outcome(generate(small), level) is Outcome.HOLDS
+
+
 def test_what_is_asked_for_holds_at_a_larger_size() -> None:
     for level, breaks in ((Level.READ_ATOMIC, Level.CAUSAL), (Level.READ_COMMITTED, Level.READ_ATOMIC)):
         large = workload(
@@ -137,7 +154,7 @@ def test_what_is_asked_for_holds_at_a_larger_size() -> None:
         assert_as_asked(generate(large), level, breaks)
 
 
-@pytest.mark.parametrize("level", [None, *STORES])
+@pytest.mark.parametrize("level", [None, *STORES, Level.SNAPSHOT_ISOLATION])
 def test_the_same_seed_is_the_same_history_and_another_is_another(level: Level | None) -> None:
     one, again, other = (generate(workload(seed, level=level)) for seed in (1, 1, 2))
     assert list(one) == list(again)

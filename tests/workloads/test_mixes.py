@@ -85,6 +85,7 @@ def test_the_native_core_refuses_what_it_does_not_know(change: dict[str, object]
         "lists": False,
         "most_writes_per_key": 0,
         "timestamps": False,
+        "intervals": False,
         "initial": 0,
         "initial_replaceable": True,
     }

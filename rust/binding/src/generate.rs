@@ -21,7 +21,7 @@ type SceneRow = (u32, bool, Vec<(u32, Option<u32>)>);
 /// The history of a workload, the same for the same arguments everywhere.
 #[pyfunction]
 #[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, lag, script, lists, most_writes_per_key, timestamps, intervals, initial, initial_replaceable))]
-#[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
+#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword-only in Python")]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
 pub fn generate(
     py: Python<'_>,

@@ -45,6 +45,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
     module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
+    module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
+    module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

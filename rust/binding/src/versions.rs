@@ -2,15 +2,21 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
+use isoscope_kernel::generate::graph::begins_and_commits;
+use isoscope_kernel::graph::Edges;
 use isoscope_kernel::history::Kind;
 use isoscope_kernel::history::NO_KEY;
 use isoscope_kernel::observations::{INITIAL, NOBODY};
 use isoscope_kernel::predicates::Predicate;
+use isoscope_kernel::versions::dependencies::components;
 use isoscope_kernel::versions::names::Finding;
 use isoscope_kernel::versions::orders::Claims;
 use isoscope_kernel::versions::search::Budget;
+use isoscope_kernel::versions::statistics::statistics;
+use isoscope_kernel::versions::times::Times;
 use isoscope_kernel::versions::witness::Step;
-use isoscope_kernel::versions::{Question, edges, judge, predicates_of};
+use isoscope_kernel::versions::{Question, edges, judge, predicates_of, recorded};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Judges all levels that speak of versions.
@@ -63,6 +69,68 @@ pub fn dependencies(py: Python<'_>, columns: &Columns) -> PyResult<Vec<(u32, u32
         edges(columns.history(), observations, cancel)
     })?;
     Ok(found.into_iter().map(|(before, after, relation)| (before, after, relation as u8)).collect())
+}
+
+/// What the search for cycles may cost that counts them: edges followed.
+const CYCLES: u64 = 20_000_000;
+
+/// Sizes of the dependency graph: (vertices, (wr, ww, rw), components, the largest of them, traversals,
+/// whether there are more traversals).
+#[pyfunction]
+pub fn graph_statistics<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyAny>> {
+    let found = interruptible(py, |cancel| {
+        let (_, observations) = columns.judged(cancel);
+        let times = Times::new(columns.history(), &observations.counted);
+        let orders = recorded(columns.history(), observations, &times, cancel);
+        statistics(columns.history(), &orders, CYCLES)
+    })?;
+    let edges: (u64, u64, u64) = found.edges.into();
+    let row = (found.vertices, edges, found.components, found.largest, found.traversals, found.is_partial);
+    Ok(row.into_pyobject(py)?.into_any())
+}
+
+/// A graph, ready to be searched.
+#[pyclass(frozen, module = "isoscope._native")]
+pub struct Graph {
+    edges: Edges,
+    nodes: usize,
+}
+
+#[pymethods]
+impl Graph {
+    /// A graph of begins and commits without cycles: sessions take turns, and so many dependencies are drawn.
+    #[staticmethod]
+    #[pyo3(signature = (*, seed, transactions, sessions, dependencies))]
+    fn begins_and_commits(
+        py: Python<'_>,
+        seed: u64,
+        transactions: u32,
+        sessions: u32,
+        dependencies: usize,
+    ) -> PyResult<Self> {
+        if sessions == 0 || !transactions.is_multiple_of(sessions) || transactions > u32::MAX / 2 {
+            return Err(PyValueError::new_err("every session must have the same number of transactions"));
+        }
+        let edges = py.detach(|| begins_and_commits(seed, transactions, sessions, dependencies));
+        Ok(Self { edges, nodes: 2 * transactions as usize })
+    }
+
+    /// How many nodes there are.
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// How many edges there are.
+    #[getter]
+    fn edges(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// How many strongly connected components there are.
+    fn components(&self, py: Python<'_>) -> u32 {
+        py.detach(|| components(&self.edges, self.nodes).count)
+    }
 }
 
 /// (name, steps, alternatives, level).

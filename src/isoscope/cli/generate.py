@@ -48,7 +48,7 @@ def _level(_context: click.Context, _option: click.Parameter, name: str | None) 
               help="Retire a key after this many writes (0: never).")  # fmt: skip
 @click.option("--timestamps", is_flag=True, help="Give every transaction a start and a commit timestamp.")
 @click.option("--intervals", is_flag=True,
-              help="Give every transaction an interval on the client's clock, up to --lag transactions long.")  # fmt: skip
+              help="Give every transaction an interval on the client's clock.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**64 - 1))
 @click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 @click.option(
@@ -78,7 +78,7 @@ def command(
         isoscope generate history.txt --transactions 500000 --sessions 100 --keys 10000
         isoscope generate lists.edn --lists --max-writes-per-key 16 --seed 7
         isoscope generate weak.txt --level read-atomic --break causal
-        isoscope generate skewed.parquet --lists --max-writes-per-key 16 --intervals --level snapshot-isolation
+        isoscope generate skewed.parquet --lists --intervals --level snapshot-isolation
         isoscope generate orders.parquet --mix tpcc --transactions 16000 --sessions 25
     """
     least = operations if min_operations is None else min_operations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
+from isoscope.checkers import graph, version_order
 from isoscope.cli.options import format_option
 from isoscope.history import EvidenceKind, Extent
 from isoscope.reports import dumps
@@ -14,21 +15,26 @@ from isoscope.reports import dumps
 if TYPE_CHECKING:
     from isoscope.history import History
 
-__all__ = ["command", "statistics"]
+__all__ = ["command", "graph_statistics", "statistics"]
 
 
 @click.command("stats")
 @click.argument("path", metavar="HISTORY")
 @format_option("the history")
+@click.option("--graph", "with_graph", is_flag=True, help="Also count the dependency graph.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(path: str, *, format_: str | None, as_json: bool) -> None:
+def command(path: str, *, format_: str | None, with_graph: bool, as_json: bool) -> None:
     """Show what a history holds: sizes, evidence, repeated values.
 
     \b
     Example:
         isoscope stats history.edn
+        isoscope stats history.edn --graph
     """
-    found = statistics(formats.load(path, format=format_))
+    history = formats.load(path, format=format_)
+    found = statistics(history)
+    if with_graph:
+        found |= graph_statistics(history)
     if as_json:
         click.echo(dumps(found))
         return
@@ -69,11 +75,31 @@ def statistics(history: History) -> dict[str, Any]:
     }
 
 
+def graph_statistics(history: History) -> dict[str, Any]:
+    """The dependency graph in numbers, and by which source how many keys are ordered."""
+    counted = graph.characteristics(history)
+    ordered = version_order.ordered(history)
+    return {
+        "vertices": counted.vertices,
+        "edges": counted.edges,
+        "edges by kind": {"wr": counted.wr, "ww": counted.ww, "rw": counted.rw},
+        "density": round(counted.density, 4),
+        "components": counted.components,
+        "largest component": counted.largest_component,
+        "traversals": counted.traversals,
+        "more traversals": counted.traversals_are_partial,
+        "keys by order": {source or "nothing": keys for source, keys, _ in ordered},
+        "wholly ordered": {source or "nothing": whole for source, _, whole in ordered},
+    }
+
+
 def _line(name: str, value: Any) -> str:
     if isinstance(value, dict):
         value = ", ".join(f"{key}: {item}" for key, item in value.items()) or "none"
     elif isinstance(value, list):
         value = ", ".join(value) or "nothing special"
+    elif isinstance(value, bool):
+        value = "yes" if value else "no"
     elif isinstance(value, int):
         value = f"{value:,}"
     return f"{name:<16} {value}"

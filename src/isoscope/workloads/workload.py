@@ -2,8 +2,8 @@
 
 Transactions commit one after the other. A read shows one of the last few versions of its key, any that the
 level allows, so a history is as weak as its level; a serial store shows the newest. With snapshots, a
-transaction begins up to `lag` - 1 transactions before it commits, but after the last one of its session, and so
-does a client's interval. The same workload gives the same history on every machine.
+transaction begins up to `lag` - 1 transactions before it commits, but after the last one of its session; a
+client's interval does so on every store. The same workload gives the same history on every machine.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 //! A [`Mix`] says what transactions do, an [`Isolation`] what they may read, and a script of a few
 //! transactions on keys of their own can be put somewhere among them. Integer arithmetic only.
 
+pub mod graph;
 mod mix;
 mod random;
 mod store;

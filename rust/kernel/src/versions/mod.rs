@@ -17,6 +17,7 @@ pub mod orders;
 mod random;
 pub mod reach;
 pub mod search;
+pub mod statistics;
 pub mod times;
 pub mod witness;
 
@@ -444,17 +445,21 @@ fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
     counts
 }
 
+/// The order of versions by evidence alone, without claims.
+#[must_use]
+pub fn recorded(history: &History, observations: &Observations, times: &Times, cancel: &Cancel) -> Orders {
+    let (claims, believed) = (Claims::default(), None);
+    let predicates = predicates_of(history, observations);
+    let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
+    Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)
+}
+
 /// All edges of the dependency graph between transactions, for whoever wants to look at it: (before, after,
 /// relation), sorted, each once.
 #[must_use]
 pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
     let times = Times::new(history, &observations.counted);
-    let (claims, believed) = (Claims::default(), None);
-    let predicates = predicates_of(history, observations);
-    let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
-    let question =
-        orders::Question { history, observations, times: &times, claims, believed, further, first };
-    let orders = Orders::new(&question, cancel);
+    let orders = recorded(history, observations, &times, cancel);
     let all = Dependencies::new(history, observations, &orders, &times);
     let transaction = |node: u32| all.transactions[node as usize];
     let direct = |pairs: &[(u32, u32)], relation: Relation| -> Vec<(u32, u32, Relation)> {
