@@ -36,6 +36,16 @@ use search::{Answer, Budget};
 use times::Times;
 use witness::{Relation, Step};
 
+/// Levels that are judged by cycles, a stronger one behind those that it implies.
+const JUDGED: [Level; LEVELS - GUARANTEES.len()] = {
+    let mut levels = [Level::Pl1; LEVELS - GUARANTEES.len()];
+    let mut place = 0;
+    while place < levels.len() {
+        levels[place] = Level::ALL[place];
+        place += 1;
+    }
+    levels
+};
 /// Histories with more transactions than this are not searched for an order of registers.
 const SEARCHED: usize = 10_000;
 
@@ -163,6 +173,7 @@ impl Judge<'_> {
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
+        self.suppose(&all, &orders, &mut levels);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
         self.guarantees(&all, &lookup, &mut levels, &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
@@ -284,6 +295,33 @@ impl Judge<'_> {
         levels.spread();
     }
 
+    /// Orders open versions of registers as the history suggests: whatever that does not break holds.
+    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut Levels) {
+        if !orders.keys.iter().any(|order| is_open_register(orders, order)) {
+            return;
+        }
+        for order in Order::ALL.into_iter().rev() {
+            let is_open = |level: &Level| level.order() <= order && !levels.is_settled(*level);
+            let open: Vec<Level> = JUDGED.into_iter().filter(is_open).collect();
+            if open.is_empty() || (order == Order::RealTime && !self.times.is_complete) {
+                continue;
+            }
+            let ranks = all.ranks(order, self.history.transaction_count());
+            let supposed = orders.completed(&ranks, order);
+            let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
+            let lookup = Lookup::new(self.history, self.observations, &supposed, self.times);
+            let small = self.on_cycles(&all, &supposed);
+            let mut found = cycles(&small, &lookup, self.cancel);
+            if self.cancel.is_asked() {
+                return;
+            }
+            Cycles::spread(&mut found.violated);
+            for level in open.into_iter().filter(|&level| !found.violated[level as usize]) {
+                levels.prove(level);
+            }
+        }
+    }
+
     /// Searches for an order of the open versions, level by level, the strongest first.
     fn complete(
         &self,
@@ -303,8 +341,7 @@ impl Judge<'_> {
             return;
         }
         let completion = Completion::new(small, lookup, self.question.budget);
-        // Weaker levels have higher places at the end of the list than at its start: strongest first.
-        for level in Level::ALL.into_iter().take(LEVELS - GUARANTEES.len()).rev() {
+        for level in JUDGED.into_iter().rev() {
             if levels.is_settled(level) || (level.order() == Order::RealTime && !self.times.is_known) {
                 continue;
             }
