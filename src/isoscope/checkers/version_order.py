@@ -163,7 +163,7 @@ class _Found:
         list[int],
         list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]],
         list[tuple[int, int, int]],
-        bool,
+        tuple[bool, int, int],
     ]:
         return judge_versions(self.history.columns, _mask(self.assume), self.most)
 
