@@ -7,6 +7,9 @@ use super::dependencies::{BASES, Basis};
 use super::orders::{KeyOrder, Orders};
 use std::collections::VecDeque;
 
+/// Of keys with more edges than this all are kept.
+const MOST: usize = 1000;
+
 /// `after` comes right after `before` for those who believe no less than `from` and less than `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -38,7 +41,10 @@ pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>)
     found.sort_unstable_by_key(|edge| (edge.before, edge.after, edge.from));
     if !orders.extras_of(order).is_empty() {
         found.dedup_by_key(|edge| (edge.before, edge.after));
-        Ways::new(order, found).shorten(found);
+        // Edges that follow from others do no harm; to find them costs more than they do on large keys.
+        if found.len() <= MOST {
+            Ways::new(order, found).shorten(found);
+        }
         found.retain(|edge| edge.from < edge.until);
     }
 }
