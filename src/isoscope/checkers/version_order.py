@@ -175,9 +175,8 @@ class _Found:
         """Why something may be wrong though nothing was found."""
         (_, _, (repeated, repeated_keys, _, mixed, _)), _ = judge_values(self.history.columns, None, 0)
         has_unsure_appends, ambiguous, range_reads = self._judged[4]
-        kept = (repeated, repeated_keys, [], mixed, range_reads)
         reasons = [
-            aside.unjudged(kept, by_writer=True),
+            aside.unjudged((repeated, repeated_keys, [], mixed, range_reads), by_writer=True),
             _UNSURE if has_unsure_appends else "",
             _AMBIGUOUS.format(ambiguous) if ambiguous else "",
         ]
