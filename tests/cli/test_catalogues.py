@@ -168,9 +168,9 @@ def test_the_demo_leaves_histories_and_reports_that_can_be_checked_again(tmp_pat
     done = run("demo", "--out", folder)
     assert (done.status, done.err) == (0, "")
     documents = [json.loads(line) for line in (folder / "report.jsonl").read_text().splitlines()]
-    names = {name for d in documents for v in d["verdicts"] for name in v["anomaly_counts"]}
-    assert names == set(NAMES)
-    assert (folder / "report.txt").read_text().count(" found\n") == len(NAMES)
+    names = [{name for v in d["verdicts"] for name in v["anomaly_counts"]} for d in documents]
+    assert set().union(*names) >= set(NAMES)
+    assert (folder / "report.txt").read_text().count(" found\n") == sum(map(len, names))
     for document in documents:
         levels = document["weakest_violated"] or ["cut-isolation"]
         status = run("check", document["history"]["path"], "--level", levels[0]).status

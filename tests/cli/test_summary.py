@@ -55,6 +55,7 @@ def test_levels_and_anomalies_are_counted_over_all_files_of_a_directory() -> Non
         "\n"
         "anomaly            histories  found  first in\n"
         "fractured-read-co          2      2  runs/deep/d.txt\n"
+        "read-skew                  2      2  runs/deep/d.txt\n"
         "aborted-read               1      2  runs/b.txt\n"
     )
 

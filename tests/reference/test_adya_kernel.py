@@ -66,7 +66,7 @@ def keeps_times(history: History, assume: Sequence[str]) -> bool:
     """Whether sessions and real time order versions as other evidence does.
 
     Of a pair that is dropped because it does not, the kernel drops what follows from it, too: then it may
-    know fewer edges at levels with sessions or real time. No verdict rests on them: the pair breaks the level.
+    know fewer edges at levels with sessions or real time. No verdict rests on them: the pair itself does it.
     """
     versions = Versions(history, assume=assume)
     if versions.contradictions:

@@ -58,7 +58,7 @@ def anomaly(
     history: History, name: str, rows: Sequence[StepRow], alternatives: Sequence[Sequence[StepRow]] = ()
 ) -> Anomaly:
     """Steps of the native core as data for reports; `alternatives`: a circle for each order of versions."""
-    if alternatives:
+    if name == "no-commit-order":
         return _without_order(name, [_steps(history, each) for each in alternatives])
     steps = _steps(history, rows)
     if name in _AS_TOLD:

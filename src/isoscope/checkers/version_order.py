@@ -161,7 +161,7 @@ class _Found:
         list[int],
         list[tuple[int, list[cycles.StepRow], list[list[cycles.StepRow]], int | None]],
         list[tuple[int, int, int]],
-        bool,
+        tuple[bool, int, int],
     ]:
         return judge_versions(self.history.columns, _mask(self.assume), self.most)
 
@@ -175,9 +175,8 @@ class _Found:
         """Why something may be wrong though nothing was found."""
         (_, _, (repeated, repeated_keys, _, mixed, _)), _ = judge_values(self.history.columns, None, 0)
         has_unsure_appends, ambiguous, range_reads = self._judged[4]
-        kept = (repeated, repeated_keys, [], mixed, range_reads)
         reasons = [
-            aside.unjudged(kept, by_writer=True),
+            aside.unjudged((repeated, repeated_keys, [], mixed, range_reads), by_writer=True),
             _UNSURE if has_unsure_appends else "",
             _AMBIGUOUS.format(ambiguous) if ambiguous else "",
         ]

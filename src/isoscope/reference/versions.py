@@ -125,7 +125,7 @@ class Versions:
     def known(self, rules: Iterable[str] = ()) -> Order:
         """What sources and claims say, and the rules where they contradict nothing that is known.
 
-        A pair that a rule infers is not used if it is on a cycle of what is known and what the same rule says:
+        A pair that a rule infers is not used if it is on a cycle of what is known and what that rule says:
         then the level whose rule it is is broken anyhow, and the edges of the graph show how.
         """
         certain = {**self._given, **self._initial_first()}

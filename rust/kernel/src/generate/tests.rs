@@ -71,7 +71,7 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
         claims: versions::orders::Claims::default(),
         most: 1,
         budget: versions::search::Budget::default(),
-        predicates: &versions::predicates_of(history, &observations),
+        predicates: &crate::predicates::Judgement::default(),
     };
     let found = versions::judge(history, &observations, &question, &cancel).outcomes;
     levels.map(|level| found[level as usize])

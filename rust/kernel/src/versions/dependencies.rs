@@ -176,7 +176,9 @@ impl Dependencies {
                 successors.iter_mut().for_each(Vec::clear);
                 for edge in same {
                     let node = nodes[orders.writers[edge.after as usize] as usize];
-                    span(edge).into_iter().for_each(|span| successors[span].push(node));
+                    if let Some(span) = span(edge) {
+                        successors[span].push(node);
+                    }
                 }
                 for (span, after) in successors.iter_mut().enumerate() {
                     after.sort_unstable();
@@ -320,7 +322,7 @@ fn span(edge: &Neighbour) -> Option<usize> {
     let knows = |(_, basis): &(Order, Basis)| edge.is_direct(*basis);
     let mut orders = Order::ALL.into_iter().zip(bases).filter(knows).map(|(order, _)| order);
     let first = orders.next()?;
-    let last = orders.last().unwrap_or(first);
+    let last = orders.next_back().unwrap_or(first);
     SPANS.iter().position(|&span| span == (first, last))
 }
 

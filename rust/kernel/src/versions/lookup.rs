@@ -116,7 +116,9 @@ impl<'h> Lookup<'h> {
         let next = (version + 1 < order.start + order.chain).then_some(version + 1);
         let tail = (version == order.before_tail()).then(|| order.tail()).into_iter().flatten();
         let known = next.into_iter().chain(tail);
-        let known = known.map(move |after| Extra { before: version, after, source: order.source });
+        let is_initial = version == order.start && order.source != Source::ListRead;
+        let source = if is_initial { Source::Initial } else { order.source };
+        let known = known.map(move |after| Extra { before: version, after, source });
         let further = self.orders.extras_after(version).iter().copied();
         known.chain(further.filter(move |extra| is_believed(extra.source, level)))
     }

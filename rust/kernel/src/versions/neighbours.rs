@@ -71,7 +71,9 @@ impl<'o> Ways<'o> {
             edges.iter().map(|edge| (edge.after, edge.before, edge.from)).collect();
         sorted.sort_unstable();
         let mut offsets = vec![0; count + 1];
-        sorted.iter().for_each(|&(after, ..)| offsets[(after - order.start) as usize + 1] += 1);
+        for &(after, ..) in &sorted {
+            offsets[(after - order.start) as usize + 1] += 1;
+        }
         for place in 0..count {
             offsets[place + 1] += offsets[place];
         }
@@ -134,7 +136,9 @@ impl<'o> Ways<'o> {
 fn places(order: &KeyOrder, edges: &[Neighbour]) -> Vec<u32> {
     let count = (order.end - order.start) as usize;
     let mut waiting = vec![0u32; count];
-    edges.iter().for_each(|edge| waiting[(edge.after - order.start) as usize] += 1);
+    for edge in edges {
+        waiting[(edge.after - order.start) as usize] += 1;
+    }
     let mut places = vec![count as u32; count];
     let mut free: VecDeque<u32> =
         (order.start..order.end).filter(|v| waiting[(v - order.start) as usize] == 0).collect();

@@ -435,6 +435,6 @@ mod tests {
         let no_room = Budget { bytes: 0, ..Budget::default() };
         let closed = Problem { edges: vec![(0, 1), (1, 0)], nodes: 2, ..Problem::default() };
         assert_eq!(solve(&closed, no_room, &Cancel::default()), Answer::Unknown);
-        assert_eq!(solve(&closed, Budget::default(), &Cancel::default()), Answer::Impossible(None));
+        assert_eq!(solve(&closed, Budget::default(), &Cancel::default()), Answer::Impossible);
     }
 }

@@ -355,6 +355,10 @@ impl Witnesses<'_, '_> {
                     continue;
                 }
                 let source = self.source_of(key, before, version);
+                // Then the session, or real time, is a step by itself, and says it better.
+                if matches!(source, Source::Session | Source::RealTime) {
+                    continue;
+                }
                 let operations = self.ordered(key, before, version, source);
                 let relation = Relation::WriteWrite;
                 return Some(Step { before: first, after: second, relation, key, operations, source });
