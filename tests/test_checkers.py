@@ -79,6 +79,27 @@ def test_a_stronger_level_shows_every_anomaly_of_the_weaker_ones() -> None:
     assert [anomaly.name for anomaly in verdict.anomalies] == ["thin-air-read", "non-repeatable-read"]
 
 
+def test_a_lost_update_is_not_shown_again_as_the_proof_of_a_stronger_level() -> None:
+    lost = record([("read", "x", 0), ("write", "x", 1)], [("read", "x", 0), ("write", "x", 2)])
+    names = {name for verdict in check(lost).verdicts for name in verdict.anomaly_counts}
+    assert names == {"lost-update"}
+    [verdict] = check(lost, ["update-serializable"]).verdicts
+    assert verdict.anomaly_counts == {"lost-update": 1}
+
+
+def test_what_several_levels_were_searched_for_is_shown_once() -> None:
+    """Monotonic view and consistent view are broken by the same cycle, each by its own condition."""
+    lag = record(
+        [("write", "x", 1), ("write", "y", 1)],
+        [("read", "y", 1), ("write", "z", 1)],
+        [("read", "z", 1), ("read", "x", 0)],
+    )
+    for verdict in check(lag).verdicts:
+        assert len(verdict.anomalies) == sum(verdict.anomaly_counts.values())
+    [sighting] = search(lag, ["read-skew"]).sightings
+    assert (sighting.count, len(sighting.anomalies)) == (1, 1)
+
+
 def test_values_prove_causal_and_what_it_implies_and_nothing_else() -> None:
     found = outcomes(CLEAN)
     assert {level for level in Level if found[level] is HOLDS} == implied(Level.CAUSAL)

@@ -61,6 +61,16 @@ def test_ci_fails_on_a_broken_promise(tmp_path: Path) -> None:
     assert "good.txt: cut-isolation: holds" in done.stdout
 
 
+def test_a_log_shows_what_values_do_not(tmp_path: Path) -> None:
+    done = run("check_with_a_log.py", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    without, with_log, *proof = done.stdout.splitlines()
+    assert without == "without the log: snapshot-isolation holds"
+    assert with_log == "with the log: snapshot-isolation violated"
+    assert proof[0] == "  read-skew: transfer (wr) audit (rw) transfer"
+    assert proof[1].endswith("which transfer overwrote with 70: the log has 100 before 70.")
+
+
 def test_every_example_is_run_here() -> None:
     text = Path(__file__).read_text(encoding="utf-8")
     assert all(f'"{path.name}"' in text for path in EXAMPLES.glob("*.py"))

@@ -11,14 +11,13 @@ from isoscope.explain import because, message
 from isoscope.explain.dependencies import SENTENCES
 from isoscope.history import Interval
 from isoscope.recorder import build
-from isoscope.verdict import Step, Witness
+from isoscope.verdict import Anomaly, Step, Witness
 from tests.recorded import record
 from tests.step_rows import found
 from tests.test_explain import a, in_sessions, r, w
 
 if TYPE_CHECKING:
     from isoscope import History
-    from isoscope.verdict import Anomaly
 
 
 def timed(history: History, *places: tuple[int, int], events: bool = False) -> History:
@@ -547,3 +546,10 @@ def test_a_step_in_time_takes_events_where_there_are_some_and_else_the_clock() -
 def test_the_state_before_the_first_transaction_is_no_transaction() -> None:
     anomaly, _ = CASES["cyclic-versions with the initial one"]
     assert anomaly.transactions == ("T1", "T2", "T3")
+
+
+def test_orders_that_are_too_many_to_be_shown_are_said_to_have_been_tried() -> None:
+    untold = Anomaly(name="no-commit-order", transactions=(), keys=())
+    assert message(untold) == (
+        "Every order that the versions can have was tried, and each of them closes a circle."
+    )

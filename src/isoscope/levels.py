@@ -257,7 +257,6 @@ _SESSION = (
             Level.PREFIX,  # Cerone et al. 2015, Biswas-Enea 2019
             Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,  # Cerone-Gotsman 2018
             Level.SNAPSHOT_ISOLATION,  # Daudjee-Salem 2006
-            Level.STRONG_SESSION_PL_2,  # Kingsbury-Alvaro 2020
         ),
         aliases=("strong-session-si", "elle:strong-session-snapshot-isolation"),
         source="Daudjee and Salem 2006; Cerone and Gotsman 2018 (SI)",

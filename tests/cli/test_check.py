@@ -278,3 +278,10 @@ def test_the_option_replaces_all_initial_values(folder: Path) -> None:
     isoscope.save(recorder.history(), "own.parquet")
     assert run("check", "own.parquet", "--level", "pl-2").status == 0
     assert run("check", "own.parquet", "--level", "pl-2", "--initial", "0").status == 1
+
+
+def test_no_bracket_is_left_open_at_the_end_of_a_line(folder: Path) -> None:
+    (folder / "conflict.txt").write_text(run("explain", "commit-order-conflict", "--example").out)
+    lines = run("check", "conflict.txt", "--level", "causal").out.splitlines()
+    assert any("because" in line for line in lines)
+    assert not any(line.endswith("(") for line in lines)

@@ -53,7 +53,7 @@ def check(
     started = perf_counter()
     own = _own_verdicts(history, asked, only, max_anomalies, claims)
     unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
-    verdicts = tuple(_settle(level, own, only, unread) for level in asked)
+    verdicts = tuple(_settle(level, own, only, unread, max_anomalies) for level in asked)
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -171,14 +171,16 @@ def _orders_versions(history: History) -> bool:
     return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
 
 
-def _settle(level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level]) -> Verdict:
+def _settle(
+    level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level], most: int
+) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
     Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
     one that was recorded.
     """
     if broken := [verdict for verdict in own if _breaks(verdict, level)]:
-        return _violated(level, broken)
+        return _violated(level, broken, most)
     heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
     if proofs := [verdict for verdict in heard if _proves(verdict, level)]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
@@ -207,7 +209,7 @@ def _proves(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.HOLDS and level in lattice.implied(verdict.level)
 
 
-def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
+def _violated(level: Level, broken: Sequence[Verdict], most: int) -> Verdict:
     """The anomalies of all of `broken`, in the order of the checkers' names.
 
     Where two methods report one name, the later checker looked at more of the evidence.
@@ -217,7 +219,9 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
     for checker in CHECKERS:
         own = [verdict for verdict in broken if verdict.method is checker.METHOD]
         counts |= {name: count for verdict in own for name, count in verdict.anomaly_counts.items()}
-        anomalies |= {name: _shown(name, own) for verdict in own for name in verdict.anomaly_counts}
+        anomalies |= {
+            name: _shown(name, own)[: min(counts[name], most)] for v in own for name in v.anomaly_counts
+        }
     names = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
@@ -229,10 +233,10 @@ def _violated(level: Level, broken: Sequence[Verdict]) -> Verdict:
 
 
 def _shown(name: str, verdicts: Sequence[Verdict]) -> list[Anomaly]:
-    """The anomalies of this name, each once."""
+    """The anomalies of this name, each once: two levels may have looked for the same."""
     found: list[Anomaly] = []
     for verdict in verdicts:
-        found += (a for a in verdict.anomalies if a.name == name and not any(a is other for other in found))
+        found += (a for a in verdict.anomalies if a.name == name and a not in found)
     return found
 
 

@@ -114,10 +114,8 @@ def find(
     found = _Found(history, most, assume)
     for name in names:
         if count := found.counts.get(name, 0):
-            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)
-            yield Sighting(
-                name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=shown[:most]
-            )
+            shown = found.of(name)[:most]
+            yield Sighting(name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=shown)
         else:
             presence = Presence.UNKNOWN if found.aside else Presence.ABSENT
             yield Sighting(name=name, presence=presence, method=METHOD, reason=found.aside)
@@ -194,9 +192,10 @@ class _Found:
             for name, rows, alternatives, level in self._judged[2]
         ]
 
-    @property
-    def anomalies(self) -> list[Anomaly]:
-        return [anomaly for anomaly, _ in self._shown]
+    def of(self, name: str) -> tuple[Anomaly, ...]:
+        """The findings of a name; those that were looked for one level only if there are no others."""
+        every = [(anomaly, only) for anomaly, only in self._shown if anomaly.name == name]
+        return tuple(anomaly for anomaly, only in every if only is None) or tuple(a for a, _ in every)
 
     def verdict(self, number: int, level: Level) -> Verdict | None:
         """The answer for one level; None if it is broken only because a weaker one is."""
@@ -220,10 +219,16 @@ class _Found:
 
     def _breaks(self, anomaly: Anomaly, only: int | None, number: int, level: Level) -> bool:
         if only is not None:
-            return only == number
+            return only == number and not self._has_a_name(level)
         if anomaly.name == "contradictory-evidence":
             return False
         weakest = (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
         # By one source it may break a level that another source saves, and a stronger one by both.
         saved = (weak for weak in weakest if self._judged[0][_NUMBER[weak]] != 1)
         return level in weakest or any(weak in lattice.implied(level) for weak in saved)
+
+    def _has_a_name(self, level: Level) -> bool:
+        """Whether a weaker level, or this one, is broken by something that has a name."""
+        names = {anomaly.name for anomaly, only in self._shown if only is None} - {"contradictory-evidence"}
+        named = {NAMES[name] for name in names}
+        return any(self._judged[0][_NUMBER[weak]] == 1 for weak in named & lattice.implied(level))

@@ -45,8 +45,10 @@ def _contradictory(anomaly: Anomaly) -> str:
 
 
 def _without_order(anomaly: Anomaly) -> str:
-    """One circle for every way to order two versions."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts["alternatives"])
+    """One circle for every way to order two versions, if it takes no more than two."""
+    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    if not alternatives:
+        return "Every order that the versions can have was tried, and each of them closes a circle."
     return " ".join(["Whatever the order of the versions, there is a circle.", *map(_if, alternatives)])
 
 

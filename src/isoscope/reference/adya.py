@@ -328,8 +328,8 @@ def _things(judge: _Judge, times: tuple[str, ...], lost: set[object]) -> dict[st
     aside = closing | {edge for edge in graph.of("rw") if (edge.before, edge.key) in lost}
     knots = components(flow)
     left = [e for e in graph.edges - aside if not any({e.before, e.after} <= knot for knot in knots)]
-    # A ww edge that was inferred from a read is no write cycle: the read is what it comes from.
-    new = graph.relation("wr") - writes.relation("ww")
+    # A ww edge that was inferred hides no wr edge: whoever read was told, whatever else shows the order.
+    new = graph.relation("wr") - judge.known().relation("ww")
     return {
         "write-cycle": {*components(writes.relation("ww", *times))},
         "circular-information-flow": {knot for knot in knots if _is_within(new, knot)},

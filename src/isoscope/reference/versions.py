@@ -125,18 +125,18 @@ class Versions:
     def known(self, rules: Iterable[str] = ()) -> Order:
         """What sources and claims say, and the rules where they contradict nothing that is known.
 
-        A pair that a rule infers is not used if it is on a cycle of what is known: then the level whose
-        rule it is is broken anyhow, and the edges of the graph show how.
+        A pair that a rule infers is not used if it is on a cycle of what is known and what the same rule says:
+        then the level whose rule it is is broken anyhow, and the edges of the graph show how.
         """
         certain = {**self._given, **self._initial_first()}
         for key, pairs in self._claimed.items():
             certain.update(() if key in self.cyclic_keys else _missing(pairs, certain))
-        inferred = self._program_order()
-        for rule in (rule for rule in RULES if rule in set(rules)):
-            inferred.update(_missing(self._inferred(rule), {**certain, **inferred}))
-        knots = components(frozenset({*certain, *inferred}))
-        loose = {pair: why for pair, why in inferred.items() if not any({*pair} <= knot for knot in knots)}
-        return Order({**loose, **certain})
+        known = certain
+        for pairs in (self._program_order(), *(self._inferred(rule) for rule in RULES if rule in set(rules))):
+            further = _missing(pairs, known)
+            knots = components(frozenset({*known, *further}))
+            known = {**known, **{pair: why for pair, why in further.items() if not _is_on(knots, pair)}}
+        return Order(known)
 
     def completions(self, rules: Iterable[str] = ()) -> Iterator[Order]:
         """Every total order of each key's versions that contains what is known."""
@@ -354,6 +354,10 @@ class Versions:
     def _consecutive(self, numbers: set[int]) -> Iterator[tuple[int, int]]:
         for session in self.history.sessions:
             yield from pairwise(number for number in session.transactions if number in numbers)
+
+
+def _is_on(knots: Iterable[frozenset[Version]], pair: Pair) -> bool:
+    return any({*pair} <= knot for knot in knots)
 
 
 def _missing(pairs: Mapping[Pair, str], known: Mapping[Pair, str]) -> dict[Pair, str]:

@@ -220,7 +220,8 @@ def _example(text: str, path: str, width: int) -> str:
     lines: list[str] = []
     for sentence in _SENTENCE.split(short):
         opening, *links = _LINK.split(sentence)
-        lines.append(_paragraph(opening, width, head="    " if lines else "  - ", margin=4))
+        start = re.sub(r" ?\($", ":", opening)
+        lines.append(_paragraph(start, width, head="    " if lines else "  - ", margin=4))
         lines += (
             _paragraph(link, width, head=f"{'- ':>{deep}}", margin=deep) for deep, link in _nested(links)
         )

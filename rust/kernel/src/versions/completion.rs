@@ -163,7 +163,7 @@ impl<'s, 'h> Completion<'s, 'h> {
         let mut alternatives = self.supposed(pair);
         for (steps, closed) in alternatives.iter_mut().zip(closed) {
             let Some((from, to)) = closed.filter(|(from, to)| from != to) else { continue };
-            if let Some(path) = paths.shortest(&edges, from, to, NOBODY, |_, _| 1) {
+            if let Some(path) = paths.shortest(&edges, from, to, |_, _| 1) {
                 steps.extend(form.steps(&path));
             }
         }

@@ -3,12 +3,14 @@
 //! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
 //! all who overwrote it) and instants of real time, so that edges stay linear in the history.
 
+use super::neighbours::{Neighbour, neighbours};
 use super::orders::{Orders, Source};
 use super::times::Times;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::{History, Kind};
 use crate::observations::{INITIAL, NOBODY, Observations};
 use rayon::prelude::*;
+use std::array::from_fn;
 
 /// Pairs (node, predecessor).
 pub type Pairs = Vec<(u32, u32)>;
@@ -26,11 +28,23 @@ pub enum Basis {
 
 /// How many there are.
 pub const BASES: usize = 4;
+/// The first and the last order of transactions at whose levels a version comes right after another: with
+/// more order there may be others in between.
+const SPANS: [(Order, Order); 6] = [
+    (Order::Plain, Order::RealTime),
+    (Order::Session, Order::RealTime),
+    (Order::RealTime, Order::RealTime),
+    (Order::Plain, Order::Plain),
+    (Order::Plain, Order::Session),
+    (Order::Session, Order::Session),
+];
 /// So few readers and writers are joined one by one.
 const FEW: usize = 8;
 
 impl Basis {
-    fn of(source: Source) -> Self {
+    /// What order of this source rests on.
+    #[must_use]
+    pub fn of(source: Source) -> Self {
         match source {
             Source::ReadThenWrite => Self::ReadThenWrite,
             Source::Session => Self::Session,
@@ -55,10 +69,10 @@ pub struct Dependencies {
     pub wr: Pairs,
     /// Write-write, of recorded order: inferred order is parallel to the edges that it was inferred from.
     pub ww: Pairs,
-    /// Read-write, by what the order of the versions rests on.
-    pub rw: [Pairs; BASES],
+    /// Read-write, by the orders of transactions at whose levels they are edges.
+    rw: [Pairs; SPANS.len()],
     /// The key of each of those.
-    pub rw_keys: [Vec<u32>; BASES],
+    rw_keys: [Vec<u32>; SPANS.len()],
     /// Real time.
     pub real_time: Pairs,
 }
@@ -128,35 +142,27 @@ impl Dependencies {
     }
 
     fn write_write(&mut self, orders: &Orders, nodes: &[u32]) {
-        let node = |version: u32| nodes[orders.writers[version as usize] as usize];
-        let mut add = |before: u32, after: u32| {
-            let (before, after) = (node(before), node(after));
-            if before != after {
-                self.ww.push((after, before));
-            }
-        };
+        let mut edges = Vec::new();
         for order in &orders.keys {
-            for version in order.chain().skip(2) {
-                add(version - 1, version);
-            }
-            if order.after > 0 {
-                order.tail().for_each(|version| add(order.before_tail(), version));
-            }
-        }
-        for extra in orders.extras.iter().filter(|extra| Basis::of(extra.source) == Basis::Recorded) {
-            if orders.writers[extra.before as usize] != INITIAL {
-                add(extra.before, extra.after);
+            neighbours(orders, order, &mut edges);
+            for edge in edges.iter().filter(|edge| edge.is_direct(Basis::Recorded)) {
+                let writer = orders.writers[edge.before as usize];
+                if writer != INITIAL && writer != orders.writers[edge.after as usize] {
+                    let after = nodes[orders.writers[edge.after as usize] as usize];
+                    self.ww.push((after, nodes[writer as usize]));
+                }
             }
         }
     }
 
     fn read_write(&mut self, history: &History, orders: &Orders, nodes: &[u32]) {
         let readers = Readers::new(history, orders, &self.transactions);
-        let mut successors: [Vec<u32>; BASES] = Default::default();
-        let node = |version: u32| nodes[orders.writers[version as usize] as usize];
+        let mut edges = Vec::new();
+        let mut successors: [Vec<u32>; SPANS.len()] = Default::default();
         for (order, key) in orders.keys.iter().zip(0..) {
-            for version in order.start..order.end {
-                let mut reading = readers.of(version);
+            neighbours(orders, order, &mut edges);
+            for same in edges.chunk_by(|a, b| a.before == b.before) {
+                let mut reading = readers.of(same[0].before);
                 let once: Vec<u32>;
                 if reading.is_empty() {
                     continue;
@@ -166,45 +172,39 @@ impl Dependencies {
                     reading = &once;
                 }
                 successors.iter_mut().for_each(Vec::clear);
-                if version + 1 < order.start + order.chain {
-                    successors[0].push(node(version + 1));
+                for edge in same {
+                    let node = nodes[orders.writers[edge.after as usize] as usize];
+                    span(edge).into_iter().for_each(|span| successors[span].push(node));
                 }
-                if version == order.before_tail() {
-                    let first = order.tail().filter(|&after| !orders.is_behind_another(after));
-                    successors[0].extend(first.map(node));
-                }
-                for extra in orders.extras_after(version) {
-                    successors[Basis::of(extra.source) as usize].push(node(extra.after));
-                }
-                for (basis, after) in successors.iter_mut().enumerate() {
+                for (span, after) in successors.iter_mut().enumerate() {
                     after.sort_unstable();
                     after.dedup();
-                    self.junction(basis, key, reading, after);
+                    self.junction(span, key, reading, after);
                 }
             }
         }
     }
 
     /// All of `before` come before all of `after`, except for those who are on both sides.
-    fn junction(&mut self, basis: usize, key: u32, before: &[u32], after: &[u32]) {
-        let start = self.rw[basis].len();
+    fn junction(&mut self, span: usize, key: u32, before: &[u32], after: &[u32]) {
+        let start = self.rw[span].len();
         let few = before.len() < 2 || after.len() < 2 || before.len() + after.len() < FEW;
         if few {
             let pairs = after.iter().flat_map(|&after| before.iter().map(move |&before| (after, before)));
-            self.rw[basis].extend(pairs.filter(|(after, before)| after != before));
+            self.rw[span].extend(pairs.filter(|(after, before)| after != before));
         } else {
-            self.join(basis, before, after);
+            self.join(span, before, after);
         }
-        let added = self.rw[basis].len() - start;
-        self.rw_keys[basis].extend(std::iter::repeat_n(key, added));
+        let added = self.rw[span].len() - start;
+        self.rw_keys[span].extend(std::iter::repeat_n(key, added));
     }
 
     /// A row of junctions leads to all of `after` from the first to each, another from each to the last: who
     /// is one of them goes to both his neighbours, and not to himself.
-    fn join(&mut self, basis: usize, before: &[u32], after: &[u32]) {
+    fn join(&mut self, span: usize, before: &[u32], after: &[u32]) {
         let mut places: Vec<(u32, u32)> = after.iter().copied().zip(0..).collect();
         places.sort_unstable();
-        let rw = &mut self.rw[basis];
+        let rw = &mut self.rw[span];
         let first = self.transactions.len() as u32 + self.junctions;
         let count = after.len() as u32;
         self.junctions += 2 * count;
@@ -246,7 +246,18 @@ impl Dependencies {
 
     /// Read-write edges by the order of versions that levels with this order of transactions believe.
     pub fn believed(&self, order: Order) -> impl Iterator<Item = &[(u32, u32)]> {
-        self.rw.iter().take(order as usize + 2).map(Vec::as_slice)
+        self.rw
+            .iter()
+            .zip(SPANS)
+            .filter(move |(_, span)| is_within(order, *span))
+            .map(|(pairs, _)| &pairs[..])
+    }
+
+    /// The same edges, one by one, with their keys.
+    pub fn believed_with_keys(&self, order: Order) -> impl Iterator<Item = ((u32, u32), u32)> {
+        let lists = self.rw.iter().zip(&self.rw_keys).zip(SPANS);
+        let lists = lists.filter(move |(_, span)| is_within(order, *span));
+        lists.flat_map(|((pairs, keys), _)| pairs.iter().copied().zip(keys.iter().copied()))
     }
 
     /// Session order as pairs, or nothing.
@@ -285,15 +296,30 @@ impl Dependencies {
             instants: (kept.len() - transactions - junctions) as u32,
             wr: inside(&self.wr),
             ww: inside(&self.ww),
-            rw: [0, 1, 2, 3].map(|basis: usize| inside(&self.rw[basis])),
-            rw_keys: [0, 1, 2, 3].map(|basis: usize| {
-                let keys = self.rw[basis].iter().zip(&self.rw_keys[basis]);
+            rw: from_fn(|span| inside(&self.rw[span])),
+            rw_keys: from_fn(|span| {
+                let keys = self.rw[span].iter().zip(&self.rw_keys[span]);
                 keys.filter(|&(&pair, _)| is_inside(pair)).map(|(_, &key)| key).collect()
             }),
             real_time: inside(&self.real_time),
         };
         (small, kept)
     }
+}
+
+fn is_within(order: Order, (first, last): (Order, Order)) -> bool {
+    first <= order && order <= last
+}
+
+/// The place among [`SPANS`] of the levels that know two versions to be neighbours; they all believe what a
+/// transaction shows that read and then wrote.
+fn span(edge: &Neighbour) -> Option<usize> {
+    let bases = [Basis::ReadThenWrite, Basis::Session, Basis::RealTime];
+    let knows = |(_, basis): &(Order, Basis)| edge.is_direct(*basis);
+    let mut orders = Order::ALL.into_iter().zip(bases).filter(knows).map(|(order, _)| order);
+    let first = orders.next()?;
+    let last = orders.last().unwrap_or(first);
+    SPANS.iter().position(|&span| span == (first, last))
 }
 
 /// The components of a graph given by predecessors.

@@ -347,8 +347,7 @@ impl Dependencies {
     /// Read-write edges that leave a transaction.
     pub fn read_writes(&self, order: Order) -> impl Iterator<Item = Closing> {
         let transactions = self.len() as u32;
-        let lists = self.rw.iter().zip(&self.rw_keys).take(order as usize + 2);
-        lists.flat_map(|(pairs, keys)| pairs.iter().zip(keys)).filter_map(move |(&(after, reader), &key)| {
+        self.believed_with_keys(order).filter_map(move |((after, reader), key)| {
             (reader < transactions).then_some(Closing { reader, key, after })
         })
     }

@@ -11,6 +11,7 @@ pub mod levels;
 pub mod lookup;
 pub mod lost;
 pub mod names;
+pub mod neighbours;
 pub mod orders;
 #[cfg(test)]
 mod random;
@@ -162,8 +163,8 @@ impl Judge<'_> {
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
-        self.guarantees(&all, &lookup, &mut levels, &mut named);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
+        self.guarantees(&all, &lookup, &mut levels, &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
@@ -293,7 +294,6 @@ impl Judge<'_> {
         transactions: usize,
     ) {
         if lookup.orders.is_complete() {
-            levels.decide_all();
             return;
         }
         let orders = lookup.orders;

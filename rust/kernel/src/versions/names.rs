@@ -155,9 +155,8 @@ impl Left {
             let transaction = small.transactions.get(reader as usize);
             transaction.is_some_and(|&transaction| lost.contains(&(transaction, key)))
         };
-        let lists = small.rw.iter().zip(&small.rw_keys).take(order as usize + 2);
-        let pairs = lists.flat_map(|(pairs, keys)| pairs.iter().copied().zip(keys.iter().copied()));
-        let read_writes = pairs
+        let read_writes = small
+            .believed_with_keys(order)
             .filter(|&(pair, key)| !closing.contains(&pair) && !of_lost(pair.1, key))
             .map(|(pair, _)| pair)
             .collect();
@@ -436,13 +435,10 @@ impl Naming<'_, '_> {
         let in_time = self.pairs_in_time(order, |node| inside.contains(&node));
         let ends = in_time.iter().map(|&(node, before)| (small.begin(node), small.commit(before)));
         let paths = &mut self.paths;
-        let mut cycles: Vec<Vec<u32>> = nodes
-            .iter()
-            .take(TRIES)
-            .filter_map(|&node| paths.shortest(edges, node, node, NOBODY, cost))
-            .collect();
+        let mut cycles: Vec<Vec<u32>> =
+            nodes.iter().take(TRIES).filter_map(|&node| paths.shortest(edges, node, node, cost)).collect();
         cycles.extend(ends.take(TRIES).filter_map(|(node, before)| {
-            let mut path = paths.shortest(edges, node, before, NOBODY, cost)?;
+            let mut path = paths.shortest(edges, node, before, cost)?;
             path.push(node);
             Some(path)
         }));
@@ -463,9 +459,9 @@ impl Naming<'_, '_> {
         for group in fresh {
             let inside = found.of[group[0] as usize];
             let is_inside = |node: u32| found.of[node as usize] == inside;
-            let Some(cycle) = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside) else {
-                continue;
-            };
+            let is_shown = self.named.counts[WRITE_SKEWS[order as usize] as usize] < self.most as u64;
+            let found = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside, is_shown);
+            let Some(cycle) = found else { continue };
             let name = WRITE_SKEWS[order as usize];
             if self.count(name) {
                 let mut shown = vec![self.skew_steps(&cycle, order)];
@@ -477,8 +473,8 @@ impl Naming<'_, '_> {
         *before = Some(groups.into_iter().collect());
     }
 
-    /// A short simple cycle that enters and leaves some transaction by read-write edges; it begins and ends
-    /// there.
+    /// A simple cycle that enters and leaves some transaction by read-write edges; it begins and ends there. A
+    /// short one if it is to be shown.
     fn two_in_a_row(
         &mut self,
         edges: &Edges,
@@ -486,30 +482,33 @@ impl Naming<'_, '_> {
         overwrote: &Edges,
         group: &[u32],
         is_inside: impl Fn(u32) -> bool,
+        is_shown: bool,
     ) -> Option<Vec<u32>> {
         let mut best: Option<(u32, Vec<u32>)> = None;
         for (tried, &middle) in group.iter().enumerate() {
-            if best.is_some() && tried > 64 {
+            if best.is_some() && (tried > TRIES || !is_shown) {
                 break;
             }
             let readers = self.ends(missed, middle, &is_inside);
             let writers = self.ends(overwrote, middle, &is_inside);
-            for (first, through_first) in &writers {
-                for (last, through_last) in readers.iter().take(8) {
-                    let Some(path) = self.path_without(edges, *first, *last, middle) else { continue };
-                    let mut cycle = vec![middle];
-                    cycle.extend(through_first);
-                    cycle.extend(path);
-                    cycle.extend(through_last.iter().rev());
-                    cycle.push(middle);
-                    let length = self.witnesses_length(&cycle);
-                    if best.as_ref().is_none_or(|(known, _)| length < *known) {
-                        best = Some((length, cycle));
-                    }
-                }
-                if best.is_some() {
-                    break;
-                }
+            let nodes = |ends: &[(u32, Vec<u32>)]| ends.iter().map(|&(node, _)| node).collect::<Vec<u32>>();
+            let witnesses = &self.witnesses;
+            let cost = |before: u32, after: u32| witnesses.cost(before, after);
+            let is_allowed = |node: u32| node != middle && is_inside(node);
+            let (writing, reading) = (nodes(&writers), nodes(&readers));
+            let path = self.paths.shortest_between(edges, &writing, &reading, is_allowed, cost);
+            let Some(path) = path else { continue };
+            let way = |ends: &[(u32, Vec<u32>)], node: u32| {
+                ends.iter().find(|&&(end, _)| end == node).map(|(_, way)| way.clone()).unwrap_or_default()
+            };
+            let mut cycle = vec![middle];
+            cycle.extend(way(&writers, path[0]));
+            cycle.extend(&path);
+            cycle.extend(way(&readers, path[path.len() - 1]).iter().rev());
+            cycle.push(middle);
+            let length = self.witnesses_length(&cycle);
+            if best.as_ref().is_none_or(|(known, _)| length < *known) {
+                best = Some((length, cycle));
             }
         }
         best.map(|(_, cycle)| cycle)
@@ -541,14 +540,6 @@ impl Naming<'_, '_> {
         }
         found.sort_unstable();
         found
-    }
-
-    fn path_without(&mut self, edges: &Edges, from: u32, to: u32, avoided: u32) -> Option<Vec<u32>> {
-        if from == to {
-            return Some(vec![from]);
-        }
-        let witnesses = &self.witnesses;
-        self.paths.shortest(edges, from, to, avoided, |before, after| witnesses.cost(before, after))
     }
 
     fn skew_steps(&self, cycle: &[u32], order: Order) -> Vec<Step> {
@@ -665,7 +656,7 @@ impl OwnGraphs<'_, '_> {
             let mut starts: Vec<u32> = group.into_iter().filter(|&node| node < 2 * transactions).collect();
             starts.sort_unstable();
             for &node in starts.iter().take(64) {
-                let cycle = self.paths.shortest(&edges, node, node, NOBODY, |_, _| 1);
+                let cycle = self.paths.shortest(&edges, node, node, |_, _| 1);
                 if let Some(cycle) = cycle
                     && best.as_ref().is_none_or(|known| cycle.len() < known.len())
                 {

@@ -113,8 +113,6 @@ pub struct Orders {
     pub operations: Vec<u32>,
     /// Further order between versions, sorted.
     pub extras: Vec<Extra>,
-    /// Versions outside the chains that recorded order puts behind others than the one before all of them.
-    behind: Vec<u32>,
     /// For each read the version that it showed as the last one; [`NOBODY`] if that is not known.
     pub observed: Vec<u32>,
     /// Versions that one operation showed of several keys, or of a key that is deleted at times: (operation,
@@ -187,12 +185,6 @@ impl Orders {
         all.extras
             .sort_unstable_by_key(|extra| (extra.before, extra.after, extra.is_inferred(), extra.source));
         all.extras.dedup_by_key(|extra| (extra.before, extra.after));
-        let recorded = all
-            .extras
-            .iter()
-            .filter(|extra| !extra.is_inferred() && all.writers[extra.before as usize] != INITIAL);
-        all.behind = recorded.map(|extra| extra.after).collect();
-        all.behind.sort_unstable();
         let further = question.further.iter();
         let known = further.filter_map(|&Observation { operation, key, writer, .. }| {
             Some((operation, key, all.version_of(key, writer)?))
@@ -238,12 +230,6 @@ impl Orders {
         (order.start..order.end).rev().find(|&version| self.writers[version as usize] == writer)
     }
 
-    /// Whether a version is known to come after another one that nobody ordered in the chain.
-    #[must_use]
-    pub fn is_behind_another(&self, version: u32) -> bool {
-        self.behind.binary_search(&version).is_ok()
-    }
-
     /// Who ordered the versions of a key.
     #[must_use]
     pub fn source_of(&self, key: u32) -> Source {
@@ -263,6 +249,14 @@ impl Orders {
         let start = self.further.partition_point(|&(other, ..)| other < operation);
         let length = self.further[start..].iter().take_while(|&&(other, ..)| other == operation).count();
         &self.further[start..start + length]
+    }
+
+    /// Further order of the versions of a key.
+    #[must_use]
+    pub fn extras_of(&self, order: &KeyOrder) -> &[Extra] {
+        let start = self.extras.partition_point(|extra| extra.before < order.start);
+        let length = self.extras[start..].partition_point(|extra| extra.before < order.end);
+        &self.extras[start..start + length]
     }
 
     /// What comes right after `version` by further order.
@@ -785,11 +779,14 @@ impl Arranged {
             groups[..if is_chain { single } else { 0 }].iter().map(|group| group[0]).collect();
         let mut is_first = vec![false; versions.len()];
         in_chain.iter().for_each(|&place| is_first[place as usize] = true);
-        let rest = (0..versions.len() as u32).filter(|&place| !is_first[place as usize]);
-        let order: Vec<u32> = in_chain.iter().copied().chain(rest).collect();
+        let chain = in_chain.len() as u32 + 1;
+        let mut rest: Vec<u32> =
+            (0..versions.len() as u32).filter(|&place| !is_first[place as usize]).collect();
+        // A list's versions come as reads show them, whoever is believed.
+        rest.sort_unstable_by_key(|&place| versions[place as usize].1);
+        let order: Vec<u32> = in_chain.into_iter().chain(rest).collect();
         let mut place_of = vec![0; versions.len()];
         order.iter().zip(1..).for_each(|(&old, new)| place_of[old as usize] = new);
-        let chain = in_chain.len() as u32 + 1;
         let mut new = Self {
             versions: order.iter().map(|&old| versions[old as usize]).collect(),
             chain,

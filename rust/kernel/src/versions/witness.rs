@@ -56,40 +56,75 @@ pub struct Paths {
     distance: Vec<u32>,
     next: Vec<u32>,
     touched: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 impl Paths {
     /// For graphs with so many nodes.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
-        Self { distance: vec![u32::MAX; nodes], next: vec![NOBODY; nodes], touched: Vec::new() }
+        let (distance, next) = (vec![u32::MAX; nodes], vec![NOBODY; nodes]);
+        Self { distance, next, touched: Vec::new(), ends: Vec::new() }
     }
 
-    /// The shortest path from `from` to `to` that does not go through `avoided`; `from` may be `to`, then it
-    /// is a cycle. `cost` is that of an edge (before, after).
+    /// The shortest path from `from` to `to`; `from` may be `to`, then it is a cycle. `cost` is that of an edge
+    /// (before, after).
     pub fn shortest(
         &mut self,
         edges: &Edges,
         from: u32,
         to: u32,
-        avoided: u32,
         cost: impl Fn(u32, u32) -> u32,
     ) -> Option<Vec<u32>> {
+        self.start();
+        self.grow(edges, &[to], |_| true, cost, |node| node == from).map(|found| self.path(found))
+    }
+
+    /// The shortest path from one of `from` to one of `to` over nodes that are allowed; it may be one node.
+    pub fn shortest_between(
+        &mut self,
+        edges: &Edges,
+        from: &[u32],
+        to: &[u32],
+        is_allowed: impl Fn(u32) -> bool,
+        cost: impl Fn(u32, u32) -> u32,
+    ) -> Option<Vec<u32>> {
+        if let Some(&both) = from.iter().find(|node| to.contains(node)) {
+            return Some(vec![both]);
+        }
+        self.start();
+        self.grow(edges, to, is_allowed, cost, |node| from.contains(&node)).map(|found| self.path(found))
+    }
+
+    fn start(&mut self) {
         for node in self.touched.drain(..) {
             self.distance[node as usize] = u32::MAX;
             self.next[node as usize] = NOBODY;
         }
-        let mut open = BinaryHeap::from([Reverse((0u32, to, true))]);
-        while let Some(Reverse((so_far, node, is_start))) = open.pop() {
-            if node == from && !is_start {
-                return Some(self.path(from, to));
+    }
+
+    /// Looks back from `to` until a node is wanted.
+    fn grow(
+        &mut self,
+        edges: &Edges,
+        to: &[u32],
+        is_allowed: impl Fn(u32) -> bool,
+        cost: impl Fn(u32, u32) -> u32,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let mut open: BinaryHeap<_> = to.iter().map(|&node| Reverse((0u32, node, true))).collect();
+        while let Some(Reverse((so_far, node, is_end))) = open.pop() {
+            if !is_end && is_wanted(node) {
+                self.ends.clear();
+                self.ends.extend(to);
+                return Some(node);
             }
-            if !is_start && so_far > self.distance[node as usize] {
+            if !is_end && so_far > self.distance[node as usize] {
                 continue;
             }
             for &before in edges.of(node) {
                 let total = so_far + cost(before, node);
-                if before != avoided && total < self.distance[before as usize] {
+                if total < self.distance[before as usize] && is_allowed(before) {
                     self.distance[before as usize] = total;
                     self.next[before as usize] = node;
                     self.touched.push(before);
@@ -100,9 +135,9 @@ impl Paths {
         None
     }
 
-    fn path(&self, from: u32, to: u32) -> Vec<u32> {
+    fn path(&self, from: u32) -> Vec<u32> {
         let mut path = vec![from, self.next[from as usize]];
-        while path[path.len() - 1] != to {
+        while !self.ends.contains(&path[path.len() - 1]) {
             path.push(self.next[path[path.len() - 1] as usize]);
         }
         path
@@ -131,9 +166,10 @@ impl Witnesses<'_, '_> {
     pub fn shortest_cycle(&self, edges: &Edges, nodes: &[u32], paths: &mut Paths) -> Option<Vec<u32>> {
         let mut tried: Vec<u32> = nodes.iter().copied().filter(|&n| self.is_transaction(n)).collect();
         tried.sort_unstable();
-        let cycles = tried.iter().take(TRIES).filter_map(|&node| {
-            paths.shortest(edges, node, node, NOBODY, |before, after| self.cost(before, after))
-        });
+        let cycles = tried
+            .iter()
+            .take(TRIES)
+            .filter_map(|&node| paths.shortest(edges, node, node, |before, after| self.cost(before, after)));
         let shortest = cycles.min_by_key(|cycle| self.length(cycle))?;
         Some(self.without_chords(edges, shortest, paths))
     }
@@ -151,7 +187,7 @@ impl Witnesses<'_, '_> {
             if inside(before) { self.cost(before, after) } else { u32::MAX / 4 }
         };
         let shorter = sorted.iter().filter(|&&node| self.is_transaction(node)).filter_map(|&node| {
-            let found = paths.shortest(edges, node, node, NOBODY, cost)?;
+            let found = paths.shortest(edges, node, node, cost)?;
             found.iter().all(|&node| inside(node)).then_some(found)
         });
         shorter.min_by_key(|found| self.length(found)).unwrap_or(cycle)
@@ -365,7 +401,7 @@ impl Witnesses<'_, '_> {
         if from == to {
             return Some(vec![from]);
         }
-        paths.shortest(edges, from, to, NOBODY, |before, after| self.cost(before, after))
+        paths.shortest(edges, from, to, |before, after| self.cost(before, after))
     }
 }
 
