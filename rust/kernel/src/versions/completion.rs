@@ -161,13 +161,45 @@ impl<'s, 'h> Completion<'s, 'h> {
         let edges = Edges::collected(problem.nodes, &[&pairs]);
         let mut paths = Paths::new(problem.nodes);
         let mut alternatives = self.supposed(pair);
-        for (steps, closed) in alternatives.iter_mut().zip(closed) {
-            let Some((from, to)) = closed.filter(|(from, to)| from != to) else { continue };
-            if let Some(path) = paths.shortest(&edges, from, to, |_, _| 1) {
-                steps.extend(form.steps(&path));
+        let orders = [(pair.first, pair.second), (pair.second, pair.first)];
+        for ((steps, closed), (before, after)) in alternatives.iter_mut().zip(closed).zip(orders) {
+            let Some((from, to)) = closed else { continue };
+            let path = if from == to { Some(vec![from]) } else { paths.shortest(&edges, from, to, |_, _| 1) };
+            let Some(path) = path else { continue };
+            let found = form.steps(&path);
+            let end = found.last().map_or(self.lookup.orders.writers[after as usize], |step| step.after);
+            steps.extend(found);
+            if end != self.lookup.orders.writers[before as usize] {
+                steps.extend(self.missed(end, before, after));
             }
         }
         alternatives
+    }
+
+    /// Somebody at the end of a path, or who read from him, read the one version and so missed the other.
+    fn missed(&self, end: u32, before: u32, after: u32) -> Vec<Step> {
+        let orders = self.lookup.orders;
+        let reading = self.readers(before).iter().map(|&node| self.small.transactions[node as usize]);
+        let witnesses = Witnesses { small: self.small, lookup: self.lookup };
+        for reader in reading {
+            let came = match reader == end {
+                true => Some(None),
+                false => witnesses.reason(end, reader, Relation::WriteRead, Order::Plain).map(Some),
+            };
+            let mut observed = self.lookup.observed(reader).filter(|&(.., version)| version == before);
+            let (Some(came), Some((read, key, _))) = (came, observed.next()) else { continue };
+            let writes = &orders.operations;
+            let missed = Step {
+                before: reader,
+                after: orders.writers[after as usize],
+                relation: Relation::ReadWrite,
+                key,
+                operations: vec![read, writes[after as usize], writes[before as usize]],
+                source: Source::Supposed,
+            };
+            return came.into_iter().chain([missed]).collect();
+        }
+        Vec::new()
     }
 
     fn problem(&self, form: &Form<'_, '_, '_>, pairs: &[OpenPair]) -> Problem {

@@ -7,7 +7,7 @@ use super::lost::Lost;
 use super::orders::Source;
 use super::witness::{ANY, Paths, Relation, Step, Witnesses};
 use crate::graph::{Components, Edges};
-use crate::observations::NOBODY;
+use crate::observations::{INITIAL, NOBODY};
 use hashbrown::{HashMap, HashSet};
 
 /// The anomalies, by their numbers.
@@ -203,8 +203,7 @@ impl Naming<'_, '_> {
         let orders = lookup.orders;
         let other = orders.writers[lost.between as usize];
         let version = orders.observed[lost.read as usize];
-        let known = lookup.after(lost.key, version, Order::Plain).find(|extra| extra.after == lost.between);
-        let source = known.map_or(lookup.order(lost.key).source, |extra| extra.source);
+        let source = self.source_between(lost.key, version, lost.between);
         let missed = Step {
             before: lost.transaction,
             after: other,
@@ -231,14 +230,18 @@ impl Naming<'_, '_> {
         let write = own.map_or(NOBODY, |own| lookup.orders.operations[own as usize]);
         let operations = vec![read.unwrap_or(lost.read), write, lookup.orders.operations[version as usize]];
         let (before, after) = (other, lost.transaction);
-        Step {
-            before,
-            after,
-            relation: Relation::ReadWrite,
-            key: lost.key,
-            operations,
-            source: Source::Initial,
+        let source = own.map_or(Source::Nothing, |own| self.source_between(lost.key, version, own));
+        Step { before, after, relation: Relation::ReadWrite, key: lost.key, operations, source }
+    }
+
+    /// Who says that one version comes somewhere after another.
+    fn source_between(&self, key: u32, before: u32, after: u32) -> Source {
+        let lookup = self.witnesses.lookup;
+        if lookup.orders.writers[before as usize] == INITIAL {
+            return Source::Initial;
         }
+        let direct = lookup.after(key, before, Order::Plain).find(|extra| extra.after == after);
+        direct.map_or(lookup.order(key).source, |extra| extra.source)
     }
 
     /// The own version came after that of the other.
@@ -246,9 +249,7 @@ impl Naming<'_, '_> {
         let lookup = self.witnesses.lookup;
         let orders = lookup.orders;
         let own = lookup.first_version(lost.transaction, lost.key).unwrap_or(lost.between);
-        let order = lookup.order(lost.key);
-        let direct = lookup.after(lost.key, lost.between, Order::Plain).find(|extra| extra.after == own);
-        let source = direct.map_or(order.source, |extra| extra.source);
+        let source = self.source_between(lost.key, lost.between, own);
         let mut operations = vec![orders.operations[lost.between as usize], orders.operations[own as usize]];
         if source == Source::ListRead {
             operations.insert(0, lookup.observations.canonical_read(lost.key));
