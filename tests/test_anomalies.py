@@ -30,8 +30,8 @@ DESIGN = SECTION_4.split()
 PATTERNS = DESIGN[:14]  # TAP-a to TAP-n
 CIRCLES = ("write-cycle", "circular-information-flow", "read-skew", "long-fork", "write-skew")
 REPORTED = [*PATTERNS, *CIRCLES[:2], "incompatible-order", "duplicate-elements"]
-#: Everything but what contradicts a clock, a mechanism or another source, and predicates.
-WITH_NEIGHBOUR = [name for name in DESIGN[: DESIGN.index("stale-read")] if name != "predicate-read-miss"]
+#: Everything but what contradicts a clock, a mechanism or another source.
+WITH_NEIGHBOUR = DESIGN[: DESIGN.index("stale-read")]
 OF_LISTS = ("write-cycle", "circular-information-flow", "incompatible-order", "duplicate-elements")
 LABELS = {
     "G1a": "aborted-read",
@@ -247,9 +247,9 @@ def test_mechanisms_and_evidence_convict_no_level() -> None:
     assert broken(find("no-commit-order")) == frozenset()
 
 
-def test_only_the_mechanisms_and_predicates_lack_an_example() -> None:
+def test_only_the_mechanisms_lack_an_example() -> None:
     lacking = [entry.name for entry in CATALOGUE.values() if entry.example is None]
-    assert lacking == ["predicate-read-miss", *DESIGN[-6:-1]]
+    assert lacking == DESIGN[-6:-1]
 
 
 def test_the_anomalies_that_a_history_shows_by_itself_have_an_allowed_neighbour() -> None:
