@@ -34,6 +34,7 @@ use levels::{Cycles, LEVELS, Level, cycles};
 use lookup::Lookup;
 use names::{Finding, Name, Named};
 use neighbours::neighbours;
+use orders::extent::Ordered;
 use orders::{Claims, Extra, Orders, Source};
 use readers::Readers;
 use search::{Answer, Budget};
@@ -88,8 +89,8 @@ pub struct Judgement {
     pub outcomes: [Outcome; LEVELS],
     /// Counts by name, and the first of each.
     pub named: Named,
-    /// For each source of order so many keys were ordered by it, and so many of them to the end.
-    pub ordered: Vec<(Source, u64, u64)>,
+    /// How many keys each source orders.
+    pub ordered: Vec<Ordered>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
 }
@@ -185,7 +186,7 @@ impl Judge<'_> {
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
         let has_unsure_appends = orders.has_unsure_appends;
-        (Judgement { outcomes, named, ordered: ordered(&orders), has_unsure_appends }, orders)
+        (Judgement { outcomes, named, ordered: orders.extent(), has_unsure_appends }, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open versions were ordered in some way.
@@ -373,26 +374,27 @@ impl Named {
     }
 }
 
-/// For each source of order so many keys, and so many of them ordered to the end.
-fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
-    let mut counts: Vec<(Source, u64, u64)> = Vec::new();
-    for order in &orders.keys {
-        let versions = order.end - order.start;
-        if versions < 2 {
-            continue;
-        }
-        let is_whole = orders.is_whole(order);
-        let source =
-            if order.chain < 2 && order.source != Source::ListRead { Source::Nothing } else { order.source };
-        let place = counts.iter().position(|&(other, ..)| other == source).unwrap_or_else(|| {
-            counts.push((source, 0, 0));
-            counts.len() - 1
-        });
-        counts[place].1 += 1;
-        counts[place].2 += u64::from(is_whole);
+/// How many keys each source orders, for whoever does not ask for levels.
+#[must_use]
+pub fn ordered(
+    history: &History,
+    observations: &Observations,
+    claims: Claims,
+    cancel: &Cancel,
+) -> Vec<Ordered> {
+    let times = Times::new(history, &observations.counted);
+    let first = &first_transactions(history)[..];
+    let orders = |believed| {
+        let further = &[];
+        let question =
+            orders::Question { history, observations, times: &times, claims, believed, further, first };
+        Orders::new(&question, cancel)
+    };
+    let all = orders(None);
+    match all.speaking.first() {
+        Some(&strongest) if !all.contradictions.is_empty() => orders(Some(strongest)).extent(),
+        _ => all.extent(),
     }
-    counts.sort_unstable();
-    counts
 }
 
 /// The order of versions by evidence alone, without claims.

@@ -6,6 +6,7 @@
 mod arranged;
 mod circle;
 mod completed;
+pub mod extent;
 mod inferred;
 mod share;
 
