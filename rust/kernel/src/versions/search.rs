@@ -78,10 +78,12 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
     Search::new(problem, budget.steps).run(cancel)
 }
 
-/// The first choice of which both sides close a cycle with what is known alone: for each side what would be
-/// closed, (from, to), or nothing if the level forbids it by itself.
+/// For each side of a choice what it would close, (from, to), or nothing if the level forbids it by itself.
+pub type Closed = [Option<(u32, u32)>; 2];
+
+/// The first choice of which both sides close a cycle with what is known alone.
 #[must_use]
-pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, [Option<(u32, u32)>; 2])> {
+pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, Closed)> {
     let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
     let edges = Edges::collected(problem.nodes, &[&pairs]);
     let reach = Reach::new(&edges, problem.nodes);
