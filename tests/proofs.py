@@ -52,7 +52,12 @@ class Replay:
         return is_aborted and anomaly.name == "dirty-update" and label == anomaly.steps[0].before
 
     def alternatives(self, alternatives: Sequence[Sequence[Step]]) -> None:
-        """Each supposes an order of two versions, and no two suppose the same."""
+        """Each supposes an order of two versions, and no two suppose the same.
+
+        None are told where it takes more than one order of two versions.
+        """
+        if not alternatives:
+            return
         supposed = [steps[0] for steps in alternatives]
         assert {(step.relation, step.source) for step in supposed} == {("ww", "supposed")}
         assert len({(token(step.key), step.before, step.after) for step in supposed}) == len(supposed) > 1
@@ -202,8 +207,12 @@ class Replay:
         values = [token(write.value) for write in writes]
         older = self.orders.initial(step.key) if step.before == START else values.pop(0)
         newer = self.orders.initial(step.key) if step.after == START else values.pop(0)
-        assert self.orders.has(step.source, step.key, older, newer)
+        assert self.has(step, Version(step.before, older), Version(step.after, newer))
         self.observed(step.witnesses[len(ends) :], older, newer)
+
+    def has(self, step: Step, older: Version, newer: Version) -> bool:
+        """Whether the source of the step puts one version before the other."""
+        return self.orders.has(step.source, step.key, older, newer)
 
     def observed(self, seen: Sequence[Witness], older: object, newer: object) -> None:
         """Who saw the versions, where a claim says that this is their order."""
@@ -237,15 +246,23 @@ class Replay:
         reader = self.by_label[seen.transaction]
         assert any(not reads.installed_before(reader, seen.key, place) for place in self.places(seen))
         assert all(token(one.value) == token(seen.value) for one in served)
-        older = self.orders.initial(step.key) if step.source == "initial" else token(seen.value)
-        assert older == token(seen.value) != token(write.value)
-        assert self.orders.has(step.source, step.key, older, token(write.value))
+        older = Version(START, self.orders.initial(step.key))
+        if step.source == "initial":
+            assert older.value == token(seen.value)
+        else:
+            # Who saw a value that its writer replaced comes before all who come after that writer.
+            writer = self.by_label[served[0].transaction]
+            older = Version(writer.label, reads.installed(writer, step.key)[-1])
+        assert older.writer != write.transaction
+        assert self.has(step, older, Version(write.transaction, token(write.value)))
 
     def missed_append(self, seen: Witness, append: Witness) -> None:
         reader, longest = self.by_label[seen.transaction], self.orders.canonical(seen.key)
         parts = [reads.foreign_part(reader, place, reader.operations[place]) for place in self.places(seen)]
+        installed = reads.installed(self.by_label[append.transaction], append.key)
+        times = installed.count(token(append.value))
         assert any(
-            part == longest[: len(part)] and token(append.value) not in part
+            part == longest[: len(part)] and part.count(token(append.value)) < times
             for part in parts
             if part is not None
         )
@@ -334,6 +351,14 @@ def with_order(name: str) -> tuple[str, str | None]:
     return name, None
 
 
+@dataclass(frozen=True)
+class Version:
+    """Who wrote it, and what."""
+
+    writer: str
+    value: object
+
+
 @dataclass
 class Orders:
     """What every source says of two versions, each asked alone."""
@@ -344,9 +369,9 @@ class Orders:
     def __post_init__(self) -> None:
         self.transactions = list(self.history)
 
-    def has(self, source: str, key: object, older: object, newer: object) -> bool:
+    def has(self, source: str, key: object, older: Version, newer: Version) -> bool:
         """Whether that source puts one version before the other."""
-        sources: dict[str, Callable[[object, object, object], bool]] = {
+        sources: dict[str, Callable[[object, Version, Version], bool]] = {
             "log": self.log,
             "declared": self.declared,
             "timestamps": self.timestamps,
@@ -357,9 +382,16 @@ class Orders:
             "assume writes-follow-reads": self.read_then_write,
             "assume sequential-keys": self.sequential,
             "assume linearizable-keys": self.linearizable,
-            "supposed": lambda _, one, other: one != other,
+            "supposed": lambda _, one, other: one.writer != other.writer,
         }
-        return sources[source](key, older, newer)
+        versions = [version for version in (older, newer) if version.writer != START]
+        return all(self.is_one(key, version) for version in versions) and sources[source](key, older, newer)
+
+    def is_one(self, key: object, version: Version) -> bool:
+        """Whether it stayed: of a register the last write, of a list every append."""
+        kept = [t for t in self.transactions if t.number in self.counted]
+        first = 0 if reads.shape(kept, key) == "list" else -1
+        return version.value in reads.installed(self.writer(version), key)[first:]
 
     def canonical(self, key: object) -> list[object]:
         return reads.canonical_list(self.transactions, self.counted, key)
@@ -367,13 +399,13 @@ class Orders:
     def initial(self, key: object) -> object:
         return reads.initial_value(self.history, self.transactions, self.counted, key)
 
-    def log(self, key: object, older: object, newer: object) -> bool:
+    def log(self, key: object, older: Version, newer: Version) -> bool:
         return self.recorded("log", key, older, newer)
 
-    def declared(self, key: object, older: object, newer: object) -> bool:
+    def declared(self, key: object, older: Version, newer: Version) -> bool:
         return self.recorded("declared", key, older, newer)
 
-    def recorded(self, source: str, key: object, older: object, newer: object) -> bool:
+    def recorded(self, source: str, key: object, older: Version, newer: Version) -> bool:
         versions = [
             token(value)
             for order in self.history.version_orders
@@ -381,45 +413,43 @@ class Orders:
             for value in values
             if order.source == source and token(other) == token(key)
         ]
-        return {older, newer} <= {*versions} and versions.index(older) < versions.index(newer)
+        values = [older.value, newer.value]
+        return {*values} <= {*versions} and versions.index(values[0]) < versions.index(values[1])
 
-    def timestamps(self, key: object, older: object, newer: object) -> bool:
-        first, second = self.writer(key, older).commit, self.writer(key, newer).commit
+    def timestamps(self, key: object, older: Version, newer: Version) -> bool:
+        first, second = self.writer(older).commit, self.writer(newer).commit
         return first is not None and second is not None and first < second
 
-    def initial_first(self, key: object, older: object, newer: object) -> bool:
-        return older == self.initial(key) != newer
+    def initial_first(self, key: object, older: Version, newer: Version) -> bool:
+        return older.value == self.initial(key) and newer.writer != START
 
-    def read_then_write(self, key: object, older: object, newer: object) -> bool:
-        writer = self.writer(key, newer)
+    def read_then_write(self, key: object, older: Version, newer: Version) -> bool:
+        writer = self.writer(newer)
         return any(
-            token(read.value) == older and not reads.installed_before(writer, key, place)
+            token(read.value) == older.value and not reads.installed_before(writer, key, place)
             for place, read in reads.reads_of(writer, key)
         )
 
-    def session(self, key: object, older: object, newer: object) -> bool:
-        return self.same_session(self.writer(key, older), self.writer(key, newer))
+    def session(self, key: object, older: Version, newer: Version) -> bool:
+        return self.same_session(self.writer(older), self.writer(newer))
 
-    def real_time(self, key: object, older: object, newer: object) -> bool:
-        return self.apart(self.writer(key, older), self.writer(key, newer)) is not None
+    def real_time(self, key: object, older: Version, newer: Version) -> bool:
+        return self.apart(self.writer(older), self.writer(newer)) is not None
 
-    def sequential(self, key: object, older: object, newer: object) -> bool:
+    def sequential(self, key: object, older: Version, newer: Version) -> bool:
         return any(
-            self.same_session(first, second) and (last, start) == (older, newer)
+            self.same_session(first, second) and (last, start) == (older.value, newer.value)
             for first, last, second, start in self.pairs(key)
         )
 
-    def linearizable(self, key: object, older: object, newer: object) -> bool:
+    def linearizable(self, key: object, older: Version, newer: Version) -> bool:
         return any(
-            self.apart(first, second) is not None and (last, start) == (older, newer)
+            self.apart(first, second) is not None and (last, start) == (older.value, newer.value)
             for first, last, second, start in self.pairs(key)
         )
 
-    def writer(self, key: object, value: object) -> Transaction:
-        """Who wrote the version: of a register his last write."""
-        kept = [t for t in self.transactions if t.number in self.counted]
-        first = 0 if reads.shape(kept, key) == "list" else -1
-        [writer] = [t for t in kept if value in reads.installed(t, key)[first:]]
+    def writer(self, version: Version) -> Transaction:
+        [writer] = [t for t in self.transactions if t.label == version.writer]
         return writer
 
     def pairs(self, key: object) -> Iterator[tuple[Transaction, object, Transaction, object]]:

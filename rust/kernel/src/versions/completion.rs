@@ -113,7 +113,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     }
 
     /// Whether some order of the open versions satisfies the level; if not, what follows from each order of
-    /// one pair of versions.
+    /// one pair of versions, if that is told in two circles.
     #[must_use]
     pub fn decide(&self, level: Level, cancel: &Cancel) -> (Answer, Vec<Vec<Step>>) {
         if self.is_too_large {
@@ -130,7 +130,7 @@ impl<'s, 'h> Completion<'s, 'h> {
         }
         let alternatives = match blamed(&problem, cancel) {
             Some((number, closed)) => self.alternatives(&form, &problem, pairs[number], closed),
-            None => pairs.first().map(|&pair| self.supposed(pair)).unwrap_or_default(),
+            None => Vec::new(),
         };
         (answer, alternatives)
     }
@@ -173,7 +173,7 @@ impl<'s, 'h> Completion<'s, 'h> {
                 steps.extend(self.missed(end, before, after));
             }
         }
-        alternatives
+        if alternatives.iter().all(|steps| is_circle(steps)) { alternatives } else { Vec::new() }
     }
 
     /// Somebody at the end of a path, or who read from him, read the one version and so missed the other.
@@ -188,13 +188,12 @@ impl<'s, 'h> Completion<'s, 'h> {
             };
             let mut observed = self.lookup.observed(reader).filter(|&(.., version)| version == before);
             let (Some(came), Some((read, key, _))) = (came, observed.next()) else { continue };
-            let writes = &orders.operations;
             let missed = Step {
                 before: reader,
                 after: orders.writers[after as usize],
                 relation: Relation::ReadWrite,
                 key,
-                operations: vec![read, writes[after as usize], writes[before as usize]],
+                operations: self.lookup.missed(read, before, after),
                 source: Source::Supposed,
             };
             return came.into_iter().chain([missed]).collect();
@@ -212,6 +211,20 @@ impl<'s, 'h> Completion<'s, 'h> {
             form.forbid_lost_updates(pairs, &mut problem);
         }
         problem
+    }
+}
+
+/// Whether steps lead back to where they began: to what is supposed first, or to what follows it.
+fn is_circle(steps: &[Step]) -> bool {
+    let is_chain = |steps: &[Step]| steps.windows(2).all(|pair| pair[0].after == pair[1].before);
+    match steps {
+        [_] | [] => false,
+        [first, rest @ .., last] => {
+            let second = rest.first().unwrap_or(last);
+            is_chain(&steps[1..])
+                && (last.after == second.before
+                    || (first.after == second.before && last.after == first.before))
+        }
     }
 }
 

@@ -389,8 +389,7 @@ fn write_read(
     transactions: &[u32],
     nodes: &[u32],
 ) -> Pairs {
-    let edges_of = |(node, &transaction): (usize, &u32)| {
-        let mut found: Pairs = Vec::new();
+    let add_edges = |mut found: Pairs, (node, &transaction): (usize, &u32)| {
         let node = node as u32;
         let mut add = |writer: u32| {
             if writer != NOBODY && writer != INITIAL && nodes[writer as usize] != node {
@@ -416,14 +415,7 @@ fn write_read(
         }
         found
     };
-    let shares: Vec<Pairs> = transactions
-        .par_iter()
-        .enumerate()
-        .fold(Pairs::new, |mut all, node| {
-            all.extend(edges_of(node));
-            all
-        })
-        .collect();
+    let shares: Vec<Pairs> = transactions.par_iter().enumerate().fold(Pairs::new, add_edges).collect();
     shares.concat()
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Each demands an order of versions; it is broken if that and the known order lead in a circle.
 
-use super::dependencies::{Dependencies, Order, Pairs, components};
+use super::dependencies::{Dependencies, Pairs, components};
 use super::levels::Level;
 use super::lookup::Lookup;
-use super::names::{Finding, Name};
+use super::names::{Finding, classify};
 use super::orders::Source;
+use super::ways::without_loops;
 use super::witness::{Relation, Step};
 use crate::graph::Edges;
 use crate::history::NO_KEY;
@@ -70,10 +71,7 @@ impl<'s, 'h> Touches<'s, 'h> {
             pairs.extend(order.chain().skip(1).map(|version| (version, version - 1)));
             pairs.extend(order.tail().map(|version| (version, order.before_tail())));
         }
-        let recorded = orders
-            .extras
-            .iter()
-            .filter(|extra| extra.source < Source::ReadThenWrite || extra.source > Source::RealTime);
+        let recorded = orders.extras.iter().filter(|extra| is_recorded(extra.source));
         pairs.extend(recorded.map(|extra| (extra.after, extra.before)));
         let mut nodes = orders.writers.len() as u32;
         for row in self.rows() {
@@ -100,71 +98,48 @@ impl<'s, 'h> Touches<'s, 'h> {
     }
 
     fn shown(&self, guarantee: Level, earlier: &Touch, later: &Touch) -> Option<Finding> {
+        let lookup = self.lookup;
+        let key = earlier.key;
         let is_of_writes = matches!(guarantee, Level::MonotonicWrites | Level::WritesFollowReads);
         let (_, noted) = sides(guarantee, earlier);
         let (demanded, _) = sides(guarantee, later);
-        let pairs = noted.iter().flat_map(|&before| demanded.iter().map(move |&after| (before, after)));
-        let is_back = |((_, before), (_, after)): &((u32, u32), (u32, u32))| {
-            let is_own = self.lookup.orders.writers[*before as usize] == self.transaction(later);
-            !(is_of_writes && is_own) && self.lookup.precedes(earlier.key, *after, *before, Order::Plain)
-        };
-        let (before, after) = pairs.into_iter().find(is_back)?;
         let (first, second) = (self.transaction(earlier), self.transaction(later));
-        let source = self.lookup.orders.writers[before.1 as usize];
-        let mut steps = Vec::new();
+        let pairs = noted.iter().flat_map(|&before| demanded.iter().map(move |&after| (before, after)));
+        let mut backwards = pairs.into_iter().filter_map(|(before, after)| {
+            let is_own = lookup.orders.writers[before.1 as usize] == second;
+            if is_of_writes && is_own {
+                return None;
+            }
+            Some((before, after, lookup.way(key, after.1, before.1, is_recorded)?))
+        });
+        let (before, after, way) = backwards.next()?;
         // The later one comes before whoever installed the newer version.
-        if is_of_writes {
-            steps.push(self.overwritten(second, source, earlier.key, after.1, before.1));
-        } else {
-            let writes = &self.lookup.orders.operations;
-            let operations = vec![after.0, writes[before.1 as usize], writes[after.1 as usize]];
-            let order = self.lookup.order(earlier.key).source;
-            let relation = Relation::ReadWrite;
-            steps.push(Step {
-                before: second,
-                after: source,
-                relation,
-                key: earlier.key,
-                operations,
-                source: order,
-            });
-        }
+        let read = (!is_of_writes).then_some((second, after.0));
+        let mut steps = lookup.along(key, &way, read);
+        let source = lookup.orders.writers[before.1 as usize];
         if source != first && source != INITIAL {
-            let operations = vec![before.0, self.lookup.orders.operations[before.1 as usize]];
+            let operations = vec![before.0, lookup.served(before.0, before.1)];
             let relation = Relation::WriteRead;
-            let (key, none) = (earlier.key, Source::Nothing);
+            let none = Source::Nothing;
             steps.push(Step { before: source, after: first, relation, key, operations, source: none });
         }
-        let (key, operations, source) = (NO_KEY, Vec::new(), Source::Nothing);
-        steps.push(Step {
-            before: first,
-            after: second,
-            relation: Relation::Session,
-            key,
-            operations,
-            source,
-        });
-        let name = match guarantee {
-            Level::MonotonicWrites => Name::WriteCycleSession,
-            Level::WritesFollowReads => Name::CircularInformationFlowSession,
-            _ => Name::ReadSkewSession,
-        };
+        let (relation, key, operations) = (Relation::Session, NO_KEY, Vec::new());
+        let in_session =
+            Step { before: first, after: second, relation, key, operations, source: Source::Nothing };
+        steps.push(in_session);
+        let steps = without_loops(steps);
+        let name = classify(&steps);
         Some(Finding { name, steps, alternatives: Vec::new(), level: guarantee as u8 + 1 })
-    }
-
-    fn overwritten(&self, before: u32, after: u32, key: u32, older: u32, newer: u32) -> Step {
-        let orders = self.lookup.orders;
-        let source = self.lookup.order(key).source;
-        let mut operations = vec![orders.operations[older as usize], orders.operations[newer as usize]];
-        if source == Source::ListRead {
-            operations.insert(0, self.lookup.observations.canonical_read(key));
-        }
-        Step { before, after, relation: Relation::WriteWrite, key, operations, source }
     }
 
     fn transaction(&self, touch: &Touch) -> u32 {
         self.all.transactions[touch.node as usize]
     }
+}
+
+/// Whether it is no rule that says so: guarantees use none.
+fn is_recorded(source: Source) -> bool {
+    source < Source::ReadThenWrite || source > Source::RealTime
 }
 
 /// What a guarantee compares with what came before, and what it compares later things with.

@@ -1,7 +1,8 @@
 //! Lost updates: somebody read a version and wrote the key, and another version came in between.
 
 use super::dependencies::{Dependencies, Order};
-use super::lookup::Lookup;
+use super::lookup::{Lookup, is_believed};
+use super::witness::Step;
 use crate::observations::{INITIAL, NOBODY};
 use hashbrown::HashSet;
 
@@ -78,4 +79,33 @@ fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32)
     first.or_else(|| {
         before.find(|&version| is_other(version) && lookup.precedes(key, read, version, Order::Plain))
     })
+}
+
+/// Somebody else's version came after the one that was read, and before the own one or after the same one.
+#[must_use]
+pub fn proof(lookup: &Lookup<'_>, lost: Lost) -> Vec<Step> {
+    let Lost { transaction, key, read, between, is_mutual } = lost;
+    let orders = lookup.orders;
+    let is_known = |source| is_believed(source, Order::Plain);
+    let version = seen(lookup, transaction, read, key);
+    let missed = lookup.way(key, version, between, is_known).unwrap_or_default();
+    let mut steps = lookup.along(key, &missed, Some((transaction, read)));
+    let own = lookup.installed(transaction).filter(|&(_, other, _)| other == key).map(|(.., own)| own);
+    let (from, reading) = if is_mutual {
+        let other = orders.writers[between as usize];
+        let mut reads = lookup.observed(other).filter(|&(.., same)| same == version);
+        (version, reads.next().map(|(read, ..)| (other, read)))
+    } else {
+        (between, None)
+    };
+    let back = own.into_iter().filter_map(|own| lookup.way(key, from, own, is_known)).next();
+    steps.extend(lookup.along(key, &back.unwrap_or_default(), reading));
+    steps
+}
+
+/// The version of a key that an operation showed.
+fn seen(lookup: &Lookup<'_>, transaction: u32, read: u32, key: u32) -> u32 {
+    let mut observed = lookup.observed(transaction);
+    let found = observed.find(|&(operation, other, _)| (operation, other) == (read, key));
+    found.map_or(lookup.orders.observed[read as usize], |(.., version)| version)
 }

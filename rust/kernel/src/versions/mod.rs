@@ -4,6 +4,7 @@
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
 //! within the components of one graph, so that after one pass over the history only those are looked at.
 
+mod circles;
 pub mod completion;
 pub mod dependencies;
 pub mod guarantees;
@@ -13,14 +14,17 @@ pub mod lost;
 pub mod names;
 pub mod neighbours;
 pub mod orders;
+pub mod own;
 #[cfg(test)]
 mod random;
 pub mod reach;
 pub mod readers;
 pub mod search;
 mod settled;
+mod skews;
 pub mod statistics;
 pub mod times;
+pub mod ways;
 pub mod witness;
 
 use crate::cancel::Cancel;
@@ -173,7 +177,7 @@ impl Judge<'_> {
         let small = self.on_cycles(&all, &orders);
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = names::name(&small, &lookup, &found, self.question.most);
-        names::name_levels(&small, &lookup, &found, self.cancel, &mut named);
+        own::name_levels(&small, &lookup, &found, self.cancel, &mut named);
         self.name_orders(&orders, &mut named);
         let mut levels = Levels::new(&found, &orders);
         if !self.question.predicates.misses.is_empty() {

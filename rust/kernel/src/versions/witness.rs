@@ -326,7 +326,9 @@ impl Witnesses<'_, '_> {
     /// The write of `writer` that a read shows.
     fn shown_write(&self, writer: u32, read: u32, key: u32, version: u32) -> Option<u32> {
         let lookup = self.lookup;
-        if version != NOBODY {
+        let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
+        let shown = lookup.history.values.as_list(values[read as usize]);
+        if version != NOBODY && shown.is_some() {
             let order = lookup.order(key);
             let own = (order.start..=version).rev();
             let mut own = own.filter(|&version| lookup.orders.writers[version as usize] == writer);
@@ -334,8 +336,6 @@ impl Witnesses<'_, '_> {
                 return Some(lookup.orders.operations[found as usize]);
             }
         }
-        let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
-        let shown = lookup.history.values.as_list(values[read as usize]);
         let writes = lookup
             .operations(writer)
             .filter(|&write| kinds[write as usize].installs() && lookup.key(write) == key);
@@ -359,7 +359,7 @@ impl Witnesses<'_, '_> {
                 if matches!(source, Source::Session | Source::RealTime) {
                     continue;
                 }
-                let operations = self.ordered(key, before, version, source);
+                let operations = lookup.ordered(key, before, version, source);
                 let relation = Relation::WriteWrite;
                 return Some(Step { before: first, after: second, relation, key, operations, source });
             }
@@ -372,25 +372,25 @@ impl Witnesses<'_, '_> {
         known.map_or(Source::Nothing, |extra| extra.source)
     }
 
-    /// The operations that show the order of two versions.
-    fn ordered(&self, key: u32, before: u32, after: u32, source: Source) -> Vec<u32> {
-        let operations = &self.lookup.orders.operations;
-        let mut shown = vec![operations[before as usize], operations[after as usize]];
-        if source == Source::ListRead {
-            shown.insert(0, self.lookup.observations.canonical_read(key));
-        }
-        shown
+    fn read_write(&self, first: u32, second: u32, order: Order) -> Option<Step> {
+        self.missed(first, second, order, |_| true)
     }
 
-    fn read_write(&self, first: u32, second: u32, order: Order) -> Option<Step> {
+    /// What a read of one of these keys missed.
+    pub fn missed(
+        &self,
+        first: u32,
+        second: u32,
+        order: Order,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Option<Step> {
         let lookup = self.lookup;
         for (read, _, version) in lookup.observed(first) {
-            let Some(key) = self.key_of(version) else { continue };
+            let Some(key) = self.key_of(version).filter(|&key| is_wanted(key)) else { continue };
             let mut after = lookup.after(key, version, order);
             let overwriting = after.find(|extra| lookup.orders.writers[extra.after as usize] == second);
             let Some(extra) = overwriting else { continue };
-            let writes = &lookup.orders.operations;
-            let operations = vec![read, writes[extra.after as usize], writes[version as usize]];
+            let operations = lookup.missed(read, version, extra.after);
             let is_initial = lookup.orders.writers[version as usize] == INITIAL;
             let source = if is_initial { Source::Initial } else { extra.source };
             let relation = Relation::ReadWrite;
