@@ -182,7 +182,7 @@ def test_a_circle_stands_on_one_line_above_its_sentences() -> None:
     assert found["circle"] == "T1 (ww) T2 (ww) T1"
 
 
-#: Of x everything was read, of y something, of z nothing; nobody doubts the place of w's only version.
+#: Of x everything was read, of y something, of z nothing; w has but one version.
 UNREAD = record(
     [("append", "x", 1), ("append", "y", 1), ("append", "z", 1), ("append", "w", 1)],
     [("append", "x", 2), ("append", "y", 2), ("append", "z", 2)],
@@ -194,11 +194,11 @@ def test_the_report_says_how_much_of_the_keys_is_ordered_and_from_what() -> None
     report = check(UNREAD, ["serializable"])
     assert render_text(report).splitlines()[1:3] == [
         "evidence: values, version-order",
-        "version order: list reads order 2 keys, 1 of them to the last version; 1 key is not ordered",
+        "version order: list reads order 3 keys, 2 of them to the last version; 1 key is not ordered",
     ]
     assert document(report)["version_order"] == [
-        {"source": "list read", "keys": 2, "whole": 1},
-        {"source": "", "keys": 2, "whole": 1},
+        {"source": "list read", "keys": 3, "whole": 2},
+        {"source": "", "keys": 1, "whole": 0},
     ]
 
 
