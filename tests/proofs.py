@@ -255,6 +255,7 @@ class Replay:
             assert older.value == token(seen.value)
         else:
             # Who saw a value that its writer replaced comes before all who come after that writer.
+            assert served
             writer = self.by_label[served[0].transaction]
             older = Version(writer.label, reads.installed(writer, step.key)[-1])
         assert older.writer != write.transaction
@@ -340,7 +341,7 @@ RELATIONS = {
     "long-fork": {"wr", "ww", "rw"},
     "write-skew": {"wr", "ww", "rw"},
 }
-#: What is counted by components: sessions may have joined several to one in which no single circle needs them.
+#: Counted by components: sessions may have joined several to one, in which no single circle needs them.
 COMPONENTS = ("write-cycle", "circular-information-flow", "long-fork", "write-skew")
 ORDERS: dict[str | None, set[str]] = {
     None: set(),

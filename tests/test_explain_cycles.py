@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope.explain import because, message
+from isoscope.explain.circle import one_line
 from isoscope.explain.dependencies import SENTENCES
 from isoscope.history import Interval
 from isoscope.recorder import build

@@ -31,7 +31,7 @@ struct Touch {
 pub struct Touches<'s, 'h> {
     all: &'s Dependencies,
     lookup: &'s Lookup<'h>,
-    touches: Vec<Touch>,
+    rows: Vec<Touch>,
 }
 
 impl<'s, 'h> Touches<'s, 'h> {
@@ -59,7 +59,7 @@ impl<'s, 'h> Touches<'s, 'h> {
     }
 
     fn rows(&self) -> impl Iterator<Item = &[Touch]> {
-        self.touches.chunk_by(|a, b| (a.key, a.session) == (b.key, b.session))
+        self.rows.chunk_by(|a, b| (a.key, a.session) == (b.key, b.session))
     }
 
     /// Whether the guarantee is broken.
