@@ -14,7 +14,7 @@ __all__ = ["one_line"]
 
 
 def one_line(anomaly: Anomaly) -> str:
-    """`T1 (rw) T2 (rw) T1`; nothing if its steps do not lead back to where they begin, or are several circles."""
+    """`T1 (rw) T2 (rw) T1`; nothing if the steps do not lead back to the start, or are several circles."""
     steps = anomaly.steps
     if "alternatives" in anomaly.facts or not _is_circle(steps):
         return ""

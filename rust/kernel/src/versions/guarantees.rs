@@ -55,7 +55,7 @@ impl<'s, 'h> Touches<'s, 'h> {
             }
         }
         touches.sort_unstable();
-        Self { all, lookup, touches }
+        Self { all, lookup, rows: touches }
     }
 
     fn rows(&self) -> impl Iterator<Item = &[Touch]> {
