@@ -142,8 +142,11 @@ fn is_recorded(source: Source) -> bool {
     source < Source::ReadThenWrite || source > Source::RealTime
 }
 
+/// Operations and versions.
+type Met = [(u32, u32)];
+
 /// What a guarantee compares with what came before, and what it compares later things with.
-fn sides(guarantee: Level, touch: &Touch) -> (&[(u32, u32)], &[(u32, u32)]) {
+fn sides(guarantee: Level, touch: &Touch) -> (&Met, &Met) {
     match guarantee {
         Level::MonotonicWrites => (&touch.writes, &touch.writes),
         Level::WritesFollowReads => (&touch.writes, &touch.reads),
