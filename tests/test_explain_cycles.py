@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope.explain import because, message
+from isoscope.explain.circle import one_line
 from isoscope.explain.dependencies import SENTENCES
 from isoscope.history import Interval
 from isoscope.recorder import build
@@ -553,3 +554,16 @@ def test_orders_that_are_too_many_to_be_shown_are_said_to_have_been_tried() -> N
     assert message(untold) == (
         "Every order that the versions can have was tried, and each of them closes a circle."
     )
+
+
+def test_what_no_order_satisfies_is_said_by_name_and_is_no_single_circle() -> None:
+    told, _ = CASES["no-commit-order"]
+    named = replace(told, facts={**told.facts, "level": "snapshot-isolation"})
+    assert message(named).startswith(
+        "No order of the versions satisfies snapshot-isolation: each closes a circle. If T1's 1 came"
+    )
+    untold = replace(named, facts={**named.facts, "alternatives": ()})
+    assert message(untold) == (
+        "No order of the versions satisfies snapshot-isolation: each that they can have closes a circle."
+    )
+    assert one_line(named) == ""

@@ -55,11 +55,18 @@ _AS_TOLD = ("dirty-update", "cyclic-versions", "contradictory-evidence")
 
 
 def anomaly(
-    history: History, name: str, rows: Sequence[StepRow], alternatives: Sequence[Sequence[StepRow]] = ()
+    history: History,
+    name: str,
+    rows: Sequence[StepRow],
+    alternatives: Sequence[Sequence[StepRow]] = (),
+    level: str = "",
 ) -> Anomaly:
-    """Steps of the native core as data for reports; `alternatives`: a circle for each order of versions."""
+    """Steps of the native core as data for reports.
+
+    `alternatives`: a circle for each order of versions, none of which satisfies `level`.
+    """
     if name == "no-commit-order":
-        return _without_order(name, [_steps(history, each) for each in alternatives])
+        return _without_order(name, [_steps(history, each) for each in alternatives], level)
     steps = _steps(history, rows)
     if name in _AS_TOLD:
         return cycle(name, steps)
@@ -67,7 +74,7 @@ def anomaly(
     return _with_rival(history, found, rows) if name == "lost-update" else found
 
 
-def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]]) -> Anomaly:
+def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]], level: str) -> Anomaly:
     every = [step for steps in alternatives for step in steps]
     return Anomaly(
         name=name,
@@ -75,7 +82,7 @@ def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]]) -> Anoma
         keys=each_key(step_keys(every)),
         witnesses=shown_by(every),
         steps=tuple(every),
-        facts={"alternatives": tuple(alternatives)},
+        facts={"alternatives": tuple(alternatives), "level": level},
     )
 
 

@@ -143,6 +143,11 @@ def _mask(assume: Sequence[Claim]) -> int:
     return sum(1 << place for place, claim in enumerate(_CLAIMS) if claim in assume)
 
 
+def _called(number: int | None) -> str:
+    """The level of that number by the better known of its names."""
+    return "" if number is None else str(_JUDGED[number][-1])
+
+
 @dataclass(frozen=True)
 class _Found:
     """What the native core found."""
@@ -185,7 +190,7 @@ class _Found:
         """Every finding, and the number of the level that it was looked for, if it was for one only."""
         names = list(NAMES)
         return [
-            (cycles.anomaly(self.history, names[name], rows, alternatives), level)
+            (cycles.anomaly(self.history, names[name], rows, alternatives, _called(level)), level)
             for name, rows, alternatives, level in self._judged[2]
         ]
 
@@ -205,11 +210,13 @@ class _Found:
         return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
 
     def _violated(self, number: int, level: Level) -> Verdict | None:
-        own = tuple(anomaly for anomaly, only in self._shown if self._breaks(anomaly, only, number, level))
-        if not own:
+        broken = [(a, only) for a, only in self._shown if self._breaks(a, only, number, level)]
+        if not broken:
             return None
-        names = dict.fromkeys(anomaly.name for anomaly in own)
-        counts = {name: self.counts.get(name) or 1 for name in names}
+        # What was looked for this level alone is one of its name, however many other levels have theirs.
+        counts = {a.name: 1 for a, _ in broken}
+        counts |= {a.name: self.counts.get(a.name) or 1 for a, only in broken if only is None}
+        own = tuple(anomaly for anomaly, _ in broken)
         return Verdict(
             level=level, outcome=Outcome.VIOLATED, method=METHOD, anomaly_counts=counts, anomalies=own
         )

@@ -14,9 +14,9 @@ __all__ = ["one_line"]
 
 
 def one_line(anomaly: Anomaly) -> str:
-    """`T1 (rw) T2 (rw) T1`; nothing if the steps of the anomaly do not lead back to where they begin."""
+    """`T1 (rw) T2 (rw) T1`; nothing if the steps do not lead back to the start, or are several circles."""
     steps = anomaly.steps
-    if not _is_circle(steps):
+    if "alternatives" in anomaly.facts or not _is_circle(steps):
         return ""
     links = "".join(f" ({step.relation}) {step.after}" for step in steps)
     return f"{steps[0].before}{links}"

@@ -47,9 +47,16 @@ def _contradictory(anomaly: Anomaly) -> str:
 def _without_order(anomaly: Anomaly) -> str:
     """One circle for every way to order two versions, if it takes no more than two."""
     alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    level = anomaly.facts.get("level")
     if not alternatives:
-        return "Every order that the versions can have was tried, and each of them closes a circle."
-    return " ".join(["Whatever the order of the versions, there is a circle.", *map(_if, alternatives)])
+        start = "Every order that the versions can have was tried, and each of them closes a circle."
+        if level:
+            start = f"No order of the versions satisfies {level}: each that they can have closes a circle."
+    elif level:
+        start = f"No order of the versions satisfies {level}: each closes a circle."
+    else:
+        start = "Whatever the order of the versions, there is a circle."
+    return " ".join([start, *map(_if, alternatives)])
 
 
 def _if(steps: Sequence[Step]) -> str:

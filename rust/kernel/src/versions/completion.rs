@@ -123,7 +123,7 @@ impl<'s, 'h> Completion<'s, 'h> {
         let parts = Parts { wr: true, rw: true, order };
         let pairs = self.pairs_of(&components(&self.small.graph(parts), self.small.nodes()));
         let form = Form::new(self, level);
-        let problem = self.problem(&form, &pairs);
+        let problem = form.problem(&pairs);
         let answer = solve(&problem, self.budget, cancel);
         if answer != Answer::Impossible {
             return (answer, Vec::new());
@@ -182,9 +182,10 @@ impl<'s, 'h> Completion<'s, 'h> {
         let reading = self.readers(before).iter().map(|&node| self.small.transactions[node as usize]);
         let witnesses = Witnesses { small: self.small, lookup: self.lookup };
         for reader in reading {
-            let came = match reader == end {
-                true => Some(None),
-                false => witnesses.reason(end, reader, Relation::WriteRead, Order::Plain).map(Some),
+            let came = if reader == end {
+                Some(None)
+            } else {
+                witnesses.reason(end, reader, Relation::WriteRead, Order::Plain).map(Some)
             };
             let mut observed = self.lookup.observed(reader).filter(|&(.., version)| version == before);
             let (Some(came), Some((read, key, _))) = (came, observed.next()) else { continue };
@@ -199,18 +200,6 @@ impl<'s, 'h> Completion<'s, 'h> {
             return came.into_iter().chain([missed]).collect();
         }
         Vec::new()
-    }
-
-    fn problem(&self, form: &Form<'_, '_, '_>, pairs: &[OpenPair]) -> Problem {
-        let mut problem = form.base();
-        for pair in pairs {
-            let side = |before: u32, after: u32| form.side(pair.key, before, after);
-            problem.choices.push([side(pair.first, pair.second), side(pair.second, pair.first)]);
-        }
-        if form.level == Level::CursorStability {
-            form.forbid_lost_updates(pairs, &mut problem);
-        }
-        problem
     }
 }
 
@@ -263,6 +252,18 @@ impl<'c, 's, 'h> Form<'c, 's, 'h> {
             _ => {}
         }
         form
+    }
+
+    fn problem(&self, pairs: &[OpenPair]) -> Problem {
+        let mut problem = self.base();
+        for pair in pairs {
+            let side = |before: u32, after: u32| self.side(pair.key, before, after);
+            problem.choices.push([side(pair.first, pair.second), side(pair.second, pair.first)]);
+        }
+        if self.level == Level::CursorStability {
+            self.forbid_lost_updates(pairs, &mut problem);
+        }
+        problem
     }
 
     fn is_of_begins_and_commits(&self) -> bool {

@@ -31,7 +31,7 @@ struct Touch {
 pub struct Touches<'s, 'h> {
     all: &'s Dependencies,
     lookup: &'s Lookup<'h>,
-    touches: Vec<Touch>,
+    rows: Vec<Touch>,
 }
 
 impl<'s, 'h> Touches<'s, 'h> {
@@ -55,11 +55,11 @@ impl<'s, 'h> Touches<'s, 'h> {
             }
         }
         touches.sort_unstable();
-        Self { all, lookup, touches }
+        Self { all, lookup, rows: touches }
     }
 
     fn rows(&self) -> impl Iterator<Item = &[Touch]> {
-        self.touches.chunk_by(|a, b| (a.key, a.session) == (b.key, b.session))
+        self.rows.chunk_by(|a, b| (a.key, a.session) == (b.key, b.session))
     }
 
     /// Whether the guarantee is broken.
@@ -142,8 +142,11 @@ fn is_recorded(source: Source) -> bool {
     source < Source::ReadThenWrite || source > Source::RealTime
 }
 
+/// Operations and versions.
+type Met = [(u32, u32)];
+
 /// What a guarantee compares with what came before, and what it compares later things with.
-fn sides(guarantee: Level, touch: &Touch) -> (&[(u32, u32)], &[(u32, u32)]) {
+fn sides(guarantee: Level, touch: &Touch) -> (&Met, &Met) {
     match guarantee {
         Level::MonotonicWrites => (&touch.writes, &touch.writes),
         Level::WritesFollowReads => (&touch.writes, &touch.reads),

@@ -75,8 +75,11 @@ impl Level {
     #[must_use]
     pub const fn implied(self) -> &'static [Self] {
         match self {
-            Self::Pl1 | Self::MonotonicWrites | Self::WritesFollowReads => &[],
-            Self::ReadYourWrites | Self::MonotonicReads => &[],
+            Self::Pl1
+            | Self::MonotonicWrites
+            | Self::WritesFollowReads
+            | Self::ReadYourWrites
+            | Self::MonotonicReads => &[],
             Self::StrongSessionPl1 => &[Self::Pl1, Self::MonotonicWrites],
             Self::StrongPl1 => &[Self::StrongSessionPl1],
             Self::Pl2 => &[Self::Pl1],
@@ -92,12 +95,11 @@ impl Level {
             ],
             // By the recorded order; without one it is the business of values.
             Self::Prefix => &[Self::StrongSessionPl2],
-            Self::SnapshotIsolation => &[Self::ParallelSnapshotIsolation],
+            Self::SnapshotIsolation | Self::UpdateSerializable => &[Self::ParallelSnapshotIsolation],
             Self::StrongSessionSnapshotIsolation => {
                 &[Self::SnapshotIsolation, Self::StrongSessionParallelSnapshotIsolation, Self::Prefix]
             }
             Self::StrongSnapshotIsolation => &[Self::StrongSessionSnapshotIsolation, Self::StrongPl2],
-            Self::UpdateSerializable => &[Self::ParallelSnapshotIsolation],
             Self::Serializable => &[Self::SnapshotIsolation, Self::UpdateSerializable],
             Self::StrongSessionSerializable => &[Self::Serializable, Self::StrongSessionSnapshotIsolation],
             Self::StrictSerializable => &[Self::StrongSessionSerializable, Self::StrongSnapshotIsolation],

@@ -2,6 +2,7 @@
 
 use super::dependencies::{Dependencies, Order};
 use super::lookup::{Lookup, is_believed};
+use super::orders::{Extra, Source};
 use super::witness::Step;
 use crate::observations::{INITIAL, NOBODY};
 use hashbrown::HashSet;
@@ -98,8 +99,13 @@ pub fn proof(lookup: &Lookup<'_>, lost: Lost) -> Vec<Step> {
     } else {
         (between, None)
     };
-    let back = own.into_iter().filter_map(|own| lookup.way(key, from, own, is_known)).next();
-    steps.extend(lookup.along(key, &back.unwrap_or_default(), reading));
+    let own: Vec<u32> = own.collect();
+    let back = own.iter().find_map(|&own| lookup.way(key, from, own, is_known)).unwrap_or_else(|| {
+        // A source may say the opposite of what was read and then written.
+        let source = Source::ReadThenWrite;
+        own.first().map(|&after| Extra { before: from, after, source }).into_iter().collect()
+    });
+    steps.extend(lookup.along(key, &back, reading));
     steps
 }
 
