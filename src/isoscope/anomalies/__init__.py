@@ -41,6 +41,8 @@ _FAMILIES = {
     "g1c": ("circular-information-flow", "cyclic-causal-order", "write-cycle"),
     "g1c-process": ("circular-information-flow-session", "cyclic-causal-order", "write-cycle-session"),
     "g1c-realtime": ("circular-information-flow-real-time", "write-cycle-real-time"),
+    "g-single": ("read-skew", "lost-update"),
+    "g-single-item": ("read-skew", "lost-update"),
 }
 _NAMES = {
     normalise(name): entry.name for entry in CATALOGUE.values() for name in (entry.name, *entry.aliases)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import dependencies, judge_values, judge_versions, ordered_keys
-from isoscope.checkers import aside, cycles
+from isoscope.checkers import aside, cycles, reads
 from isoscope.checkers.steps import RELATIONS
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Claim, Method, Ordered, Outcome, Presence, Sighting, Verdict
@@ -90,7 +90,9 @@ _REASONS = (
     "the sources of the version order contradict each other, and so do the verdicts that they lead to",
 )
 _UNSURE = "several transactions appended the same element to a list"
-_AMBIGUOUS = "{} times a read by a predicate, or of a deleted key, may have seen several states of the key"
+_AMBIGUOUS = "reads by predicates, or of deleted keys, may have seen several states of a key ({} times)"
+_FORKED = "reads of a list contradict each other, so that there is no one order of its versions"
+_PREDICATES = "what breaks it may rest on reads by predicates, which this level does not protect"
 _CLAIMS = (Claim.WRITES_FOLLOW_READS, Claim.SEQUENTIAL_KEYS, Claim.LINEARIZABLE_KEYS)
 
 
@@ -174,6 +176,16 @@ class _Found:
         return {name: count for name, count in counted if count}
 
     @cached_property
+    def _has_predicates(self) -> bool:
+        return self.history.counts["range-read"] > 0
+
+    @cached_property
+    def _is_forked(self) -> bool:
+        """Whether lists were read that no one order of appends explains."""
+        (counts, _, _), _ = judge_values(self.history.columns, None, 0)
+        return counts[list(reads.NAMES).index("incompatible-order")] > 0
+
+    @cached_property
     def aside(self) -> str:
         """Why something may be wrong though nothing was found."""
         (_, _, (repeated, repeated_keys, _, mixed, _)), _ = judge_values(self.history.columns, None, 0)
@@ -202,12 +214,21 @@ class _Found:
     def verdict(self, number: int, level: Level) -> Verdict | None:
         """The answer for one level; None if it is broken only because a weaker one is."""
         outcome = self._judged[0][number]
+        if outcome == 1 and level is Level.REPEATABLE_READ and self._has_predicates:
+            return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=_PREDICATES)
         if outcome == 1:
             return self._violated(number, level)
-        if outcome == 0 and not self.aside:
+        reason = self._doubt(level) if outcome == 0 else _REASONS[outcome]
+        if not reason:
             return Verdict(level=level, outcome=Outcome.HOLDS, method=METHOD)
-        reason = self.aside if outcome == 0 else _REASONS[outcome]
         return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
+
+    def _doubt(self, level: Level) -> str:
+        """Why the level may be broken though nothing was found."""
+        # Levels from PL-2 up are broken by such reads themselves.
+        if self._is_forked and Level.PL_2 not in lattice.implied(level):
+            return _FORKED
+        return self.aside
 
     def _violated(self, number: int, level: Level) -> Verdict | None:
         broken = [(a, only) for a, only in self._shown if self._breaks(a, only, number, level)]
@@ -226,10 +247,14 @@ class _Found:
             return only == number and not self._has_a_name(level)
         if anomaly.name == "contradictory-evidence":
             return False
-        weakest = (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))
+        weakest = tuple(map(self._protected, (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))))
         # By one source it may break a level that another source saves, and a stronger one by both.
         saved = (weak for weak in weakest if self._judged[0][_NUMBER[weak]] != 1)
         return level in weakest or any(weak in lattice.implied(level) for weak in saved)
+
+    def _protected(self, level: Level) -> Level:
+        """The level itself, or the weakest that protects predicate reads as well."""
+        return Level.SERIALIZABLE if level is Level.REPEATABLE_READ and self._has_predicates else level
 
     def _has_a_name(self, level: Level) -> bool:
         """Whether a weaker level, or this one, is broken by something that has a name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from isoscope.history import OperationKind, Term
+from isoscope.history import OperationKind, Range, Term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 def whole(value: object) -> str:
     """A key or value on one line, harmless on a terminal."""
+    if isinstance(value, Range):
+        return f"{{{', '.join(f'{_scalar(key)} {_scalar(row)}' for key, row in value.rows)}}}"
     return f"[{' '.join(map(_scalar, value))}]" if isinstance(value, tuple) else _scalar(value)
 
 
@@ -84,6 +86,8 @@ def key_in_words(key: object) -> str:
 
 def assignment(witness: Witness, *elements: object) -> str:
     """`x = 1`; a long list is shown around the elements that matter."""
+    if isinstance(witness.value, Range):
+        return f"by a predicate {shown(witness.value)}"
     return f"{key_in_words(witness.key)} = {_around(witness.value, elements)}"
 
 

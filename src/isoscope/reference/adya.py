@@ -87,7 +87,15 @@ class _Judge:
     def outcome(self, level: Level) -> Outcome:
         if self.has_forbidden_reads(level) or not self.can_be_completed(level):
             return Outcome.VIOLATED
-        return Outcome.UNKNOWN if self.is_undecided else Outcome.HOLDS
+        return Outcome.UNKNOWN if self.is_undecided or self.is_forked(level) else Outcome.HOLDS
+
+    def is_forked(self, level: Level) -> bool:
+        """Whether lists that contradict each other leave open what the level asks for.
+
+        One of them was taken for the order of versions, and might as well not have been.
+        """
+        found = {finding.name for finding in self.reads.findings}
+        return "incompatible-order" in found and Level.PL_2 not in implied(level)
 
     def can_be_completed(self, level: Level) -> bool:
         rules, condition = DEFINITIONS[level]

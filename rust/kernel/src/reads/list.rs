@@ -235,7 +235,7 @@ impl Several {
             if expected != element {
                 return Some((append, element));
             }
-            *place = appends.iter().position(|&(operation, _)| operation == append)? + 1;
+            *place += appends[*place..].iter().position(|&(operation, _)| operation == append)? + 1;
         }
         None
     }
