@@ -11,9 +11,11 @@ import isoscope
 from isoscope.anomalies import CATALOGUE, Example
 from isoscope.checkers import version_order
 from isoscope.checkers.values import NAMES
+from isoscope.explain import message
 from isoscope.levels import Level, implied
 from isoscope.verdict import Claim, Outcome
 from tests.reference.test_adya_kernel import assert_agreement as assert_agreement_on_versions
+from tests.reference.test_predicates import assert_agreement as assert_agreement_on_predicates
 from tests.reference.test_reads import assert_agreement as assert_agreement_on_reads
 from tests.reference.test_weak_kernel import assert_agreement
 
@@ -26,7 +28,9 @@ CASES = sorted(path for path in FOLDER.glob("*/*") if path.is_file())
 VIOLATED = [path for path in CASES if path.name.startswith("violated-")]
 #: Cases of what values alone show, and of what takes an order of versions.
 OF_VALUES = [path for path in CASES if path.parent.name in NAMES]
-OF_VERSIONS = [path for path in CASES if path.parent.name not in NAMES]
+OF_VERSIONS = [path for path in CASES if path.parent.name not in {*NAMES, "predicate-read-miss"}]
+#: Predicates have a specification of their own.
+OF_PREDICATES = [path for path in CASES if path.parent.name == "predicate-read-miss"]
 LEVELS = (Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 
 
@@ -60,8 +64,6 @@ ALSO = {
 }
 #: What is claimed of the versions in the cases of an anomaly.
 CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
-#: Reported, but no format of the cases has predicates.
-WITHOUT_CASES = {"predicate-read-miss"}
 #: Examples of the catalogue that show something else as well, or instead of what no method reports yet.
 IMPLIED = {
     "dirty-update": {"aborted-read"},  # the list shows the aborted element below the update
@@ -88,7 +90,7 @@ def names_in(report: Report) -> set[str]:
 
 
 def test_there_are_cases_for_every_anomaly_that_is_reported() -> None:
-    reported = {*NAMES, *version_order.NAMES} - WITHOUT_CASES
+    reported = {*NAMES, *version_order.NAMES}
     assert {path.parent.name for path in VIOLATED} == {path.parent.name for path in CASES} == reported
     assert {path.parent.name for path in CASES if path not in VIOLATED} == reported
     assert {path.name.split("-")[0] for path in CASES} == {"violated", "allowed"}
@@ -127,6 +129,27 @@ def test_a_case_of_versions_shows_exactly_what_its_name_says(path: Path) -> None
     named = expected - {"no-commit-order", "contradictory-evidence"}
     assert all(outcomes[version_order.NAMES[name]] is Outcome.VIOLATED for name in named)
     assert (Outcome.VIOLATED in outcomes.values()) == bool(expected - {"contradictory-evidence"})
+
+
+@each(OF_PREDICATES)
+def test_a_case_of_predicates_shows_exactly_what_its_name_says(path: Path) -> None:
+    history = isoscope.load(path)
+    misses = assert_agreement_on_predicates(history).misses
+    sightings = version_order.find(history, list(version_order.NAMES))
+    found = {sighting.name: sighting.count for sighting in sightings if sighting.count}
+    assert found == dict.fromkeys(expected_names(path), len(misses))
+    [verdict] = isoscope.check(history, [Level.SERIALIZABLE]).verdicts
+    assert verdict.outcome is (Outcome.VIOLATED if path in VIOLATED else Outcome.HOLDS)
+
+
+def test_a_row_that_a_predicate_read_misses_is_told_with_a_version_that_matches() -> None:
+    path = FOLDER / "predicate-read-miss" / "violated-every-version-matches.edn"
+    [verdict] = isoscope.check(isoscope.load(path), [Level.SERIALIZABLE]).verdicts
+    [anomaly] = verdict.anomalies
+    assert message(anomaly) == (
+        f"T2 read by a predicate ({path}:3) and was not shown :x, although every version of :x that it can "
+        f"have met matches, among them T1's 3 ({path}:2)."
+    )
 
 
 def located(history: History, witness: Witness) -> Operation:
@@ -185,7 +208,21 @@ def test_an_example_of_the_catalogue_shows_its_anomaly_and_no_other(
     assert_agreement(history)
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in CATALOGUE.values() if entry.allowed])
+def test_the_example_of_a_predicate_read_is_broken_and_its_neighbour_is_not(tmp_path: Path) -> None:
+    entry = CATALOGUE["predicate-read-miss"]
+    assert entry.example is not None
+    assert entry.allowed is not None
+    broken = isoscope.check(loaded(entry.example, tmp_path), [Level.SERIALIZABLE])
+    assert names_in(broken) == {entry.name}
+    [verdict] = isoscope.check(loaded(entry.allowed, tmp_path), [Level.SERIALIZABLE]).verdicts
+    assert verdict.outcome is Outcome.HOLDS
+
+
+# Of predicate reads values alone say nothing.
+@pytest.mark.parametrize(
+    "name",
+    [entry.name for entry in CATALOGUE.values() if entry.allowed and entry.name != "predicate-read-miss"],
+)
 def test_the_allowed_neighbour_of_an_example_keeps_all_weak_levels(name: str, tmp_path: Path) -> None:
     allowed = CATALOGUE[name].allowed
     assert allowed is not None

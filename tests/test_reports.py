@@ -13,7 +13,7 @@ import isoscope
 from isoscope import Term, __version__, check
 from isoscope.levels import Level
 from isoscope.reports import document, render_json, render_text
-from isoscope.verdict import Anomaly, Method, Outcome, Report, Verdict
+from isoscope.verdict import Anomaly, Method, Ordered, Outcome, Report, Verdict
 from tests.recorded import record
 from tests.test_explain_cycles import CASES
 
@@ -182,6 +182,73 @@ def test_a_circle_stands_on_one_line_above_its_sentences() -> None:
     assert found["circle"] == "T1 (ww) T2 (ww) T1"
 
 
+#: Of x everything was read, of y something, of z nothing; w has but one version.
+UNREAD = record(
+    [("append", "x", 1), ("append", "y", 1), ("append", "z", 1), ("append", "w", 1)],
+    [("append", "x", 2), ("append", "y", 2), ("append", "z", 2)],
+    [("read", "x", (1, 2)), ("read", "y", (1,)), ("append", "y", 3)],
+)
+
+
+def test_the_report_says_how_much_of_the_keys_is_ordered_and_from_what() -> None:
+    report = check(UNREAD, ["serializable"])
+    assert render_text(report).splitlines()[1:3] == [
+        "evidence: values, version-order",
+        "version order: list reads order 3 keys, 2 of them to the last version; 1 key is not ordered",
+    ]
+    assert document(report)["version_order"] == [
+        {"source": "list read", "keys": 3, "whole": 2},
+        {"source": "", "keys": 1, "whole": 0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("history", "options"),
+    [
+        (UNREAD, {"levels": ["causal"]}),
+        (UNREAD, {"levels": ["serializable"], "method": "values"}),
+        (record([("write", "x", 1)], [("write", "x", 2)]), {}),
+        (record(), {}),
+    ],
+)
+def test_the_report_is_silent_where_no_order_was_asked_for_or_known(
+    history: isoscope.History, options: dict[str, Any]
+) -> None:
+    report = check(history, **options)
+    assert report.version_order == ()
+    assert "version order: " not in render_text(report)
+
+
+def test_a_claim_orders_keys_too() -> None:
+    history = record([("write", "x", 1)], [("read", "x", 1), ("write", "x", 2)])
+    report = check(history, ["serializable"], assume=["writes-follow-reads"])
+    assert report.version_order == (Ordered(source="assume writes-follow-reads", keys=1, whole=1),)
+    assert check(history, ["serializable"]).version_order == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [("list read", 1408, 1390), ("", 5, 2)],
+            ("list reads order 1,408 keys, 1,390 of them to the last version; 3 keys are not ordered"),
+        ),
+        ([("log", 2, 2), ("", 4, 4)], "the log orders 2 keys to the last version"),
+        ([("declared", 1, 0)], "a declaration orders 1 key, not to the last version"),
+        ([("timestamps", 2, 0)], "timestamps order 2 keys, none of them to the last version"),
+        (
+            [("initial", 1, 1), ("assume sequential-keys", 1, 1)],
+            "the first state orders 1 key to the last version; "
+            "the claim sequential-keys orders 1 key to the last version",
+        ),
+    ],
+)
+def test_who_orders_how_many_keys_is_one_line(rows: list[tuple[str, int, int]], said: str) -> None:
+    order = tuple(Ordered(source=source, keys=keys, whole=whole) for source, keys, whole in rows)
+    text = render_text(replace(check(ABORTED), version_order=order))
+    assert f"\nversion order: {said}\n" in text
+
+
 def test_anomalies_come_in_the_order_of_their_levels() -> None:
     """Single reads first, then from read committed to causal, whatever level is asked for first."""
     history = record(
@@ -247,7 +314,7 @@ def test_lines_are_no_longer_than_the_width(width: int) -> None:
     assert max(map(len, body.splitlines())) <= width
 
 
-# Section 5 of the design, as types; `assumptions` and `operations` are more than it asks for.
+# Section 5 of the design, as types; it does not ask for `assumptions`, `version_order` and `operations`.
 DOCUMENT = {
     "isoscope": str,
     "history": {
@@ -255,6 +322,7 @@ DOCUMENT = {
         "aborted": int, "indeterminate": int, "evidence": [str],
     },
     "assumptions": [str],
+    "version_order": [{"source": str, "keys": int, "whole": int}],
     "verdicts": [
         {
             "level": str, "outcome": str, "method": str, "reason": str, "anomaly_counts": {...: int},
@@ -292,7 +360,7 @@ def assert_shape(found: Any, shape: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "history", [ABORTED, record(), record([("read", Term(":k"), 5), ("read", Term(":k"), 0)])]
+    "history", [ABORTED, UNREAD, record(), record([("read", Term(":k"), 5), ("read", Term(":k"), 0)])]
 )
 def test_the_json_document_has_the_keys_and_types_of_the_design(history: isoscope.History) -> None:
     assert_shape(json.loads(render_json(check(history))), DOCUMENT)
@@ -338,6 +406,7 @@ def test_the_json_document_says_what_was_found() -> None:
             "evidence": ["values"],
         },
         "assumptions": ["every key holds 0 before its first write (a list: nothing)"],
+        "version_order": [],
         "verdicts": [
             {"level": "read-atomic"} | violated,
             {"level": "pl-2"} | violated,

@@ -9,15 +9,20 @@ __all__ = [
     "UNKNOWN",
     "Builder",
     "Columns",
+    "Graph",
     "ParseError",
     "Reader",
     "TableReader",
     "Term",
     "Unknown",
     "__version__",
+    "dependencies",
     "generate",
+    "graph_statistics",
     "judge_predicates",
     "judge_values",
+    "judge_versions",
+    "ordered_keys",
     "table_columns",
 ]
 
@@ -234,10 +239,16 @@ def judge_versions(
 
     Outcomes by level (0 holds, 1 violated, 2 no real time, 3 search too long, 4 sources contradict each
     other); counts by name; findings: name, steps, alternatives, level that it was looked for; by source of
-    order how many keys it orders, and how many to the end; whether an append has no version, keys of predicate
-    reads that were set aside, range reads that are not judged.
+    order how many keys it orders, and how many to the end; whether an append has no version, keys of
+    predicate reads that were set aside, range reads that are not judged.
 
     `assume` is the sum of 1 (writes follow reads), 2 (sequential keys) and 4 (linearizable keys).
+    """
+
+def ordered_keys(columns: Columns, assume: int) -> list[tuple[int, int, int]]:
+    """By source of order: how many keys it orders, and how many of them to the last version.
+
+    Free after `judge_versions` with the same claims.
     """
 
 def dependencies(columns: Columns) -> list[tuple[int, int, int]]:

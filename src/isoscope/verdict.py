@@ -19,6 +19,7 @@ __all__ = [
     "Anomaly",
     "Claim",
     "Method",
+    "Ordered",
     "Outcome",
     "Presence",
     "Report",
@@ -151,12 +152,29 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """Keys whose versions `source` orders, and none that is stronger; `whole`: to the last version.
+
+    `source` is that of a `Step`, or empty for keys that nobody orders; those with one version are whole.
+    """
+
+    source: str
+    keys: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The verdicts on one history, what they were drawn from and what was assumed."""
+    """The verdicts on one history, what they were drawn from and what was assumed.
+
+    `version_order` says who orders how many keys, the strongest first; it is empty if nobody orders any, or
+    if no verdict asks for it.
+    """
 
     history: Mapping[str, object]
     verdicts: tuple[Verdict, ...]
     assumptions: tuple[str, ...] = ()
+    version_order: tuple[Ordered, ...] = ()
     seconds: Mapping[str, float] | None = None
 
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:

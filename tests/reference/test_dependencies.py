@@ -6,6 +6,8 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from isoscope._native import dependencies
+from isoscope.checkers.steps import RELATIONS
 from isoscope.history import OperationKind
 from isoscope.reference.dependencies import Dependencies, Edge
 from isoscope.reference.versions import RULES, Versions
@@ -59,6 +61,24 @@ def test_the_operations_of_an_edge_belong_to_its_transactions() -> None:
             if edge.relation in ("wr", "ww", "rw"):
                 assert_justified(history, edge)
     assert seen.keys() == {"wr", "ww", "rw", "session", "real-time"}
+
+
+def test_the_native_core_knows_the_same_versions_to_be_next() -> None:
+    """Where sources, reads and program order meet, it leaves out what follows from something else."""
+    seen = skipped = 0
+    for seed in range(SEEDS):
+        history = random_version_history(random.Random(seed))
+        versions = Versions(history)
+        if versions.contradictions:
+            continue
+        known = versions.known(["read-then-write"])
+        expected = Dependencies(versions).under(known).relation("rw")
+        found = dependencies(history.columns)
+        assert {(before, after) for before, after, kind in found if RELATIONS[kind] == "rw"} == expected, seed
+        seen += len(expected)
+        skipped += len(known.closed) - len(known.neighbours)
+    assert seen > SEEDS
+    assert skipped > SEEDS
 
 
 def test_edges_of_a_register() -> None:

@@ -9,6 +9,7 @@ use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
 use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
+use isoscope_kernel::versions::orders::extent::Ordered;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -18,13 +19,21 @@ use std::sync::OnceLock;
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
-pub struct Columns(History, OnceLock<table::Longest>, OnceLock<(reads::Judgement, Observations)>);
+pub struct Columns(
+    History,
+    OnceLock<table::Longest>,
+    OnceLock<(reads::Judgement, Observations)>,
+    [OnceLock<Vec<Ordered>>; ASSUMPTIONS],
+);
+
+/// So many sets of claims there are.
+const ASSUMPTIONS: usize = 8;
 
 type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history, OnceLock::new(), OnceLock::new())
+        Self(history, OnceLock::new(), OnceLock::new(), Default::default())
     }
 
     /// What is wrong with single reads, and who served each: looked at once.
@@ -35,6 +44,11 @@ impl Columns {
         let found = reads::judge(&self.0, cancel);
         // What a cancelled judge found means nothing, and nobody looks at it.
         if cancel.is_asked() { self.2.get_or_init(Default::default) } else { self.2.get_or_init(|| found) }
+    }
+
+    /// How many keys each source orders under some claims, once somebody looked.
+    pub(crate) fn ordered(&self, assume: u8) -> &OnceLock<Vec<Ordered>> {
+        &self.3[assume as usize % ASSUMPTIONS]
     }
 
     pub(crate) fn history(&self) -> &History {

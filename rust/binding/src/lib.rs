@@ -44,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
+    module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;
     module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;

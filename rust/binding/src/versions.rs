@@ -11,11 +11,12 @@ use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::versions::dependencies::components;
 use isoscope_kernel::versions::names::Finding;
 use isoscope_kernel::versions::orders::Claims;
+use isoscope_kernel::versions::orders::extent::Ordered;
 use isoscope_kernel::versions::search::Budget;
 use isoscope_kernel::versions::statistics::statistics;
 use isoscope_kernel::versions::times::Times;
 use isoscope_kernel::versions::witness::Step;
-use isoscope_kernel::versions::{Question, edges, judge, predicates_of, recorded};
+use isoscope_kernel::versions::{Question, edges, judge, ordered, predicates_of, recorded};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -33,11 +34,7 @@ pub fn judge_versions<'py>(
     most: usize,
     budget: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let claims = Claims {
-        writes_follow_reads: assume & 1 != 0,
-        sequential_keys: assume & 2 != 0,
-        linearizable_keys: assume & 4 != 0,
-    };
+    let claims = claims(assume);
     let usual = Budget::default();
     let budget = Budget { steps: budget.unwrap_or(usual.steps), ..usual };
     let (found, aside) = interruptible(py, |cancel| {
@@ -49,16 +46,41 @@ pub fn judge_versions<'py>(
     let outcomes: Vec<u8> = found.outcomes.iter().map(|&outcome| outcome as u8).collect();
     let findings = found.named.findings.iter().map(|finding| of_finding(py, columns, finding));
     let findings = findings.collect::<PyResult<Vec<_>>>()?;
-    let ordered: Vec<(u8, u64, u64)> =
-        found.ordered.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect();
+    let keys = of_ordered(columns.ordered(assume).get_or_init(|| found.ordered));
     let history = columns.history();
     let is_other = |&operation: &usize| {
         history.operations.kinds[operation] == Kind::RangeRead && Predicate::of(history, operation).is_none()
     };
     let others = (0..history.operation_count()).filter(is_other).count();
     let unjudged = (found.has_unsure_appends, aside, others);
-    let row = (outcomes, found.named.counts.to_vec(), findings, ordered, unjudged);
+    let row = (outcomes, found.named.counts.to_vec(), findings, keys, unjudged);
     Ok(row.into_pyobject(py)?.into_any())
+}
+
+/// By source: how many keys it orders, and how many of them to the last version. Free after
+/// [`judge_versions`] with the same claims.
+#[pyfunction]
+pub fn ordered_keys(py: Python<'_>, columns: &Columns, assume: u8) -> PyResult<Vec<(u8, u64, u64)>> {
+    if let Some(known) = columns.ordered(assume).get() {
+        return Ok(of_ordered(known));
+    }
+    let found = interruptible(py, |cancel| {
+        let (_, observations) = columns.judged(cancel);
+        ordered(columns.history(), observations, claims(assume), cancel)
+    })?;
+    Ok(of_ordered(columns.ordered(assume).get_or_init(|| found)))
+}
+
+fn claims(assume: u8) -> Claims {
+    Claims {
+        writes_follow_reads: assume & 1 != 0,
+        sequential_keys: assume & 2 != 0,
+        linearizable_keys: assume & 4 != 0,
+    }
+}
+
+fn of_ordered(found: &[Ordered]) -> Vec<(u8, u64, u64)> {
+    found.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect()
 }
 
 /// The edges of the dependency graph: (before, after, relation) by numbers of transactions.

@@ -398,5 +398,17 @@ ENTRIES = (
         breaks=(Level.SERIALIZABLE,),
         counted=READER_KEY,
         source="Kingsbury and Alvaro 2020 (closed predicates)",
+        example=jepsen(
+            "init 0 {:x 1}",
+            "ok 1 [:w :x 3]",
+            "ok 2 [:rp [:mod 2 1] {}]",
+            note="Process 2 asks for odd values and is shown none, but :x is odd from the first.",
+        ),
+        allowed=jepsen(
+            "init 0 {:x 1}",
+            "ok 1 [:w :x 2]",
+            "ok 2 [:rp [:mod 2 1] {}]",
+            note="Process 2 can have read :x when it was 2.",
+        ),
     ),
 )

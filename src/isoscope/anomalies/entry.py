@@ -58,11 +58,17 @@ def plume(operations: str, note: str) -> Example:
 
 
 def jepsen(*events: str, note: str) -> Example:
-    """Jepsen EDN from lines such as `ok 0 [:append :x 1] [:r :y [1]]`; `invoke` begins a transaction."""
+    """Jepsen EDN from lines such as `ok 0 [:append :x 1] [:r :y [1]]`; `invoke` begins a transaction.
+
+    `init 0 {:x 1}` is a first transaction that inserts rows.
+    """
     lines = []
     for event in events:
         kind, process, operations = event.split(maxsplit=2)
-        lines.append(f"{{:type :{kind}, :process {process}, :value [{operations}]}}\n")
+        if kind == "init":
+            lines.append(f"{{:type :ok, :process {process}, :f :init, :value {operations}}}\n")
+        else:
+            lines.append(f"{{:type :{kind}, :process {process}, :value [{operations}]}}\n")
     return Example(format="jepsen", text="".join(lines), note=note)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from isoscope.history import History
-    from isoscope.verdict import Anomaly
+    from isoscope.verdict import Anomaly, Ordered
 
 __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
@@ -58,6 +58,7 @@ def check(
         history=summary(history),
         verdicts=verdicts,
         assumptions=_assumptions(history, claims),
+        version_order=_version_order(history, asked, only, claims),
         seconds={"check": perf_counter() - started},
     )
 
@@ -169,6 +170,16 @@ def _own_verdicts(
 def _orders_versions(history: History) -> bool:
     """Whether something beside the values says in which order versions were installed."""
     return bool({EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS} & {*history.evidence.present})
+
+
+def _version_order(
+    history: History, asked: Sequence[Level], method: Method | None, claims: Sequence[Claim]
+) -> tuple[Ordered, ...]:
+    """Who orders how many keys, if the order of versions was asked for and somebody knows something of it."""
+    if method not in (None, version_order.METHOD) or not version_order.concerns(asked):
+        return ()
+    ordered = version_order.ordered(history, claims)
+    return ordered if any(row.source for row in ordered) else ()
 
 
 def _settle(

@@ -13,18 +13,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope._native import dependencies, judge_values, judge_versions
+from isoscope._native import dependencies, judge_values, judge_versions, ordered_keys
 from isoscope.checkers import aside, cycles
 from isoscope.checkers.steps import RELATIONS
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Claim, Method, Outcome, Presence, Sighting, Verdict
+from isoscope.verdict import Anomaly, Claim, Method, Ordered, Outcome, Presence, Sighting, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.history import History
 
-__all__ = ["LEVELS", "METHOD", "NAMES", "SOURCES", "check", "edges", "find", "ordered"]
+__all__ = ["LEVELS", "METHOD", "NAMES", "SOURCES", "check", "concerns", "edges", "find", "ordered"]
 
 METHOD = Method.VERSION_ORDER
 SOURCES = cycles.SOURCES
@@ -98,7 +98,7 @@ def check(
     history: History, *, levels: Sequence[Level], most: int = 10, assume: Sequence[Claim] = ()
 ) -> Iterator[Verdict]:
     """What the order of versions says of the levels that `levels` depend on."""
-    if not _concerns(levels):
+    if not concerns(levels):
         return
     found = _Found(history, most, assume)
     for number, names in enumerate(_JUDGED):
@@ -127,15 +127,13 @@ def edges(history: History) -> list[tuple[str, str, str]]:
     return [(label[b], label[a], RELATIONS[relation]) for b, a, relation in dependencies(history.columns)]
 
 
-def ordered(history: History, assume: Sequence[Claim] = ()) -> list[tuple[str, int, int]]:
-    """By source: how many keys it orders, and how many of them to the last version; the source may be ''."""
-    return [
-        (SOURCES[source], keys, whole)
-        for source, keys, whole in judge_versions(history.columns, _mask(assume), 0)[3]
-    ]
+def ordered(history: History, assume: Sequence[Claim] = ()) -> tuple[Ordered, ...]:
+    """By source how many keys it orders, the strongest first, and last what nobody orders."""
+    rows = sorted(ordered_keys(history.columns, _mask(assume)), key=lambda row: (row[0] == 0, row))
+    return tuple(Ordered(source=SOURCES[source], keys=keys, whole=whole) for source, keys, whole in rows)
 
 
-def _concerns(levels: Sequence[Level]) -> bool:
+def concerns(levels: Sequence[Level]) -> bool:
     """Whether the order of versions says anything that values alone do not."""
     weak = {Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL}
     return not set(levels) <= weak

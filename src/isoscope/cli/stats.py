@@ -88,8 +88,8 @@ def graph_statistics(history: History) -> dict[str, Any]:
         "largest component": counted.largest_component,
         "traversals": counted.traversals,
         "more traversals": counted.traversals_are_partial,
-        "keys by order": {source or "nothing": keys for source, keys, _ in ordered},
-        "wholly ordered": {source or "nothing": whole for source, _, whole in ordered},
+        "keys by order": {row.source or "nothing": row.keys for row in ordered},
+        "wholly ordered": {row.source or "nothing": row.whole for row in ordered},
     }
 
 

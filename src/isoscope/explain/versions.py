@@ -65,9 +65,20 @@ def _if(steps: Sequence[Step]) -> str:
     return f"If {first} came before {second} in {key_in_words(supposed.key)}: {chain(rest)}."
 
 
+def _predicate_read_miss(anomaly: Anomaly) -> str:
+    """A read by a predicate, and the last version of what it does not show."""
+    [key] = map(key_in_words, anomaly.keys)
+    seen, write = anomaly.witnesses
+    return (
+        f"{seen.transaction} read by a predicate{at(seen)} and was not shown {key}, although every version "
+        f"of {key} that it can have met matches, among them {possession(write)}."
+    )
+
+
 SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "dirty-update": _dirty_update,
     "cyclic-versions": _cyclic_versions,
     "contradictory-evidence": _contradictory,
     "no-commit-order": _without_order,
+    "predicate-read-miss": _predicate_read_miss,
 }

@@ -339,7 +339,7 @@ class Versions:
                         yield from ((v, met[after][0]) for v in met[before] if v != met[after][0])
 
     def _met(self, key: object, transaction: int) -> list[Version]:
-        """The versions of a key that a transaction saw and left, in program order, where it is known which."""
+        """The versions of a key that a transaction saw and left, in program order, where they are known."""
         seen = [v for o, v in self.seen.items() if (o.reader, o.key) == (transaction, key)]
         return [*seen, *self.by(key, transaction)]
 

@@ -10,7 +10,7 @@ from isoscope.explain import because, hint, message, one_line, whole
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
-    from isoscope.verdict import Anomaly, Search, Sighting, Step, Verdict, Witness
+    from isoscope.verdict import Anomaly, Ordered, Search, Sighting, Step, Verdict, Witness
 
 __all__ = ["document", "dumps", "render_json"]
 
@@ -40,11 +40,16 @@ def document(report: Report | Search, *, timings: bool = False) -> dict[str, Any
 
 def _answers(report: Report) -> dict[str, Any]:
     return {
+        "version_order": [_ordered(row) for row in report.version_order],
         "verdicts": [_verdict(verdict) for verdict in report.verdicts],
         "strongest_holding": [str(level) for level in report.strongest_holding],
         "strongest_possible": [str(level) for level in report.strongest_possible],
         "weakest_violated": [str(level) for level in report.weakest_violated],
     }
+
+
+def _ordered(row: Ordered) -> dict[str, Any]:
+    return {"source": row.source, "keys": row.keys, "whole": row.whole}
 
 
 def _sightings(search: Search) -> dict[str, Any]:

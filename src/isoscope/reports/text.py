@@ -14,7 +14,7 @@ from isoscope.verdict import Outcome, Presence, Report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from isoscope.verdict import Anomaly, Search
+    from isoscope.verdict import Anomaly, Ordered, Search
 
 __all__ = ["paragraph", "render_text"]
 
@@ -37,10 +37,18 @@ _WITH_SESSIONS = {
     Level.SNAPSHOT_ISOLATION: Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
     Level.SERIALIZABLE: Level.STRONG_SESSION_SERIALIZABLE,
 }
-#: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
+#: Who orders versions; others are claims.
+_WHO = {
+    "list read": "list reads order",
+    "log": "the log orders",
+    "declared": "a declaration orders",
+    "timestamps": "timestamps order",
+    "initial": "the first state orders",
+}
 #: Where a link of a chain begins, and where a sentence about the chain does.
 _LINK = re.compile(r"(?<=[:;(]) ?(?=\S+ before \S+, because )")
 _SENTENCE = re.compile(r"(?<=\.) (?=So \S|But \S|If \S|\S+ comes after )")
+#: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
 _GLUE = "\N{NO-BREAK SPACE}"
 
 
@@ -61,7 +69,28 @@ def _heading(report: Report | Search) -> str:
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
     evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
     lines = [f"{history['path']} ({history['format']}): {sizes}{ends}", f"evidence: {evidence}"]
+    if isinstance(report, Report) and report.version_order:
+        lines.append(f"version order: {'; '.join(filter(None, map(_ordered, report.version_order)))}")
     return "\n".join([*lines, *map(_assumed, report.assumptions)])
+
+
+def _ordered(row: Ordered) -> str:
+    """Who orders how many keys; of those that nobody orders, the ones with several versions."""
+    if not row.source:
+        left = row.keys - row.whole
+        return f"{_keys(left)} {'is' if left == 1 else 'are'} not ordered" if left else ""
+    claim = row.source.removeprefix("assume ")
+    who = _WHO.get(row.source) or f"the claim {claim} orders"
+    if row.whole == row.keys:
+        return f"{who} {_keys(row.keys)} to the last version"
+    if row.keys == 1:
+        return f"{who} 1 key, not to the last version"
+    some = f"{row.whole:,}" if row.whole else "none"
+    return f"{who} {_keys(row.keys)}, {some} of them to the last version"
+
+
+def _keys(count: int) -> str:
+    return f"{count:,} key" if count == 1 else f"{count:,} keys"
 
 
 def _assumed(assumption: str) -> str:

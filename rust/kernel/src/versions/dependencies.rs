@@ -5,6 +5,7 @@
 
 use super::neighbours::{Neighbour, neighbours};
 use super::orders::{Orders, Source};
+use super::readers::Readers;
 use super::times::Times;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::{History, Kind};
@@ -388,8 +389,7 @@ fn write_read(
     transactions: &[u32],
     nodes: &[u32],
 ) -> Pairs {
-    let edges_of = |(node, &transaction): (usize, &u32)| {
-        let mut found: Pairs = Vec::new();
+    let add_edges = |mut found: Pairs, (node, &transaction): (usize, &u32)| {
         let node = node as u32;
         let mut add = |writer: u32| {
             if writer != NOBODY && writer != INITIAL && nodes[writer as usize] != node {
@@ -415,57 +415,8 @@ fn write_read(
         }
         found
     };
-    let shares: Vec<Pairs> = transactions
-        .par_iter()
-        .enumerate()
-        .fold(Pairs::new, |mut all, node| {
-            all.extend(edges_of(node));
-            all
-        })
-        .collect();
+    let shares: Vec<Pairs> = transactions.par_iter().enumerate().fold(Pairs::new, add_edges).collect();
     shares.concat()
-}
-
-/// The nodes that read each version.
-pub struct Readers {
-    offsets: Vec<u32>,
-    nodes: Vec<u32>,
-}
-
-impl Readers {
-    /// Sorts all reads by the versions that they showed last.
-    #[must_use]
-    pub fn new(history: &History, orders: &Orders, transactions: &[u32]) -> Self {
-        let versions = orders.writers.len();
-        let mut offsets = vec![0u32; versions + 1];
-        let mut pairs: Pairs = Vec::new();
-        for (&transaction, node) in transactions.iter().zip(0..) {
-            for operation in history.operations_of(transaction as usize) {
-                let own = [orders.observed[operation]].into_iter().filter(|&version| version != NOBODY);
-                let further = orders.further_of(operation as u32).iter().map(|&(.., version)| version);
-                for version in own.chain(further) {
-                    offsets[version as usize + 1] += 1;
-                    pairs.push((version, node));
-                }
-            }
-        }
-        for version in 0..versions {
-            offsets[version + 1] += offsets[version];
-        }
-        let mut next = offsets.clone();
-        let mut nodes = vec![0; pairs.len()];
-        for (version, node) in pairs {
-            nodes[next[version as usize] as usize] = node;
-            next[version as usize] += 1;
-        }
-        Self { offsets, nodes }
-    }
-
-    /// Nodes with a read that showed `version` last, in the order of nodes; one who read twice is there twice.
-    #[must_use]
-    pub fn of(&self, version: u32) -> &[u32] {
-        &self.nodes[self.offsets[version as usize] as usize..self.offsets[version as usize + 1] as usize]
-    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ impl<'h> Lookup<'h> {
     }
 
     /// Operations of a transaction.
+    #[must_use]
     pub fn operations(&self, transaction: u32) -> impl DoubleEndedIterator<Item = u32> + use<> {
         let range = self.history.operations_of(transaction as usize);
         range.start as u32..range.end as u32

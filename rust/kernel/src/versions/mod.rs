@@ -18,7 +18,9 @@ pub mod own;
 #[cfg(test)]
 mod random;
 pub mod reach;
+pub mod readers;
 pub mod search;
+mod settled;
 mod skews;
 pub mod statistics;
 pub mod times;
@@ -30,13 +32,17 @@ use crate::history::{History, Kind};
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use completion::Completion;
-use dependencies::{Dependencies, Order, components};
-use guarantees::{GUARANTEES, Touches};
+use dependencies::{Basis, Dependencies, Order, components};
+use guarantees::GUARANTEES;
 use levels::{Cycles, LEVELS, Level, cycles};
 use lookup::Lookup;
 use names::{Finding, Name, Named};
+use neighbours::neighbours;
+use orders::extent::Ordered;
 use orders::{Claims, Extra, Orders, Source};
+use readers::Readers;
 use search::{Answer, Budget};
+use settled::{Levels, no_commit_order};
 use times::Times;
 use witness::{Relation, Step};
 
@@ -87,8 +93,8 @@ pub struct Judgement {
     pub outcomes: [Outcome; LEVELS],
     /// Counts by name, and the first of each.
     pub named: Named,
-    /// For each source of order so many keys were ordered by it, and so many of them to the end.
-    pub ordered: Vec<(Source, u64, u64)>,
+    /// How many keys each source orders.
+    pub ordered: Vec<Ordered>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
 }
@@ -179,12 +185,12 @@ impl Judge<'_> {
         }
         self.suppose(&all, &orders, &mut levels);
         self.complete(&small, &lookup, &mut levels, &mut named, all.len());
-        self.guarantees(&all, &lookup, &mut levels, &mut named);
+        levels.look_at_guarantees(&all, &lookup, &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
         let has_unsure_appends = orders.has_unsure_appends;
-        (Judgement { outcomes, named, ordered: ordered(&orders), has_unsure_appends }, orders)
+        (Judgement { outcomes, named, ordered: orders.extent(), has_unsure_appends }, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open versions were ordered in some way.
@@ -205,7 +211,7 @@ impl Judge<'_> {
     fn possible(&self, all: &Dependencies, orders: &Orders, next: &mut u32, pairs: &mut dependencies::Pairs) {
         let mut node_of = vec![u32::MAX; self.history.transaction_count()];
         all.transactions.iter().zip(0..).for_each(|(&t, node)| node_of[t as usize] = node);
-        let readers = dependencies::Readers::new(self.history, orders, &all.transactions);
+        let readers = Readers::new(self.history, orders, &all.transactions);
         for order in orders.keys.iter().filter(|order| is_open_register(orders, order)) {
             for version in order.start..order.end {
                 let writer = orders.writers[version as usize];
@@ -278,27 +284,6 @@ impl Judge<'_> {
         self.history.operation_offsets.partition_point(|&start| start <= operation) as u32 - 1
     }
 
-    fn guarantees(&self, all: &Dependencies, lookup: &Lookup<'_>, levels: &mut Levels, named: &mut Named) {
-        let open: Vec<Level> = GUARANTEES.into_iter().filter(|&level| !levels.is_proved(level)).collect();
-        if open.is_empty() {
-            return;
-        }
-        let touches = Touches::new(all, lookup);
-        for level in open {
-            let is_broken = touches.breaks(level);
-            levels.decided[level as usize] = true;
-            levels.violated[level as usize] |= is_broken;
-            if is_broken {
-                let shown = touches.witness(level).unwrap_or_else(|| no_commit_order(level, Vec::new()));
-                if shown.name == Name::NoCommitOrder {
-                    named.counts[Name::NoCommitOrder as usize] += 1;
-                }
-                named.findings.push(shown);
-            }
-        }
-        levels.spread();
-    }
-
     /// Orders open versions of registers as the history suggests: whatever that does not break holds.
     fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut Levels) {
         if !orders.keys.iter().any(|order| is_open_register(orders, order)) {
@@ -367,10 +352,6 @@ fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
     order.source != Source::ListRead && !orders.is_whole(order)
 }
 
-fn no_commit_order(level: Level, alternatives: Vec<Vec<Step>>) -> Finding {
-    Finding { name: Name::NoCommitOrder, steps: Vec::new(), alternatives, level: level as u8 + 1 }
-}
-
 /// The order of two versions as a step between their writers.
 fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
     let operation = |version: u32| orders.operations[version as usize];
@@ -397,93 +378,27 @@ impl Named {
     }
 }
 
-/// What is known of the levels so far.
-struct Levels {
-    violated: [bool; LEVELS],
-    /// Whether a level that is not violated holds for sure.
-    decided: [bool; LEVELS],
-}
-
-impl Levels {
-    fn new(found: &Cycles, orders: &Orders) -> Self {
-        let mut levels = Self { violated: found.violated, decided: [false; LEVELS] };
-        levels.violated[Level::Pl1 as usize] |= !orders.circles.is_empty();
-        levels.violated[Level::Pl2 as usize] |= !orders.dirty.is_empty();
-        levels.spread();
-        // Where all orders are known, whatever is not violated holds.
-        if orders.is_complete() {
-            levels.decide_all();
-            GUARANTEES.iter().for_each(|&level| levels.decided[level as usize] = false);
-        }
-        levels
+/// How many keys each source orders, for whoever does not ask for levels.
+#[must_use]
+pub fn ordered(
+    history: &History,
+    observations: &Observations,
+    claims: Claims,
+    cancel: &Cancel,
+) -> Vec<Ordered> {
+    let times = Times::new(history, &observations.counted);
+    let first = &first_transactions(history)[..];
+    let orders = |believed| {
+        let further = &[];
+        let question =
+            orders::Question { history, observations, times: &times, claims, believed, further, first };
+        Orders::new(&question, cancel)
+    };
+    let all = orders(None);
+    match all.speaking.first() {
+        Some(&strongest) if !all.contradictions.is_empty() => orders(Some(strongest)).extent(),
+        _ => all.extent(),
     }
-
-    fn spread(&mut self) {
-        Cycles::spread(&mut self.violated);
-    }
-
-    fn decide_all(&mut self) {
-        self.decided = [true; LEVELS];
-    }
-
-    fn is_settled(&self, level: Level) -> bool {
-        self.violated[level as usize] || self.decided[level as usize]
-    }
-
-    /// Whether a stronger level holds.
-    fn is_proved(&self, level: Level) -> bool {
-        let holds = |stronger: &Level| self.decided[*stronger as usize] && !self.violated[*stronger as usize];
-        Level::ALL.iter().any(|stronger| stronger.implied().contains(&level) && holds(stronger))
-    }
-
-    fn prove(&mut self, level: Level) {
-        self.decided[level as usize] = true;
-        for &weaker in level.implied() {
-            if !self.decided[weaker as usize] {
-                self.prove(weaker);
-            }
-        }
-    }
-
-    fn refute(&mut self, level: Level) {
-        self.violated[level as usize] = true;
-        self.spread();
-    }
-
-    fn outcomes(&self, is_timed: bool) -> [Outcome; LEVELS] {
-        Level::ALL.map(|level| {
-            let is_untimed = level.order() == Order::RealTime && !is_timed;
-            match (self.violated[level as usize], self.decided[level as usize]) {
-                (true, _) => Outcome::Violated,
-                _ if is_untimed => Outcome::Untimed,
-                (_, true) => Outcome::Holds,
-                _ if self.is_proved(level) => Outcome::Holds,
-                _ => Outcome::Spent,
-            }
-        })
-    }
-}
-
-/// For each source of order so many keys, and so many of them ordered to the end.
-fn ordered(orders: &Orders) -> Vec<(Source, u64, u64)> {
-    let mut counts: Vec<(Source, u64, u64)> = Vec::new();
-    for order in &orders.keys {
-        let versions = order.end - order.start;
-        if versions < 2 {
-            continue;
-        }
-        let is_whole = orders.is_whole(order);
-        let source =
-            if order.chain < 2 && order.source != Source::ListRead { Source::Nothing } else { order.source };
-        let place = counts.iter().position(|&(other, ..)| other == source).unwrap_or_else(|| {
-            counts.push((source, 0, 0));
-            counts.len() - 1
-        });
-        counts[place].1 += 1;
-        counts[place].2 += u64::from(is_whole);
-    }
-    counts.sort_unstable();
-    counts
 }
 
 /// The order of versions by evidence alone, without claims.
@@ -509,16 +424,15 @@ pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) ->
     };
     let mut found = direct(&all.wr, Relation::WriteRead);
     found.extend(direct(&all.ww, Relation::WriteWrite));
-    let readers = dependencies::Readers::new(history, &orders, &all.transactions);
-    let lookup = Lookup::new(history, observations, &orders, &times);
-    for (order, key) in orders.keys.iter().zip(0..) {
-        for version in order.start..order.end {
-            for &reader in readers.of(version) {
-                let overwriting = lookup.after(key, version, Order::Plain);
-                let writers = overwriting.map(|extra| orders.writers[extra.after as usize]);
-                let others = writers.filter(|&writer| writer != transaction(reader));
-                found.extend(others.map(|writer| (transaction(reader), writer, Relation::ReadWrite)));
-            }
+    let readers = Readers::new(history, &orders, &all.transactions);
+    let mut next = Vec::new();
+    for order in &orders.keys {
+        neighbours(&orders, order, &mut next);
+        for edge in next.iter().filter(|edge| edge.is_direct(Basis::ReadThenWrite)) {
+            let writer = orders.writers[edge.after as usize];
+            let others = readers.of(edge.before).iter().map(|&reader| transaction(reader));
+            let others = others.filter(|&reader| reader != writer);
+            found.extend(others.map(|reader| (reader, writer, Relation::ReadWrite)));
         }
     }
     found.sort_unstable();

@@ -50,7 +50,7 @@ pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>)
 }
 
 /// The chain, and the tail behind its place in it.
-fn simple_pairs(order: &KeyOrder) -> impl Iterator<Item = (u32, u32)> {
+pub(super) fn simple_pairs(order: &KeyOrder) -> impl Iterator<Item = (u32, u32)> {
     let before_tail = order.before_tail();
     let chain = order.chain().skip(1).map(|version| (version - 1, version));
     chain.chain(order.tail().map(move |version| (before_tail, version)))

@@ -75,13 +75,15 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
     if width * 8 * problem.nodes as u64 > budget.bytes {
         return Answer::Unknown;
     }
-    Search::new(problem, budget.steps).run(cancel)
+    Search::new(problem, budget).run(cancel)
 }
 
-/// The first choice of which both sides close a cycle with what is known alone: for each side what would be
-/// closed, (from, to), or nothing if the level forbids it by itself.
+/// For each side of a choice what it would close, (from, to), or nothing if the level forbids it by itself.
+pub type Closed = [Option<(u32, u32)>; 2];
+
+/// The first choice of which both sides close a cycle with what is known alone.
 #[must_use]
-pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, [Option<(u32, u32)>; 2])> {
+pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, Closed)> {
     let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
     let edges = Edges::collected(problem.nodes, &[&pairs]);
     let reach = Reach::new(&edges, problem.nodes);
@@ -194,6 +196,8 @@ struct Search<'p> {
     problem: &'p Problem,
     width: usize,
     steps: u64,
+    /// So many states may wait.
+    room: usize,
     /// Literals excluded by a literal.
     excludes: Vec<Vec<Literal>>,
 }
@@ -205,39 +209,39 @@ enum Progress {
 }
 
 impl<'p> Search<'p> {
-    fn new(problem: &'p Problem, steps: u64) -> Self {
+    fn new(problem: &'p Problem, budget: Budget) -> Self {
         let mut excludes = vec![Vec::new(); 2 * problem.choices.len()];
         for &(one, other) in &problem.exclusive {
             excludes[literal(one)].push(other);
             excludes[literal(other)].push(one);
         }
-        Self { problem, width: problem.nodes.div_ceil(64), steps, excludes }
+        let width = problem.nodes.div_ceil(64);
+        let bytes = (8 * width * problem.nodes + problem.choices.len()).max(1);
+        Self { problem, width, steps: budget.steps, room: budget.bytes as usize / bytes, excludes }
     }
 
     fn run(mut self, cancel: &Cancel) -> Answer {
         let problem = self.problem;
-        let mut state = State {
-            reach: vec![0; self.width * problem.nodes],
+        let Some(place) = topological(problem) else {
+            return Answer::Impossible;
+        };
+        let state = State {
+            reach: self.known(&place),
             sides: vec![OPEN; problem.choices.len()],
             barred: problem.barred.clone(),
         };
-        for &(before, after) in &problem.edges {
-            if !self.add(&mut state, before, after) {
-                return Answer::Impossible;
-            }
-        }
         let mut tries = vec![state];
         while let Some(mut state) = tries.pop() {
-            if cancel.is_asked() {
-                return Answer::Unknown;
-            }
-            match self.propagate(&mut state) {
+            match self.propagate(&mut state, cancel) {
                 Progress::Spent => return Answer::Unknown,
                 Progress::Conflict => {}
                 Progress::Settled => {
                     let Some(open) = state.sides.iter().position(|&side| side == OPEN) else {
                         return Answer::Found(state.sides);
                     };
+                    if tries.len() > self.room {
+                        return Answer::Unknown;
+                    }
                     let mut other = state.clone();
                     if self.take(&mut other, open as u32, 1) {
                         tries.push(other);
@@ -249,6 +253,26 @@ impl<'p> Search<'p> {
             }
         }
         Answer::Impossible
+    }
+
+    /// Whom each node reaches by what is known, the last ones first.
+    fn known(&self, place: &[u32]) -> Vec<u64> {
+        let (problem, width) = (self.problem, self.width);
+        let after = Edges::collected(problem.nodes, &[&problem.edges]);
+        let mut nodes: Vec<u32> = (0..problem.nodes as u32).collect();
+        nodes.sort_unstable_by_key(|&node| Reverse(place[node as usize]));
+        let mut reach = vec![0; width * problem.nodes];
+        let mut row = vec![0u64; width];
+        for node in nodes {
+            row.fill(0);
+            for &other in after.of(node) {
+                let gained = &reach[other as usize * width..(other as usize + 1) * width];
+                row.iter_mut().zip(gained).for_each(|(old, new)| *old |= new);
+                row[other as usize / 64] |= 1 << (other % 64);
+            }
+            reach[node as usize * width..(node as usize + 1) * width].copy_from_slice(&row);
+        }
+        reach
     }
 
     fn reaches(&self, state: &State, from: u32, to: u32) -> bool {
@@ -268,13 +292,16 @@ impl<'p> Search<'p> {
         let width = self.width;
         let mut gained = state.reach[after as usize * width..(after as usize + 1) * width].to_vec();
         gained[after as usize / 64] |= 1 << (after % 64);
+        let mut rows = 0;
         for node in 0..self.problem.nodes as u32 {
             if node == before || self.reaches(state, node, before) {
                 let row = &mut state.reach[node as usize * width..(node as usize + 1) * width];
                 row.iter_mut().zip(&gained).for_each(|(old, new)| *old |= new);
+                rows += 1;
             }
         }
-        self.steps = self.steps.saturating_sub(self.problem.nodes as u64 / 16);
+        let words = rows * width + 4 * self.problem.nodes;
+        self.steps = self.steps.saturating_sub(words as u64 / 64);
         true
     }
 
@@ -312,7 +339,7 @@ impl<'p> Search<'p> {
     }
 
     /// Takes every side whose opposite is ruled out.
-    fn propagate(&mut self, state: &mut State) -> Progress {
+    fn propagate(&mut self, state: &mut State, cancel: &Cancel) -> Progress {
         loop {
             if self.is_barred(state) {
                 return Progress::Conflict;
@@ -322,7 +349,7 @@ impl<'p> Search<'p> {
                 if state.sides[choice as usize] != OPEN {
                     continue;
                 }
-                if self.steps == 0 {
+                if self.steps == 0 || cancel.is_asked() {
                     return Progress::Spent;
                 }
                 self.steps -= 1;
@@ -414,7 +441,7 @@ mod tests {
                 _ => assert!(!is_possible, "seed {seed}: {answer:?}"),
             }
             assert_ne!(answer, Answer::Unknown);
-            let without_guess = Search::new(&problem, 1_000_000).run(&Cancel::default());
+            let without_guess = Search::new(&problem, Budget::default()).run(&Cancel::default());
             assert_eq!(matches!(without_guess, Answer::Found(_)), is_possible, "seed {seed}");
             if let Answer::Found(sides) = &without_guess {
                 assert!(solves(&problem, sides), "seed {seed}");
@@ -426,12 +453,37 @@ mod tests {
         assert!(found > 500 && impossible > 500 && searched > 100, "{found} {impossible} {searched}");
     }
 
+    /// Pairs of nodes that may come in either order, and nothing else.
+    fn open_pairs(count: u32) -> Problem {
+        let side = |before, after| Side { edges: vec![(before, after)], ..Side::default() };
+        let choices = (0..count).map(|n| [side(2 * n, 2 * n + 1), side(2 * n + 1, 2 * n)]).collect();
+        Problem { nodes: 2 * count as usize, choices, ..Problem::default() }
+    }
+
+    #[test]
+    fn states_that_wait_have_bounded_room() {
+        let problem = open_pairs(64);
+        // One state: 128 rows of two words, and 64 sides.
+        let room = |states: u64| Budget { bytes: states * (128 * 16 + 64), ..Budget::default() };
+        let run = |states| Search::new(&problem, room(states)).run(&Cancel::default());
+        assert_eq!(run(8), Answer::Unknown);
+        assert!(matches!(run(64), Answer::Found(_)));
+    }
+
+    #[test]
+    fn who_asks_to_stop_is_heard_before_the_first_choice() {
+        let cancel = Cancel::default();
+        cancel.now();
+        assert_eq!(Search::new(&open_pairs(1), Budget::default()).run(&cancel), Answer::Unknown);
+    }
+
     #[test]
     fn a_budget_that_is_spent_is_no_answer() {
         let side = |before, after| Side { edges: vec![(before, after)], ..Side::default() };
         let choices = vec![[side(0, 1), side(1, 0)]];
         let open = Problem { nodes: 2, choices, ..Problem::default() };
-        assert_eq!(Search::new(&open, 0).run(&Cancel::default()), Answer::Unknown);
+        let no_time = Budget { steps: 0, ..Budget::default() };
+        assert_eq!(Search::new(&open, no_time).run(&Cancel::default()), Answer::Unknown);
         let no_room = Budget { bytes: 0, ..Budget::default() };
         let closed = Problem { edges: vec![(0, 1), (1, 0)], nodes: 2, ..Problem::default() };
         assert_eq!(solve(&closed, no_room, &Cancel::default()), Answer::Unknown);

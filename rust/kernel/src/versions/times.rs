@@ -1,6 +1,7 @@
 //! When transactions began and ended, for the client: real-time order.
 
 use crate::history::{History, Interval, Status};
+use rayon::prelude::*;
 
 /// The client's view of time.
 #[derive(Debug, Default)]
@@ -70,7 +71,7 @@ impl Times {
             events.extend(self.invoke(transaction).map(|at| (at, false, place)));
             events.extend(self.complete(transaction).map(|at| (at, true, place)));
         }
-        events.sort_unstable();
+        events.par_sort_unstable();
         events
     }
 
