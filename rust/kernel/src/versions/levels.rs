@@ -220,7 +220,8 @@ impl Cycles {
     fn repeat_session_order(&mut self) {
         self.writes[2] = self.writes[1].clone();
         self.flows[2] = self.flows[1].clone();
-        self.closing[2] = self.closing[1].clone();
+        let in_sessions = self.closing[1].clone();
+        self.closing[2] = in_sessions;
     }
 
     /// Breaks every level that implies a broken one.

@@ -105,12 +105,11 @@ impl Lookup<'_> {
         let writers = &self.orders.writers;
         let steps = way.iter().enumerate().map(|(number, &Extra { before, after, source })| {
             let missed = read.filter(|_| number == 0);
-            let (first, relation, operations) = match missed {
-                Some((reader, read)) => (reader, Relation::ReadWrite, self.missed(read, before, after)),
-                None => {
-                    let shown = self.ordered(key, before, after, source);
-                    (writers[before as usize], Relation::WriteWrite, shown)
-                }
+            let (first, relation, operations) = if let Some((reader, read)) = missed {
+                (reader, Relation::ReadWrite, self.missed(read, before, after))
+            } else {
+                let shown = self.ordered(key, before, after, source);
+                (writers[before as usize], Relation::WriteWrite, shown)
             };
             Step { before: first, after: writers[after as usize], relation, key, operations, source }
         });

@@ -150,6 +150,7 @@ impl Witnesses<'_, '_> {
     }
 
     /// What an edge costs: junctions and instants are no steps of their own.
+    #[must_use]
     pub fn cost(&self, before: u32, after: u32) -> u32 {
         if !self.is_transaction(before) {
             return 0;
@@ -233,6 +234,7 @@ impl Witnesses<'_, '_> {
     }
 
     /// One step between two nodes, through a junction or an instant if there is one in `between`.
+    #[must_use]
     pub fn step(
         &self,
         before: u32,
@@ -305,12 +307,11 @@ impl Witnesses<'_, '_> {
         // A read that ends with the write shows it best.
         let mut observed = lookup.observed(second);
         let exact = observed.find(|&(.., version)| lookup.orders.writers[version as usize] == first);
-        let (read, key, version) = match exact {
-            Some(found) => found,
-            None => {
-                let read = lookup.operations(second).find(|&read| lookup.read_from(read).contains(&first))?;
-                (read, lookup.key(read), lookup.orders.observed[read as usize])
-            }
+        let (read, key, version) = if let Some(found) = exact {
+            found
+        } else {
+            let read = lookup.operations(second).find(|&read| lookup.read_from(read).contains(&first))?;
+            (read, lookup.key(read), lookup.orders.observed[read as usize])
         };
         let write = self.shown_write(first, read, key, version)?;
         let (relation, source) = (Relation::WriteRead, Source::Nothing);
