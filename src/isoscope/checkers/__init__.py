@@ -236,17 +236,17 @@ def _violated(level: Level, broken: Sequence[Verdict], most: int) -> Verdict:
     anomalies: dict[str, list[Anomaly]] = {}
     for checker in CHECKERS:
         own = [verdict for verdict in broken if verdict.method is checker.METHOD]
-        counts |= {name: count for verdict in own for name, count in verdict.anomaly_counts.items()}
-        anomalies |= {
-            name: _shown(name, own)[: min(counts[name], most)] for v in own for name in v.anomaly_counts
-        }
-    names = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
+        names = dict.fromkeys(name for verdict in own for name in verdict.anomaly_counts)
+        # A proof that was looked for one level alone counts once there, and with the others elsewhere.
+        counts |= {name: max(v.anomaly_counts.get(name, 0) for v in own) for name in names}
+        anomalies |= {name: _shown(name, own)[: min(counts[name], most)] for name in names}
+    ordered = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
         outcome=Outcome.VIOLATED,
         method=broken[0].method,
-        anomaly_counts={name: counts[name] for name in names},
-        anomalies=tuple(anomaly for name in names for anomaly in anomalies[name]),
+        anomaly_counts={name: counts[name] for name in ordered},
+        anomalies=tuple(anomaly for name in ordered for anomaly in anomalies[name]),
     )
 
 
