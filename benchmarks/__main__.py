@@ -86,7 +86,11 @@ def _adya(*, record: bool) -> None:
         points.append(point)
         print(adya.line(point), flush=True)
     if record:
-        how = f"Seconds to build a graph and to search it; {adya.LIMIT:g} s are the limit of a search."
+        how = (
+            f"Seconds to build a graph and to search it; {adya.LIMIT:g} s are the limit of a search. "
+            "How far the BC-graph is ahead of consecutive starts depends on contention: "
+            "with many keys they are close together."
+        )
         shown = "\n".join(f"![{name}]({name})" for name in adya.pictures(points))
         title = "Snapshot isolation, by the BC-graph and by Adya's"
         _write("adya.md", _head(title, "adya", how) + f"{shown}\n\n{adya.page(points)}")

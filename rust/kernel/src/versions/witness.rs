@@ -257,6 +257,11 @@ impl Witnesses<'_, '_> {
     fn collapsed(&self, steps: Vec<Step>) -> Vec<Step> {
         let mut shorter: Vec<Step> = Vec::new();
         for step in steps {
+            if let Some(seen) = shorter.last().and_then(|last| self.seen_at_once(last, &step)) {
+                shorter.pop();
+                shorter.push(seen);
+                continue;
+            }
             match shorter.last_mut() {
                 Some(last) if self.follows_on(last, &step) => {
                     let is_session = last.relation == Relation::Session && step.relation == Relation::Session;
@@ -267,6 +272,15 @@ impl Witnesses<'_, '_> {
             }
         }
         shorter
+    }
+
+    /// Whoever read what came later in a list read what came before it: nobody is needed in between.
+    fn seen_at_once(&self, first: &Step, second: &Step) -> Option<Step> {
+        let is_of_list = (first.relation, second.relation) == (Relation::WriteWrite, Relation::WriteRead)
+            && first.key == second.key
+            && first.before != second.after;
+        let direct = is_of_list.then(|| self.write_read(first.before, second.after)).flatten();
+        direct.filter(|step| step.key == second.key)
     }
 
     fn follows_on(&self, first: &Step, second: &Step) -> bool {
