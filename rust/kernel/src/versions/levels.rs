@@ -181,7 +181,7 @@ pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cyc
             found.repeat_session_order();
             break;
         }
-        found.writes[at] = acyclic_part(small, Parts { wr: false, rw: false, order });
+        found.writes[at] = components_of(small, Parts { wr: false, rw: false, order });
         let dependencies = small.dependencies(order);
         let reach = Reach::new(&dependencies, small.nodes());
         found.closing[at] = closing(small, order, &reach, cancel);
@@ -194,7 +194,7 @@ pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cyc
         }
         let (edges, nodes) = small.begins_and_commits(order, false);
         found.set(levels.si, components(&edges, nodes).is_cyclic());
-        found.set(levels.ser, acyclic_part(small, Parts { wr: true, rw: true, order }).is_cyclic());
+        found.set(levels.ser, components_of(small, Parts { wr: true, rw: true, order }).is_cyclic());
     }
     let (edges, nodes) = small.begins_and_commits(Order::Session, true);
     found.set(Level::Prefix, components(&edges, nodes).is_cyclic());
@@ -207,7 +207,7 @@ pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cyc
     found
 }
 
-fn acyclic_part(small: &Dependencies, parts: Parts) -> Components {
+fn components_of(small: &Dependencies, parts: Parts) -> Components {
     components(&small.graph(parts), small.nodes())
 }
 

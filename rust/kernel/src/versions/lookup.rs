@@ -63,7 +63,7 @@ impl<'h> Lookup<'h> {
         self.history.operations.keys[operation as usize]
     }
 
-    /// The versions of the key of a version.
+    /// The versions of a key.
     #[must_use]
     pub fn order(&self, key: u32) -> &'h KeyOrder {
         &self.orders.keys[key as usize]

@@ -259,7 +259,7 @@ impl Orders {
         self.keys.get(key as usize).map_or(Source::Nothing, |order| order.source)
     }
 
-    /// A version of a key that nothing but the initial one is known to come after.
+    /// The version of a key that stands last, whether it is known to be or not; none if nobody wrote it.
     #[must_use]
     pub fn last_version(&self, key: u32) -> Option<u32> {
         let order = &self.keys[key as usize];
