@@ -333,6 +333,19 @@ DOCUMENT = {
                         {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
                     ],
                     "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
+                    "participants": [
+                        {
+                            "transaction": str, "session": str, "position": int, "status": str,
+                            "place": str, "clock": str, "times": [int],
+                            "operations": [
+                                {
+                                    "index": int, "transaction": str, "kind": str, "key": str,
+                                    "value": str, "place": str, "matters": bool,
+                                }
+                            ],
+                            "left_out": int,
+                        }
+                    ],
                     "circle": str, "message": str, "hint": str,
                 }
             ],
@@ -366,6 +379,23 @@ def test_the_json_document_has_the_keys_and_types_of_the_design(history: isoscop
     assert_shape(json.loads(render_json(check(history))), DOCUMENT)
 
 
+def participant(name: str, status: str, *operations: dict[str, str]) -> dict[str, Any]:
+    return {
+        "transaction": name,
+        "session": "",
+        "position": 0,
+        "status": status,
+        "place": "",
+        "clock": "",
+        "times": [],
+        "operations": [
+            {"index": index, "transaction": name, "place": "", "matters": True, **operation}
+            for index, operation in enumerate(operations)
+        ],
+        "left_out": 0,
+    }
+
+
 def test_the_json_document_says_what_was_found() -> None:
     found = document(check(ABORTED, LEVELS))
     anomaly = {
@@ -376,6 +406,10 @@ def test_the_json_document_says_what_was_found() -> None:
         "operations": [
             {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
             {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
+        ],
+        "participants": [
+            participant("T2", "committed", {"kind": "read", "key": "x", "value": "1"}),
+            participant("T1", "aborted", {"kind": "write", "key": "x", "value": "1"}),
         ],
         "circle": "",
         "message": "T2 read x = 1, which T1 wrote and then rolled back.",

@@ -21,6 +21,7 @@ __all__ = [
     "Method",
     "Ordered",
     "Outcome",
+    "Participant",
     "Presence",
     "Report",
     "Search",
@@ -77,13 +78,17 @@ class Claim(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty."""
+    """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty.
+
+    `index` is its place among the operations of its transaction.
+    """
 
     transaction: str
     kind: str
     key: object
     value: object
     place: str = ""
+    index: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +117,34 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """What a transaction of an anomaly did: the operations that matter, and few beside them.
+
+    `lane` numbers its session, which the input calls `session` (None if it does not), and `position` says how
+    many transactions came before it there. `left_out` counts the operations that are not among `operations`;
+    each `index` says where. `times` are begin and end by `clock`: of its client (`intervals`), of the
+    database (`timestamps`) or by the order of events (`events`); an end that nobody knows is None.
+    """
+
+    transaction: str
+    lane: int
+    session: object
+    position: int
+    status: str
+    operations: tuple[Witness, ...]
+    matters: frozenset[int]
+    left_out: int = 0
+    clock: str = ""
+    times: tuple[int | None, int | None] = (None, None)
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Anomaly:
     """One counterexample: its transactions, keys, the operations to look at, and steps between them.
 
-    `facts` are what a sentence about it needs beside the witnesses (see `explain`).
+    `facts` are what a sentence about it needs beside the witnesses (see `explain`). `participants` are its
+    transactions once more, with what each did.
     """
 
     name: str
@@ -124,6 +153,7 @@ class Anomaly:
     witnesses: tuple[Witness, ...] = ()
     steps: tuple[Step, ...] = ()
     facts: Mapping[str, object] = field(default_factory=dict)
+    participants: tuple[Participant, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if self.name not in CATALOGUE:

@@ -43,7 +43,8 @@ APART = {
     "formats": {"format", "source"},
     "levels": set(),
     "databases": {"database"},
-    "checkers": {"reads", "steps", "conflicts", "cycles", "aside"},  # what findings of the kernel are made of
+    # What findings of the kernel are made of.
+    "checkers": {"reads", "steps", "conflicts", "cycles", "aside", "witnesses", "participants"},
 }
 
 

@@ -191,6 +191,14 @@ impl Columns {
         Ok(row.into_pyobject(py)?.into_any())
     }
 
+    /// How many transactions of its session come before one.
+    fn place_in_session(&self, transaction: usize) -> PyResult<usize> {
+        self.check(transaction)?;
+        let session = self.0.transactions.sessions[transaction] as usize;
+        let before = self.0.transactions_of(session).iter().take_while(|&&other| other as usize != transaction);
+        Ok(before.count())
+    }
+
     /// The number of the transaction that an operation belongs to, and its place there.
     fn locate(&self, operation: u32) -> PyResult<(usize, usize)> {
         if operation as usize >= self.0.operation_count() {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isoscope.checkers.reads import installs, same, witness, witness_of
+from isoscope.checkers.participants import named_by, with_participants
 from isoscope.checkers.steps import (
     chain,
     cycle,
@@ -20,6 +20,7 @@ from isoscope.checkers.steps import (
     turned,
     with_fewer_readers,
 )
+from isoscope.checkers.witnesses import installs, same, witness, witness_of
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Step, Witness
 
@@ -79,12 +80,25 @@ def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int
 
 def anomaly(history: History, finding: Finding) -> Anomaly:
     """A finding of the native core as data for reports."""
-    number, conflict, key, read, order, sight = finding
+    number, conflict, _, read, order, sight = finding
     name = list(NAMES)[number]
     if conflict is None:
-        steps = with_fewer_readers(turned(chain(history, order)))
-        is_of_session = name in _OF_APPENDS and any(step.relation == "session" for step in steps)
-        return cycle(f"{name}-session" if is_of_session else name, steps)
+        return with_participants(history, _circle(history, name, order), named_by(history, order))
+    ends = (end for end in conflict if end is not None)
+    numbers = [*ends, *named_by(history, [*order, *sight], read)]
+    return with_participants(history, _conflict(history, name, finding, conflict), numbers)
+
+
+def _circle(history: History, name: str, order: Sequence[StepRow]) -> Anomaly:
+    steps = with_fewer_readers(turned(chain(history, order)))
+    is_of_session = name in _OF_APPENDS and any(step.relation == "session" for step in steps)
+    return cycle(f"{name}-session" if is_of_session else name, steps)
+
+
+def _conflict(
+    history: History, name: str, finding: Finding, conflict: tuple[int, int | None, int]
+) -> Anomaly:
+    _, _, key, read, order, sight = finding
     _, older, newer = conflict
     stale = witness(history, read)
     seen = chain(history, sight)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from isoscope.checkers.reads import installs, token, witness, witness_of
+from isoscope.checkers.participants import named_by, with_participants
 from isoscope.checkers.steps import (
     RELATIONS,
     cycle,
@@ -19,6 +19,7 @@ from isoscope.checkers.steps import (
     turned,
     with_fewer_readers,
 )
+from isoscope.checkers.witnesses import installs, token, witness, witness_of
 from isoscope.history import OperationKind
 from isoscope.verdict import START, Anomaly, Step, Witness
 
@@ -65,6 +66,18 @@ def anomaly(
 
     `alternatives`: a circle for each order of versions, none of which satisfies `level`.
     """
+    found = _anomaly(history, name, rows, alternatives, level)
+    every = [*rows, *(row for steps in alternatives for row in steps)]
+    return with_participants(history, found, named_by(history, every))
+
+
+def _anomaly(
+    history: History,
+    name: str,
+    rows: Sequence[StepRow],
+    alternatives: Sequence[Sequence[StepRow]],
+    level: str,
+) -> Anomaly:
     if name == "no-commit-order":
         return _without_order(name, [_steps(history, each) for each in alternatives], level)
     steps = _steps(history, rows)

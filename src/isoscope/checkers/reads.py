@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.history import VERSION_SOURCES, History, Operation, OperationKind, Transaction, VersionSource
+from isoscope.checkers.participants import with_participants
+from isoscope.checkers.witnesses import installs, token, witness_of
+from isoscope.history import VERSION_SOURCES, History, Operation, Transaction, VersionSource
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Step, Witness
 
@@ -23,9 +25,7 @@ if TYPE_CHECKING:
     #: A key and a value, each with its type.
     Version: TypeAlias = tuple[tuple[type, str], tuple[type, str]]
 
-__all__ = ["NAMES", "anomalies", "installs", "same", "token", "witness", "witness_of"]
-
-_INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
+__all__ = ["NAMES", "anomalies"]
 
 #: The anomalies and the weakest level that each breaks, by the numbers that the native core gives them.
 NAMES = {
@@ -61,39 +61,6 @@ def _logged(history: History, versions: set[Version]) -> set[Version]:
     }
 
 
-def witness(history: History, operation: int) -> Witness:
-    """The operation with this number."""
-    number, place = history.columns.locate(operation)
-    transaction = history.transaction(number)
-    return witness_of(history, transaction, transaction.operations[place])
-
-
-def witness_of(history: History, transaction: Transaction, operation: Operation) -> Witness:
-    """An operation of a transaction."""
-    return Witness(
-        transaction=transaction.label,
-        kind=str(operation.kind),
-        key=operation.key,
-        value=operation.value,
-        place=history.source.place(operation.line) if operation.line else "",
-    )
-
-
-def token(value: object) -> tuple[type, str]:
-    """What makes a key or value itself: 1, 1.0 and True are three, though Python calls them equal."""
-    return type(value), str(value)
-
-
-def same(value: object, shown: object) -> bool:
-    """Whether a read of `shown` shows `value`: it is that value, or a list that holds it."""
-    return any(token(value) == token(one) for one in (shown if isinstance(shown, tuple) else (shown,)))
-
-
-def installs(transaction: Transaction, key: object) -> list[Operation]:
-    """The operations of a transaction that install versions of a key, in program order."""
-    return [o for o in transaction.operations if o.kind in _INSTALLS and token(o.key) == token(key)]
-
-
 class _Finding:
     """One finding of the native core, with the transactions that it is about."""
 
@@ -120,7 +87,7 @@ class _Finding:
         if replacement := self._replacement():
             witnesses.append(replacement)
         names = dict.fromkeys(witness.transaction for witness in witnesses)
-        return Anomaly(
+        found = Anomaly(
             name=self.name,
             transactions=tuple(names),
             keys=(self.read.key,),
@@ -128,6 +95,8 @@ class _Finding:
             steps=self._steps(tuple(witnesses)),
             facts={"value": self.value, "initial": self._initial(), "logged": is_logged},
         )
+        involved = [self.reader, *([self.writer] if self.writer is not None else [])]
+        return with_participants(self.history, found, (transaction.number for transaction in involved))
 
     def _replacement(self) -> Witness | None:
         """The last write of the key by the transaction whose intermediate write was read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from isoscope.checkers.reads import installs, token, witness, witness_of
+from isoscope.checkers.witnesses import installs, token, witness, witness_of
 from isoscope.verdict import START, Anomaly, Step, Witness
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from isoscope.explain import because, hint, message, one_line, whole
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
-    from isoscope.verdict import Anomaly, Ordered, Search, Sighting, Step, Verdict, Witness
+    from isoscope.verdict import Anomaly, Ordered, Participant, Search, Sighting, Step, Verdict, Witness
 
 __all__ = ["document", "dumps", "render_json"]
 
@@ -85,9 +85,32 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
         "operations": [_witness(witness) for witness in anomaly.witnesses],
+        "participants": [_participant(participant) for participant in anomaly.participants],
         "circle": one_line(anomaly),
         "message": message(anomaly),
         "hint": hint(anomaly.name),
+    }
+
+
+def _participant(participant: Participant) -> dict[str, Any]:
+    """A transaction and what it did; times by the clock that is named, if one is."""
+    return {
+        "transaction": participant.transaction,
+        "session": "" if participant.session is None else whole(participant.session),
+        "position": participant.position,
+        "status": participant.status,
+        "place": participant.place,
+        "clock": participant.clock,
+        "times": list(participant.times) if participant.clock else [],
+        "operations": [
+            {
+                "index": operation.index,
+                **_witness(operation),
+                "matters": operation.index in participant.matters,
+            }
+            for operation in participant.operations
+        ],
+        "left_out": participant.left_out,
     }
 
 

@@ -1,0 +1,91 @@
+"""Who takes part in an anomaly, and what each did: all that a reader needs, and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from isoscope.checkers.witnesses import token, witness_at
+from isoscope.verdict import Anomaly, Participant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from isoscope.history import History, Interval, Transaction
+    from isoscope.verdict import Step, Witness
+
+__all__ = ["named_by", "with_participants"]
+
+#: So many operations are shown although not all of them matter.
+_FEW = 6
+
+
+def named_by(history: History, rows: Iterable[Sequence[object]], *operations: int) -> Iterator[int]:
+    """The numbers of all transactions that step rows of the native core, and these operations, speak of."""
+    found = list(operations)
+    for before, after, _, _, witnesses, *_ in rows:
+        yield from (end for end in (before, after) if isinstance(end, int))
+        found += witnesses  # type: ignore[arg-type]
+    yield from (history.columns.locate(operation)[0] for operation in found)
+
+
+def with_participants(history: History, anomaly: Anomaly, numbers: Iterable[int]) -> Anomaly:
+    """The anomaly with an account of its transactions, which are among those of `numbers`."""
+    known = {t.label: t for t in map(history.transaction, sorted(set(numbers), reverse=True))}
+    accounts = (_account(history, anomaly, known[label]) for label in anomaly.transactions)
+    return replace(anomaly, participants=tuple(accounts))
+
+
+def _account(history: History, anomaly: Anomaly, transaction: Transaction) -> Participant:
+    matters = {w.index for w in _witnesses(anomaly) if w.transaction == transaction.label}
+    kept = _kept(transaction, matters, {token(key) for key in anomaly.keys})
+    clock, times = _times(transaction)
+    return Participant(
+        transaction=transaction.label,
+        lane=transaction.session,
+        session=transaction.session_id,
+        position=history.columns.place_in_session(transaction.number),
+        status=str(transaction.status),
+        operations=tuple(witness_at(history, transaction, index) for index in kept),
+        matters=frozenset(matters),
+        left_out=len(transaction.operations) - len(kept),
+        clock=clock,
+        times=times,
+        place=history.source.place(transaction.line) if transaction.line else "",
+    )
+
+
+def _witnesses(anomaly: Anomaly) -> Iterator[Witness]:
+    yield from anomaly.witnesses
+    for step in anomaly.steps:
+        yield from _witnesses_of(step)
+
+
+def _witnesses_of(step: Step) -> Iterator[Witness]:
+    yield from step.witnesses
+    for other in step.sight:
+        yield from _witnesses_of(other)
+
+
+def _kept(transaction: Transaction, matters: set[int], keys: set[tuple[type, str]]) -> list[int]:
+    """The places of what is shown: what matters, and if they are few all, or those of the same keys."""
+    operations = transaction.operations
+    if len(operations) <= _FEW:
+        return list(range(len(operations)))
+    same_keys = {place for place, one in enumerate(operations) if token(one.key) in keys}
+    return sorted(same_keys | matters if len(same_keys) <= _FEW else matters)
+
+
+def _times(transaction: Transaction) -> tuple[str, tuple[int | None, int | None]]:
+    """Begin and end by the clock that says most about real time."""
+    if known := _known(transaction.interval):
+        return "intervals", known
+    if known := _known(transaction.positions):
+        return "events", known
+    if transaction.start is not None and transaction.commit is not None:
+        return "timestamps", (transaction.start.physical, transaction.commit.physical)
+    return "", (None, None)
+
+
+def _known(interval: Interval | None) -> Interval | None:
+    return interval if interval and (interval.invoke, interval.complete) != (None, None) else None

@@ -1,0 +1,55 @@
+"""Operations of a history as the data that anomalies and steps rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope.history import OperationKind
+from isoscope.verdict import Witness
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Operation, Transaction
+
+__all__ = ["installs", "same", "token", "witness", "witness_at", "witness_of"]
+
+_INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
+
+
+def witness(history: History, operation: int) -> Witness:
+    """The operation with this number."""
+    number, place = history.columns.locate(operation)
+    return witness_at(history, history.transaction(number), place)
+
+
+def witness_of(history: History, transaction: Transaction, operation: Operation) -> Witness:
+    """An operation of a transaction."""
+    places = (place for place, other in enumerate(transaction.operations) if other is operation)
+    return witness_at(history, transaction, next(places))
+
+
+def witness_at(history: History, transaction: Transaction, place: int) -> Witness:
+    """The operation at this place of a transaction."""
+    operation = transaction.operations[place]
+    return Witness(
+        transaction=transaction.label,
+        kind=str(operation.kind),
+        key=operation.key,
+        value=operation.value,
+        place=history.source.place(operation.line) if operation.line else "",
+        index=place,
+    )
+
+
+def token(value: object) -> tuple[type, str]:
+    """What makes a key or value itself: 1, 1.0 and True are three, though Python calls them equal."""
+    return type(value), str(value)
+
+
+def same(value: object, shown: object) -> bool:
+    """Whether a read of `shown` shows `value`: it is that value, or a list that holds it."""
+    return any(token(value) == token(one) for one in (shown if isinstance(shown, tuple) else (shown,)))
+
+
+def installs(transaction: Transaction, key: object) -> list[Operation]:
+    """The operations of a transaction that install versions of a key, in program order."""
+    return [o for o in transaction.operations if o.kind in _INSTALLS and token(o.key) == token(key)]
