@@ -19,6 +19,7 @@ __all__ = [
     "dependencies",
     "generate",
     "graph_statistics",
+    "judge_clock",
     "judge_predicates",
     "judge_values",
     "judge_versions",
@@ -271,6 +272,23 @@ class Graph:
     def edges(self) -> int: ...
     def components(self) -> int:
         """How many strongly connected components there are."""
+
+# Name, transaction, other transaction, key, operation, operation that it is held against, elements of the
+# list that was expected, class and write of what was found.
+_Contradiction: TypeAlias = tuple[
+    int, int, int | None, Any, int | None, int | None, list[Any], tuple[int, int | None] | None
+]
+# Transactions without timestamps, keys that they wrote, keys that are deleted, keys that are mixed, range
+# reads.
+_ClockAside: TypeAlias = tuple[int, int, list[Any], list[Any], int]
+
+def judge_clock(
+    columns: Columns, serializable: bool, most: int
+) -> tuple[list[int], list[_Contradiction], int, _ClockAside]:
+    """Holds a history against the database's own clock: snapshot isolation, or serializability.
+
+    Counts by name; findings; timestamps that belong to several transactions; what was set aside.
+    """
 
 # Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
 _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]

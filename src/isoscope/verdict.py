@@ -102,7 +102,7 @@ class Step:
     A step `rw` (`before` did not see what `after` wrote) has the read, the write that it missed and, if the
     read was of a write and that is known, the write that it showed. `source` says how the order of the two
     versions is known, and for `real-time` what `times` counts: the completion of `before` and the invocation
-    of `after`.
+    of `after`. For `clock` it names the two events, `commit start` or the like, whose `timestamps` these are.
     """
 
     before: str
@@ -114,6 +114,7 @@ class Step:
     sight: tuple[Step, ...] = ()
     source: str = ""
     times: tuple[int, int] | None = None
+    timestamps: tuple[tuple[int, int], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,16 @@ APART = {
     "levels": set(),
     "databases": {"database"},
     # What findings of the kernel are made of.
-    "checkers": {"reads", "steps", "conflicts", "cycles", "aside", "witnesses", "participants"},
+    "checkers": {
+        "reads",
+        "steps",
+        "conflicts",
+        "cycles",
+        "aside",
+        "witnesses",
+        "participants",
+        "contradictions",
+    },
 }
 
 

@@ -1,6 +1,7 @@
 //! `isoscope._native`: checks arguments, releases the GIL, calls one kernel.
 
 mod build;
+mod clock;
 mod columns;
 mod generate;
 mod interrupt;
@@ -48,6 +49,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;
+    module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

@@ -8,6 +8,7 @@
 pub mod builder;
 pub mod by_key;
 pub mod cancel;
+pub mod clock;
 pub mod equality;
 pub mod error;
 pub mod evidence;

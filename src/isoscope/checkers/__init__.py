@@ -7,11 +7,12 @@ assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers import values, version_order
+from isoscope.checkers import timestamps, values, version_order
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
 
-CHECKERS: tuple[ModuleType, ...] = (values, version_order)
+CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
@@ -48,12 +49,16 @@ def check(
     user about the order of versions (`sequential-keys`, ...), on which every verdict then rests.
     """
     claims = _claims(assume)
-    asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
     only = None if method is None else Method(method)
+    meant = _meant(history, levels, only)
+    asked = list(meant)
     started = perf_counter()
-    own = _own_verdicts(history, asked, only, max_anomalies, claims)
+    own = _own_verdicts(history, list(meant.values()), only, max_anomalies, claims)
     unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
-    verdicts = tuple(_settle(level, own, only, unread, max_anomalies) for level in asked)
+    verdicts = tuple(
+        replace(_settle(looked_at, own, only, unread, max_anomalies), level=level)
+        for level, looked_at in meant.items()
+    )
     return Report(
         history=summary(history),
         verdicts=verdicts,
@@ -152,6 +157,20 @@ def _claims(names: Iterable[Claim | str]) -> tuple[Claim, ...]:
     known = {claim.value: claim.value for claim in Claim}
     asked = {lattice.canonical(str(name), known, what="claim") for name in names}
     return tuple(claim for claim in Claim if claim in asked)
+
+
+def _meant(
+    history: History, levels: Iterable[Level | str] | None, method: Method | None
+) -> dict[Level, Level]:
+    """Each level that is asked, and the one whose condition is looked at.
+
+    By timestamps alone, that is the one of the database's clock, and by default nothing else is looked at.
+    """
+    by_clock = method is timestamps.METHOD
+    if levels is not None:
+        asked = [lattice.parse(str(level)) for level in levels]
+        return {level: timestamps.ASKED_AS.get(level, level) if by_clock else level for level in asked}
+    return {level: level for level in (timestamps.LEVELS if by_clock else default_levels(history))}
 
 
 def _own_verdicts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from isoscope.explain.clock import on_the_clock
 from isoscope.explain.orders import in_time, overwritten, replaced
 from isoscope.explain.phrases import assignment, at, key_in_words, read, same, session, shown
 from isoscope.history import OperationKind
@@ -22,6 +23,8 @@ def because(step: Step) -> str:
         return f"both ran in {session(step.session)}"
     if step.relation == "real-time":
         return in_time(step)
+    if step.relation == "clock":
+        return on_the_clock(step)
     if step.relation in _REASONS and step.witnesses:
         return _REASONS[step.relation](step)
     return f"the history shows it by `{step.relation}`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain import conflicts, dependencies, reads, versions
+from isoscope.explain import clock, conflicts, dependencies, reads, versions
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
@@ -16,6 +16,7 @@ _SENTENCES = {
     **conflicts.SENTENCES,
     **dependencies.SENTENCES,
     **versions.SENTENCES,
+    **clock.SENTENCES,
 }
 
 

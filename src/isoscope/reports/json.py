@@ -81,6 +81,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
     return {
         "name": anomaly.name,
+        "axiom": str(anomaly.facts.get("axiom", "")),
         "transactions": list(anomaly.transactions),
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
@@ -119,7 +120,7 @@ def _step(step: Step) -> dict[str, Any]:
         "from": step.before,
         "to": step.after,
         "relation": step.relation,
-        "key": None if step.relation in ("session", "real-time") else whole(step.key),
+        "key": None if step.relation in ("session", "real-time", "clock") else whole(step.key),
         "source": step.source,
         "because": because(step),
     }

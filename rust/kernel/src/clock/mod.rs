@@ -1,0 +1,313 @@
+//! Snapshot isolation and serializability by the database's own clock: replay, and compare every read.
+//!
+//! Li et al. 2025 (CHRONOS); `reference/clock.py` is the specification. Cost: a sort of the events, then
+//! linear in the operations.
+
+mod aside;
+mod classes;
+mod events;
+mod list;
+mod replay;
+
+use crate::by_key::ByKey;
+use crate::cancel::Cancel;
+use crate::history::{History, Status, Timestamp};
+use crate::reads::{self, counted};
+use crate::value::Value;
+use aside::Shapes;
+pub use classes::Class;
+use classes::{Classes, learn};
+pub use events::Event;
+use replay::{Found, Operation, Replay, Source, Stale, Unequal};
+
+/// No transaction, or no operation.
+pub const NOTHING: u32 = reads::NOTHING;
+
+/// What the clock is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Isolation {
+    /// Every transaction reads the snapshot of its start, and none that overlap write the same key.
+    Snapshot,
+    /// Every transaction happens at its commit.
+    Serializable,
+}
+
+/// What can contradict the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Name {
+    /// EXT: a read shows another version than the newest that was committed.
+    StaleRead,
+    /// SESSION: a transaction starts before the one before it in its session committed.
+    SessionOrder,
+    /// NOCONFLICT: two that overlap wrote the same key.
+    WriteConflict,
+    /// A transaction starts after it committed.
+    TimestampInversion,
+    /// INT: a read does not show what its transaction wrote.
+    NotMyOwnWrite,
+    /// INT: it shows what its transaction wrote and then replaced.
+    NotMyLastWrite,
+    /// INT: it does not show what its transaction read before.
+    NonRepeatableRead,
+}
+
+/// How many names there are.
+pub const NAMES: usize = 7;
+
+/// One contradiction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub name: Name,
+    /// Whose read, or who starts too early, or who committed first.
+    pub transaction: u32,
+    /// The other transaction; [`NOTHING`] if there is none.
+    pub other: u32,
+    /// The key.
+    pub key: u32,
+    /// The read; of a conflict the write of the first.
+    pub operation: u32,
+    /// What it must be held against: the write that the read should have shown ([`NOTHING`]: the initial
+    /// value), the access before it; of a conflict the write of the second.
+    pub against: u32,
+    /// What a stale read should have shown, element by element.
+    pub expected: Vec<Value>,
+    /// Where what a stale read shows comes from, and the write that it was.
+    pub class: Option<(Class, u32)>,
+}
+
+/// Everything found, and everything that could not be judged.
+#[derive(Debug, Default)]
+pub struct Judgement {
+    /// By name.
+    pub counts: [u64; NAMES],
+    /// The first of each name, in the order of events.
+    pub findings: Vec<Finding>,
+    /// Timestamps that belong to several transactions.
+    pub ties: u64,
+    /// Transactions that count as committed and have not the timestamps that are needed.
+    pub untimed: u64,
+    /// Keys that were set aside because they are deleted at times.
+    pub deleted_keys: Vec<u32>,
+    /// Keys that are both written and appended to.
+    pub mixed_keys: Vec<u32>,
+    /// Keys that a transaction without timestamps wrote.
+    pub untimed_keys: u64,
+    /// Range reads, which are not judged.
+    pub range_reads: u64,
+}
+
+/// Holds a history against its clock; of each name the first `most` findings are kept.
+#[must_use]
+pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Cancel) -> Judgement {
+    let counted = counted_as_committed(history);
+    let (timed, untimed) = split(history, &counted, isolation);
+    let shapes = Shapes::of(history, &counted, &untimed);
+    let (events, ties) = events::ordered(history, &timed, isolation == Isolation::Snapshot);
+    let source = Columns { history, shapes: &shapes };
+    let keys = history.keys.len();
+    let mut replay = Replay::new(&source, isolation, keys, history.transaction_count(), most);
+    for (place, &event) in events.iter().enumerate() {
+        if place.is_multiple_of(4096) && cancel.is_asked() {
+            return Judgement::default();
+        }
+        replay.happen(event);
+    }
+    let mut judgement = Judgement { ties, untimed: untimed.len() as u64, ..Judgement::default() };
+    let ranks = ranks(&events, history.transaction_count());
+    let context = Context { history, counted: &counted, isolation, ranks };
+    judgement.of_reads(&context, replay.found, most);
+    if isolation == Isolation::Snapshot {
+        judgement.of_times(history, &timed, most);
+    }
+    shapes.report(&mut judgement);
+    judgement
+}
+
+/// The place of each commit in the order of events; the last for those without one.
+fn ranks(events: &[Event], transactions: usize) -> Vec<u32> {
+    let mut ranks = vec![u32::MAX; transactions];
+    for (place, event) in events.iter().enumerate().filter(|(_, event)| !event.is_start()) {
+        ranks[event.transaction() as usize] = place as u32;
+    }
+    ranks
+}
+
+/// Which transactions count as committed.
+fn counted_as_committed(history: &History) -> Vec<bool> {
+    let statuses = &history.transactions.statuses;
+    if !statuses.contains(&Status::Indeterminate) {
+        return statuses.iter().map(|&status| status == Status::Committed).collect();
+    }
+    counted(history, &history.transaction_of_operation(), &ByKey::new(history))
+}
+
+/// Those that count and have the timestamps that are needed, and those that count and have not.
+fn split(history: &History, counted: &[bool], isolation: Isolation) -> (Vec<u32>, Vec<u32>) {
+    let columns = &history.transactions;
+    let is_timed = |&transaction: &u32| {
+        let transaction = transaction as usize;
+        columns.commits.get(transaction).parts().is_some()
+            && (isolation == Isolation::Serializable || columns.starts.get(transaction).parts().is_some())
+    };
+    let all = (0..counted.len() as u32).filter(|&transaction| counted[transaction as usize]);
+    all.partition(is_timed)
+}
+
+/// A history in memory.
+struct Columns<'h> {
+    history: &'h History,
+    shapes: &'h Shapes,
+}
+
+impl Source for Columns<'_> {
+    fn operations(&self, transaction: u32) -> impl DoubleEndedIterator<Item = Operation> {
+        let columns = &self.history.operations;
+        self.history.operations_of(transaction as usize).map(|number| Operation {
+            number: number as u32,
+            kind: columns.kinds[number],
+            key: columns.keys[number],
+            value: columns.values[number],
+        })
+    }
+
+    fn list(&self, value: Value) -> Option<&[Value]> {
+        self.history.values.as_list(value)
+    }
+
+    fn times(&self, transaction: u32) -> (Timestamp, Timestamp) {
+        let columns = &self.history.transactions;
+        (columns.starts.get(transaction as usize), columns.commits.get(transaction as usize))
+    }
+
+    fn is_judged(&self, key: u32) -> bool {
+        self.shapes.is_judged(key)
+    }
+
+    fn initial(&self, key: u32) -> Value {
+        self.history.initial.of(key)
+    }
+}
+
+/// What is asked once something was found.
+pub(crate) struct Context<'h> {
+    history: &'h History,
+    counted: &'h [bool],
+    isolation: Isolation,
+    /// The place of each commit in the order of events.
+    ranks: Vec<u32>,
+}
+
+impl Judgement {
+    fn of_reads(&mut self, context: &Context<'_>, mut found: Found, most: usize) {
+        let initial = learn(context.history, &found);
+        let is_wrong = |stale: &&Stale| {
+            stale.expected != NOTHING || initial.get(&stale.key).is_none_or(|&value| value != stale.found)
+        };
+        self.counts[Name::StaleRead as usize] = found.stale.iter().filter(is_wrong).count() as u64;
+        let shown: Vec<Stale> = found.stale.iter().filter(is_wrong).take(most).copied().collect();
+        let classes = Classes::of(context, &shown, &initial);
+        let mut lists = std::mem::take(&mut found.expected).into_iter();
+        for stale in &shown {
+            let is_list = stale.relation != list::Relation::Register;
+            let expected = if is_list { lists.next().unwrap_or_default() } else { Vec::new() };
+            self.findings.push(Finding {
+                name: Name::StaleRead,
+                transaction: stale.transaction,
+                other: NOTHING,
+                key: stale.key,
+                operation: stale.read,
+                against: stale.expected,
+                expected,
+                class: Some(classes.class(context, stale)),
+            });
+        }
+        self.of_conflicts(context.history, &found, most);
+        for unequal in &found.unequal {
+            self.note(most, unequal.finding());
+        }
+    }
+
+    fn of_conflicts(&mut self, history: &History, found: &Found, most: usize) {
+        for conflict in &found.conflicts {
+            let write = |transaction: u32| last_write(history, transaction, conflict.key);
+            self.note(
+                most,
+                Finding {
+                    name: Name::WriteConflict,
+                    transaction: conflict.first,
+                    other: conflict.second,
+                    key: conflict.key,
+                    operation: write(conflict.first),
+                    against: write(conflict.second),
+                    expected: Vec::new(),
+                    class: None,
+                },
+            );
+        }
+        self.counts[Name::WriteConflict as usize] = found.conflict_count;
+    }
+
+    /// What timestamps show by themselves.
+    fn of_times(&mut self, history: &History, timed: &[u32], most: usize) {
+        let columns = &history.transactions;
+        let times = |transaction: u32| {
+            (columns.starts.get(transaction as usize), columns.commits.get(transaction as usize))
+        };
+        let mut is_timed = vec![false; history.transaction_count()];
+        for &transaction in timed {
+            is_timed[transaction as usize] = true;
+            let (start, commit) = times(transaction);
+            if start > commit {
+                self.note(most, Finding::between(Name::TimestampInversion, transaction, NOTHING));
+            }
+        }
+        for session in 0..history.session_ids.len() {
+            let transactions = history.transactions_of(session).iter().copied();
+            let mut before = None;
+            for transaction in transactions.filter(|&transaction| is_timed[transaction as usize]) {
+                if let Some(before) = before.filter(|&before| times(transaction).0 < times(before).1) {
+                    self.note(most, Finding::between(Name::SessionOrder, transaction, before));
+                }
+                before = Some(transaction);
+            }
+        }
+    }
+
+    fn note(&mut self, most: usize, finding: Finding) {
+        let count = &mut self.counts[finding.name as usize];
+        *count += 1;
+        if *count <= most as u64 {
+            self.findings.push(finding);
+        }
+    }
+}
+
+impl Finding {
+    fn between(name: Name, transaction: u32, other: u32) -> Self {
+        let (key, operation, against) = (crate::history::NO_KEY, NOTHING, NOTHING);
+        Self { name, transaction, other, key, operation, against, expected: Vec::new(), class: None }
+    }
+}
+
+impl Unequal {
+    fn finding(&self) -> Finding {
+        let name = match (self.wrote, self.wrote_it) {
+            (true, true) => Name::NotMyLastWrite,
+            (true, false) => Name::NotMyOwnWrite,
+            (false, _) => Name::NonRepeatableRead,
+        };
+        let &Self { transaction, read: operation, key, against, .. } = self;
+        let (other, expected) = (NOTHING, Vec::new());
+        Finding { name, transaction, other, key, operation, against, expected, class: None }
+    }
+}
+
+/// The last write of a key in a transaction.
+fn last_write(history: &History, transaction: u32, key: u32) -> u32 {
+    let columns = &history.operations;
+    let is_it = |&number: &usize| columns.keys[number] == key && columns.kinds[number].installs();
+    history.operations_of(transaction as usize).rev().find(is_it).map_or(NOTHING, |number| number as u32)
+}
