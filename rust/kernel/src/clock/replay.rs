@@ -136,8 +136,6 @@ pub struct Replay<'s, S> {
     touches: Vec<Touch>,
     writers: Vec<Writers>,
     lists: Lists,
-    /// Keys that the current transaction wrote.
-    written: Vec<u32>,
     /// Whether a transaction is under way.
     is_ongoing: Vec<bool>,
     /// What was found so far.
@@ -157,7 +155,6 @@ impl<'s, S: Source> Replay<'s, S> {
             touches: vec![UNTOUCHED; keys],
             writers: (0..if is_snapshot { keys } else { 0 }).map(|_| Writers::default()).collect(),
             lists: Lists::new(keys),
-            written: Vec::new(),
             is_ongoing: vec![false; if is_snapshot { transactions } else { 0 }],
             found: Found::default(),
         }
@@ -167,14 +164,8 @@ impl<'s, S: Source> Replay<'s, S> {
     pub fn happen(&mut self, event: Event) {
         let transaction = event.transaction();
         match (self.isolation, event.is_start()) {
-            (Isolation::Snapshot, true) => {
-                self.read(transaction);
-                self.begin_writes(transaction);
-            }
-            (Isolation::Snapshot, false) => {
-                self.conflicts(transaction, event.time());
-                self.install(transaction);
-            }
+            (Isolation::Snapshot, true) => self.read(transaction),
+            (Isolation::Snapshot, false) => self.install(transaction),
             (Isolation::Serializable, _) => {
                 self.read(transaction);
                 self.install(transaction);
@@ -185,16 +176,22 @@ impl<'s, S: Source> Replay<'s, S> {
     /// Holds every read against what the transaction did before, or else against the newest version.
     fn read(&mut self, transaction: u32) {
         let source = self.source;
+        let is_ongoing = self.begin(transaction);
         for operation in source.operations(transaction) {
             let Operation { kind, key, value, number } = operation;
-            if !matches!(kind, Kind::Read | Kind::Write | Kind::Insert | Kind::Append)
-                || value == Value::UNKNOWN
-                || !source.is_judged(key)
-            {
+            if !(kind == Kind::Read || kind.installs()) || value == Value::UNKNOWN {
                 continue;
             }
             let before = self.touches[key as usize];
             let touched = (before.stamp == transaction + 1).then_some(before);
+            if is_ongoing && kind.installs() && !touched.is_some_and(|touch| touch.wrote) {
+                self.writers[key as usize].begin(transaction);
+            }
+            if !source.is_judged(key) {
+                let before = before.by(transaction);
+                self.touches[key as usize] = Touch { wrote: before.wrote || kind.installs(), ..before };
+                continue;
+            }
             let is_read = match (kind, source.list(value)) {
                 (Kind::Read, Some(list)) => {
                     self.list_read(transaction, &operation, touched, list);
@@ -214,6 +211,16 @@ impl<'s, S: Source> Replay<'s, S> {
             let stamp = transaction + 1;
             self.touches[key as usize] = Touch { value, stamp, operation: number, wrote, is_read };
         }
+    }
+
+    /// Whether the transaction is under way from now on: who commits when it starts, or before, has done so.
+    fn begin(&mut self, transaction: u32) -> bool {
+        let (start, commit) = self.source.times(transaction);
+        let is_ongoing = self.isolation == Isolation::Snapshot && start < commit;
+        if is_ongoing {
+            self.is_ongoing[transaction as usize] = true;
+        }
+        is_ongoing
     }
 
     fn register_read(&mut self, transaction: u32, operation: &Operation, touched: Option<Touch>) {
@@ -287,86 +294,15 @@ impl<'s, S: Source> Replay<'s, S> {
         self.found.unequal.push(unequal);
     }
 
-    /// The keys that a transaction writes, each once; whatever they hold, two must not write one at once.
-    fn collect_written(&mut self, transaction: u32) {
-        self.written.clear();
-        for operation in self.source.operations(transaction) {
-            if operation.kind.installs() {
-                self.written.push(operation.key);
-            }
-        }
-        if self.written.len() > 1 {
-            self.written.sort_unstable();
-            self.written.dedup();
-        }
-    }
-
-    fn begin_writes(&mut self, transaction: u32) {
-        let (start, commit) = self.source.times(transaction);
-        // Who commits when it starts, or before, has done so already.
-        if commit <= start {
-            return;
-        }
-        self.collect_written(transaction);
-        self.is_ongoing[transaction as usize] = true;
-        for &key in &self.written {
-            let writers = &mut self.writers[key as usize];
-            writers.ongoing.push(transaction);
-            writers.live += 1;
-        }
-    }
-
-    /// Everyone who writes the same key and has not committed yet, or does so at this very time.
-    fn conflicts(&mut self, transaction: u32, now: Timestamp) {
-        self.collect_written(transaction);
-        let (start, commit) = self.source.times(transaction);
-        let is_instant = commit <= start;
-        if !is_instant {
-            self.is_ongoing[transaction as usize] = false;
-        }
-        for place in 0..self.written.len() {
-            let key = self.written[place];
-            let Self { source, writers, is_ongoing, found, most, .. } = self;
-            let writers = &mut writers[key as usize];
-            writers.live -= u32::from(!is_instant);
-            writers.clean(is_ongoing);
-            if writers.at != now {
-                writers.same.clear();
-                writers.at = now;
-            }
-            let others = writers.ongoing.iter().copied().filter(|&other| is_ongoing[other as usize]);
-            let mut met = 0;
-            if commit < start {
-                let overlaps =
-                    |&other: &u32| source.times(other).1 > start || source.times(other).1 == commit;
-                for other in others.filter(overlaps) {
-                    met += 1;
-                    found.note(*most, transaction, other, key);
-                }
-            } else if writers.live > 0 {
-                met = u64::from(writers.live);
-                let room = most.saturating_sub(found.conflicts.len());
-                for other in others.take(room) {
-                    found.note(*most, transaction, other, key);
-                }
-            }
-            if is_instant {
-                met += writers.same.len() as u64;
-                let room = most.saturating_sub(found.conflicts.len());
-                for &other in writers.same.iter().take(room) {
-                    found.note(*most, other, transaction, key);
-                }
-            }
-            found.conflict_count += met;
-            writers.same.push(transaction);
-        }
-    }
-
     /// Makes what a transaction wrote the newest version of each key.
     fn install(&mut self, transaction: u32) {
         let source = self.source;
+        let (start, commit) = source.times(transaction);
+        if self.isolation == Isolation::Snapshot && start < commit {
+            self.is_ongoing[transaction as usize] = false;
+        }
         for Operation { number, kind, key, value } in source.operations(transaction) {
-            if !kind.installs() || !source.is_judged(key) {
+            if !kind.installs() {
                 continue;
             }
             let frontier = &mut self.frontier[key as usize];
@@ -378,7 +314,34 @@ impl<'s, S: Source> Replay<'s, S> {
             if kind == Kind::Append {
                 self.lists.append(key, value, is_first);
             }
+            if is_first && self.isolation == Isolation::Snapshot {
+                self.conflicts(transaction, (start, commit), key);
+            }
         }
+    }
+
+    /// Everyone who writes the same key and has not committed yet, or does so at this very time.
+    fn conflicts(&mut self, transaction: u32, (start, commit): (Timestamp, Timestamp), key: u32) {
+        let Self { source, writers, is_ongoing, found, most, .. } = self;
+        let writers = &mut writers[key as usize];
+        writers.end(start < commit, commit, is_ongoing);
+        if writers.live > 0 {
+            let others = writers.ongoing.iter().copied().filter(|&other| is_ongoing[other as usize]);
+            if commit <= start {
+                // It may have started after others that were under way had committed.
+                let is_later =
+                    |&other: &u32| source.times(other).1 > start || source.times(other).1 == commit;
+                let later: Vec<u32> = others.filter(is_later).collect();
+                found.meet(*most, key, later.len(), later.iter().map(|&other| (transaction, other)));
+            } else {
+                found.meet(*most, key, writers.live as usize, others.map(|other| (transaction, other)));
+            }
+        }
+        if commit <= start {
+            let same = &writers.same;
+            found.meet(*most, key, same.len(), same.iter().map(|&other| (other, transaction)));
+        }
+        writers.same.push(transaction);
     }
 }
 
@@ -388,20 +351,38 @@ impl Frontier {
     }
 }
 
+impl Touch {
+    /// As the first touch of a transaction, or as it is if that touched the key before.
+    fn by(self, transaction: u32) -> Self {
+        if self.stamp == transaction + 1 { self } else { Self { stamp: transaction + 1, ..UNTOUCHED } }
+    }
+}
+
 impl Writers {
-    /// Forgets those who ended, when they are many.
-    fn clean(&mut self, is_ongoing: &[bool]) {
+    fn begin(&mut self, transaction: u32) {
+        self.ongoing.push(transaction);
+        self.live += 1;
+    }
+
+    /// Somebody commits `now`, who was under way or not; those who ended are forgotten when they are many.
+    fn end(&mut self, was_ongoing: bool, now: Timestamp, is_ongoing: &[bool]) {
+        self.live -= u32::from(was_ongoing);
         if self.ongoing.len() > 2 * self.live as usize + 8 {
             self.ongoing.retain(|&other| is_ongoing[other as usize]);
+        }
+        if self.at != now {
+            self.same.clear();
+            self.at = now;
         }
     }
 }
 
 impl Found {
-    fn note(&mut self, most: usize, first: u32, second: u32, key: u32) {
-        if self.conflicts.len() < most {
-            self.conflicts.push(Conflict { first, second, key });
-        }
+    /// So many conflicts on a key, of which these are the first.
+    fn meet(&mut self, most: usize, key: u32, count: usize, pairs: impl Iterator<Item = (u32, u32)>) {
+        self.conflict_count += count as u64;
+        let room = most.saturating_sub(self.conflicts.len());
+        self.conflicts.extend(pairs.take(room).map(|(first, second)| Conflict { first, second, key }));
     }
 }
 
