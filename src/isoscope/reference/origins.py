@@ -1,4 +1,4 @@
-"""Where a read that breaks EXT has its value from: an older version, a newer one, an uncommitted one, nowhere.
+"""Where a read that breaks EXT has its value from: an older version, a newer one, one uncommitted, nowhere.
 
 The classes are those that CHRONOS reports (Li et al. 2025), here for lists too. If a value has several
 writers, the first class that fits is taken: older, uncommitted, newer, never written.
