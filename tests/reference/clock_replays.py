@@ -26,7 +26,7 @@ NOTHING = object()
 
 @dataclass
 class Found:
-    """What went wrong: reads by transaction and place, pairs by number; `older`: reads of what a key once held."""
+    """What went wrong: reads by transaction and place, pairs by number; `older` reads are of a past state."""
 
     external: set[tuple[int, int]] = field(default_factory=set)
     older: set[tuple[int, int]] = field(default_factory=set)
