@@ -369,6 +369,7 @@ def test_after_own_appends_the_rest_of_a_list_is_external() -> None:
         ("r(x,5) r(x,5)", ["stale-read 0 x never-written"]),
         ("w(x,1) w(x,2) r(x,1)", ["not-my-last-write 0 x"]),
         ("w(x,1) r(x,0)", ["not-my-own-write 0 x"]),
+        ("w(x,1) r(x,0) r(x,1)", ["not-my-own-write 0 x"] * 2),
         ("w(x,1) r(x,?) r(x,1)", []),
         ("r(x,?) r(x,5) r(x,0)", ["stale-read 0 x never-written", "non-repeatable-read 0 x"]),
     ],
