@@ -1,0 +1,427 @@
+"""The definition of the clock levels does what a replay of the timestamps does, and what its words say."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+
+from isoscope.history import UNKNOWN, Initial
+from isoscope.recorder import build
+from isoscope.reference import clock, reads
+from isoscope.reference.clock import SetAside
+from isoscope.reference.execution import Execution, committed, started
+from isoscope.verdict import Outcome
+
+from .clock_histories import clock_histories, clocked, random_clock_history, random_clock_parts, shuffled
+from .clock_replays import replay
+
+if TYPE_CHECKING:
+    from isoscope.history import History
+    from isoscope.levels import Level
+    from isoscope.reference.clock import Judgement, Violation
+    from isoscope.reference.weak import Relation
+
+DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
+SEEDS = 40_000 if DEEP else 1_500
+pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
+SI, SER = clock.LEVELS
+
+
+# The replay.
+
+
+def assert_agreement(history: History, level: Level) -> Judgement:
+    """What the definition says, which is what the replay says."""
+    judgement = clock.judge(history, level)
+    found = replay(history, level)
+    assert reads_of(judgement, "ext") == found.external
+    assert reads_of(judgement, "int") == found.internal
+    assert {(v.transaction, v.index) for v in of(judgement, "ext") if v.cls == "older-version"} == found.older
+    assert {(frozenset((v.transaction, v.other)), v.key) for v in of(judgement, "noconflict")} == {
+        (pair, reads.token(key)) for pair, (_, key) in found.conflicts
+    }
+    assert {(v.other, v.transaction) for v in of(judgement, "session")} == found.sessions
+    assert {v.transaction for v in of(judgement, "start-before-commit")} == found.inverted
+    return judgement
+
+
+def of(judgement: Judgement, axiom: str) -> list[Violation]:
+    return [violation for violation in judgement.violations if violation.axiom == axiom]
+
+
+def reads_of(judgement: Judgement, axiom: str) -> set[tuple[int, int | None]]:
+    """Which reads break an axiom; no read does so twice."""
+    places = [(violation.transaction, violation.index) for violation in of(judgement, axiom)]
+    assert len(places) == len({*places})
+    return {*places}
+
+
+def test_the_definition_agrees_with_a_replay_on_many_seeds_and_every_violation_is_seen() -> None:
+    seen: Counter[object] = Counter()
+    for seed in range(SEEDS):
+        history = random_clock_history(random.Random(seed))
+        for level in clock.LEVELS:
+            judgement = assert_agreement(history, level)
+            seen[level, judgement.outcome] += 1
+            seen.update((level, v.name, v.cls) for v in judgement.violations)
+    reads_by_class = [(level, "stale-read", cls) for level in clock.LEVELS for cls in CLASSES]
+    by_name = [(level, name, None) for level in clock.LEVELS for name in INTERNAL]
+    others = [(SI, name, None) for name in ("session-order", "write-conflict", "timestamp-inversion")]
+    outcomes = [(level, outcome) for level in clock.LEVELS for outcome in Outcome]
+    assert seen.keys() == {*reads_by_class, *by_name, *others, *outcomes}
+    assert min(seen[outcome] for outcome in outcomes) > SEEDS // 20, seen
+    assert min(seen[cls] for cls in reads_by_class) > SEEDS // 50, seen
+
+
+CLASSES = ("older-version", "uncommitted", "newer-version", "never-written")
+INTERNAL = ("non-repeatable-read", "not-my-last-write", "not-my-own-write")
+
+
+@settings(
+    max_examples=5_000 if DEEP else 100,
+    deadline=None,
+    derandomize=not DEEP,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(history=clock_histories())
+def test_the_definition_agrees_with_a_replay(history: History) -> None:
+    for level in clock.LEVELS:
+        event(f"{level}: {assert_agreement(history, level).outcome}")
+
+
+def test_a_class_says_who_wrote_what_was_found() -> None:
+    """Whoever is named wrote the value, or appended one of the elements; nobody wrote what has no origin."""
+    for seed in range(SEEDS // 3):
+        history = random_clock_history(random.Random(seed))
+        transactions = list(history)
+        for violation in clock.judge(history, random.Random(seed).choice(clock.LEVELS)).violations:
+            [key] = [k for k in history.keys if reads.token(k) == violation.key] or [None]
+            if violation.cls == "never-written":
+                assert violation.other is None
+            elif violation.cls and violation.other != -1 and violation.found:
+                assert violation.other is not None
+                written = reads.installed(transactions[violation.other], key)
+                assert violation.found in written or shows_part(violation, written)
+
+
+def shows_part(violation: Violation, written: list[object]) -> bool:
+    """Whether a list shows an element; of one that is cut short, the rest was expected."""
+    found, expected = violation.found, violation.expected
+    assert isinstance(found, tuple)
+    assert isinstance(expected, tuple)
+    return bool({*found, *expected} & {*written})
+
+
+# Visibility and arbitration.
+
+
+def compose(first: Relation, second: Relation) -> Relation:
+    return frozenset((a, d) for a, b in first for c, d in second if b == c)
+
+
+def test_with_unique_timestamps_visibility_is_a_partial_order_within_arbitration_and_prefix_holds() -> None:
+    """Definition 3, and "given the VIS and AR relations, [...] the PREFIX axiom holds"."""
+    checked = 0
+    for seed in range(SEEDS // 2):
+        execution = Execution(random_clock_history(random.Random(seed)), SI)
+        times = [time for t in execution.arbitration for time in (t.start, t.commit)]
+        if len({*times}) < len(times) or any(started(t) > committed(t) for t in execution.arbitration):
+            continue
+        checked += 1
+        assert execution.vis <= execution.ar
+        assert compose(execution.vis, execution.vis) <= execution.vis
+        assert compose(execution.ar, execution.vis) <= execution.vis
+        numbers = [t.number for t in execution.arbitration]
+        assert all(
+            (a, b) in execution.ar or (b, a) in execution.ar or a == b for a in numbers for b in numbers
+        )
+    assert checked > SEEDS // 10
+
+
+def test_ties_change_that_only_if_several_transactions_are_one_instant() -> None:
+    """Whoever starts and commits when another does sees it, and is seen by it."""
+    seen: Counter[tuple[bool, bool]] = Counter()
+    for seed in range(SEEDS):
+        execution = Execution(random_clock_history(random.Random(seed)), SI)
+        if any(started(t) > committed(t) for t in execution.arbitration):
+            continue
+        instants = Counter(t.start for t in execution.arbitration if t.start == t.commit)
+        is_shared = max(instants.values(), default=0) > 1
+        is_order = execution.vis <= execution.ar and compose(execution.ar, execution.vis) <= execution.vis
+        assert is_order is not is_shared
+        seen[is_order, execution.ties > 0] += 1
+    assert seen.keys() == {(True, False), (True, True), (False, True)}
+
+
+def test_serializability_by_the_clock_lets_everybody_see_all_that_come_before_him() -> None:
+    for seed in range(50):
+        execution = Execution(random_clock_history(random.Random(seed)), SER)
+        assert execution.vis == execution.ar
+
+
+# Arrival.
+
+
+def test_the_order_of_arrival_changes_nothing_but_numbers() -> None:
+    """But for what "the first in the input" decides: unknown initial values, and several aborted writers."""
+    seen: Counter[str] = Counter()
+    for seed in range(SEEDS // 3):
+        chooser = random.Random(seed)
+        parts = random_clock_parts(chooser)
+        if parts["initial"].value is UNKNOWN:
+            parts["initial"] = Initial(value=7)
+        other = {**parts, "transactions": shuffled(parts["transactions"], chooser)}
+        seen["moved" if other != parts else "same"] += 1
+        for level in clock.LEVELS:
+            assert by_ids(build(**parts), level) == by_ids(build(**other), level)
+    assert seen["moved"] > SEEDS // 10
+
+
+def by_ids(history: History, level: Level) -> tuple[object, ...]:
+    """A judgement without numbers of transactions, and without transactions that never committed."""
+    judgement = clock.judge(history, level)
+    ids: dict[int | None, Any] = {None: None, -1: "initial", **{t.number: t.id for t in history}}
+    committed_ones = {-1, *(t.number for t in Execution(history, level).arbitration)}
+    violations = Counter(
+        str(
+            replace(
+                v,
+                transaction=ids[v.transaction],
+                other=ids[v.other] if v.other in committed_ones else None,
+            )
+        )
+        for v in judgement.violations
+    )
+    set_aside = Counter((reason, ids[number], key) for reason, number, key in judgement.set_aside)
+    return violations, set_aside, judgement.ties
+
+
+# By hand.
+
+
+def brief(history: History, level: Level = SI) -> list[str]:
+    """`stale-read 1<-0 x older-version`: the name, the transactions, the key, the class."""
+    return [
+        " ".join(
+            str(word)
+            for word in (
+                v.name,
+                v.transaction if v.other is None else f"{v.transaction}<-{v.other}",
+                v.key[1] if isinstance(v.key, tuple) else None,
+                v.cls,
+            )
+            if word is not None
+        )
+        for v in clock.judge(history, level).violations
+    ]
+
+
+def test_a_commit_is_visible_to_a_start_at_the_same_time() -> None:
+    """ "a commit at t is visible to a start at t" """
+    assert brief(clocked("a 1-2: w(x,1)", "b 2-3: r(x,1)")) == []
+    assert brief(clocked("a 1-2: w(x,1)", "b 2-3: r(x,0)")) == ["stale-read 1<--1 x older-version"]
+
+
+def test_nobody_sees_himself() -> None:
+    """ "a transaction does not see itself", though its commit comes before its start at the same time"""
+    assert brief(clocked("a 1-1: r(x,0) w(x,1)")) == []
+    assert brief(clocked("a 1-1: r(x,1) w(x,1)")) == ["stale-read 0<-0 x uncommitted"]
+
+
+def test_two_writers_with_equal_commits_overlap() -> None:
+    """ "Two writers of a key with equal commit timestamps overlap." """
+    assert brief(clocked("a 1-2: w(x,1)", "b 2-2: w(x,2)")) == ["write-conflict 1<-0 x"]
+    assert brief(clocked("a 1-2: w(x,1)", "b 2-3: w(x,2)")) == []
+    assert brief(clocked("a 1-2: w(x,1)", "b 2-2: w(y,2)")) == []
+
+
+def test_equal_commits_are_ordered_by_start_then_session_then_place() -> None:
+    """ "Events are ordered by (timestamp, commit before start, start timestamp, session, position)" """
+    assert last_of("b 1-3: w(x,1)", "a 2-3: w(x,2)") == "2"
+    assert last_of("a 2-3: w(x,1)", "b 2-3: w(x,2)") == "2"
+    assert last_of("b 2-3: w(x,1)", "a 2-3: w(x,2)") == "1"
+    assert last_of("a 2-3: w(x,1)", "a 2-3: w(x,2)") == "2"
+
+
+def last_of(*lines: str) -> str:
+    """What a later read should find."""
+    [stale] = [v for v in clock.judge(clocked(*lines, "z 9-9: r(x,71)"), SI).violations if v.axiom == "ext"]
+    assert isinstance(stale.expected, tuple)
+    return str(stale.expected[1])
+
+
+def test_sessions_are_ordered_numbers_first_then_texts_then_others_then_those_without_a_name() -> None:
+    names: list[Any] = [2, 10, "10", "2", "é", 1.5, True, None]
+    one = clocked("a 1-1:").transaction(0)
+    transactions = [replace(one, id=str(n), session_id=name) for n, name in reversed([*enumerate(names)])]
+    arbitration = Execution(build(transactions), SI).arbitration
+    assert [t.session_id for t in arbitration] == names
+
+
+def test_an_overlap_counts_once_for_a_pair_and_key() -> None:
+    """ "NOCONFLICT per (unordered pair, key)" """
+    history = clocked("a 1-9: w(x,1) w(x,2) w(y,1)", "b 2-3: w(x,3) w(y,3)", "c 4-5: w(x,4)")
+    assert brief(history) == ["write-conflict 0<-1 x", "write-conflict 0<-1 y", "write-conflict 0<-2 x"]
+    assert brief(history, SER) == []
+
+
+def test_a_session_is_judged_by_neighbours() -> None:
+    """ "SESSION per consecutive pair" """
+    assert brief(clocked("a 5-6:", "a 1-2:", "a 3-4:")) == ["session-order 1<-0"]
+    assert brief(clocked("a 5-6:", "a 1-2:", "a 3-4:"), SER) == []
+    assert brief(clocked("a 5-6:", "a 1-2 aborted:", "a 3-4:")) == ["session-order 2<-0"]
+    assert brief(clocked("a 1-2:", "a 2-3:")) == []
+
+
+def test_a_start_after_its_commit_is_a_violation_of_its_own() -> None:
+    """It takes part in all else: it sees what had committed by its start, and is seen from its commit on."""
+    inverted = clocked("a 1-2: w(x,1)", "b 4-1: r(x,1) w(y,1)", "c 1-3: r(y,1)")
+    assert brief(inverted) == ["timestamp-inversion 1"]
+    assert brief(inverted, SER) == ["stale-read 1<-0 x newer-version"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # The initial value, or a final write of a transaction that is visible.
+        (("a 1-2: w(x,1)", "b 3-4: r(x,0)"), "1<--1 x older-version"),
+        (("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 5-6: r(x,1)"), "2<-0 x older-version"),
+        # A write of an aborted transaction, or of one that does not count.
+        (("a 1-2 aborted: w(x,1)", "b 3-4: r(x,1)"), "1<-0 x uncommitted"),
+        # Of one that is not the last.
+        (("a 1-2: w(x,1) w(x,2)", "b 3-4: r(x,1)"), "1<-0 x uncommitted"),
+        # Of the reader, later.
+        (("a 1-2: r(x,1) w(x,1)",), "0<-0 x uncommitted"),
+        # Of one that had started, and not committed.
+        (("a 1-4: w(x,1)", "b 3-5: r(x,1)"), "1<-0 x uncommitted"),
+        (("a 3-4: w(x,1)", "b 3-5: r(x,1)"), "1<-0 x uncommitted"),
+        # Of one that started after the reader.
+        (("a 4-5: w(x,1)", "b 3-6: r(x,1)"), "1<-0 x newer-version"),
+        (("b 3-6: r(x,71)",), "0 x never-written"),
+        # Of several writers: older before uncommitted before newer; of several such the nearest.
+        (("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 1-9: w(y,1) w(x,1)", "d 5-6: r(x,1)"), "3<-0 x older-version"),
+        (("a 8-9: w(x,1)", "c 1-7: w(x,1)", "d 5-6: r(x,1)"), "2<-1 x uncommitted"),
+        (("a 8-9: w(x,1)", "c 6-7: w(x,1)", "d 5-6: r(x,1)"), "2<-1 x newer-version"),
+        (("a 1-2: w(x,1)", "b 2-3: w(x,1)", "c 3-4: w(x,2)", "d 5-6: r(x,1)"), "3<-1 x older-version"),
+        (("a 8-9 aborted: w(x,1)", "c 1-2 aborted: w(x,1)", "d 5-6: r(x,1)"), "2<-0 x uncommitted"),
+    ],
+)
+def test_a_stale_read_is_classed_by_whoever_wrote_it(lines: tuple[str, ...], expected: str) -> None:
+    stale = [text for text in brief(clocked(*lines)) if text.startswith("stale-read")]
+    assert stale == [f"stale-read {expected}"]
+
+
+@pytest.mark.parametrize(
+    ("read", "expected"),
+    [
+        ("[1;2;3]", None),
+        ("[]", "<--1 x older-version"),
+        ("[1]", "<-0 x older-version"),
+        # A beginning that is no state between two transactions.
+        ("[1;2]", "<-1 x uncommitted"),
+        # The writer of the first further element decides: 4 was on its way, 6 had not started.
+        ("[1;2;3;4]", "<-2 x uncommitted"),
+        ("[1;2;3;6]", "<-3 x newer-version"),
+        ("[1;2;3;8]", "<-4 x uncommitted"),
+        ("[1;2;3;5]", "<-5 x uncommitted"),
+        ("[1;8]", "<-4 x uncommitted"),
+        ("[2;1;3]", " x never-written"),
+        ("[1;2;3;3]", " x never-written"),
+        ("[1;71]", " x never-written"),
+    ],
+)
+def test_a_list_is_compared_element_by_element(read: str, expected: str | None) -> None:
+    history = clocked(
+        "a 1-2: a(x,1)",
+        "a 3-4: a(x,2) a(x,3)",
+        "b 5-9: a(x,4)",
+        "c 9-10: a(x,6)",
+        "d 1-2 aborted: a(x,8)",
+        f"e 6-7: r(x,{read}) a(y,1) a(x,5)",
+    )
+    stale = [text for text in brief(history) if text.startswith("stale-read")]
+    assert stale == ([f"stale-read 5{expected}"] if expected else [])
+
+
+def test_after_own_appends_the_rest_of_a_list_is_external() -> None:
+    """ "after an own append, EXT checks P" """
+    assert brief(clocked("a 1-2: a(x,1)", "b 3-4: a(x,2) r(x,[1;2])")) == []
+    assert brief(clocked("a 1-2: a(x,1)", "b 3-4: a(x,2) r(x,[2])")) == ["stale-read 1<--1 x older-version"]
+    assert brief(clocked("a 1-2: a(x,1)", "b 3-4: a(x,2) r(x,[1])")) == ["not-my-own-write 1 x"]
+    later = clocked("a 1-2: r(x,[]) a(x,1) r(x,[1]) r(x,[1]) a(x,2) r(x,[1;2]) r(x,[2])")
+    assert brief(later) == ["not-my-own-write 0 x"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "expected"),
+    [
+        ("r(x,0) r(x,0) w(x,1) r(x,1) w(x,2) r(x,2)", []),
+        ("r(x,0) r(x,5)", ["non-repeatable-read 0 x"]),
+        # Held against the read before it, right or wrong.
+        ("r(x,0) r(x,5) r(x,5)", ["non-repeatable-read 0 x"]),
+        ("r(x,0) r(x,5) r(x,0)", ["non-repeatable-read 0 x"] * 2),
+        ("r(x,5) r(x,5)", ["stale-read 0 x never-written"]),
+        ("w(x,1) w(x,2) r(x,1)", ["not-my-last-write 0 x"]),
+        ("w(x,1) r(x,0)", ["not-my-own-write 0 x"]),
+        ("w(x,1) r(x,0) r(x,1)", ["not-my-own-write 0 x"] * 2),
+        ("w(x,1) r(x,?) r(x,1)", []),
+        ("r(x,?) r(x,5) r(x,0)", ["stale-read 0 x never-written", "non-repeatable-read 0 x"]),
+    ],
+)
+def test_later_reads_show_what_the_access_before_them_did(operations: str, expected: list[str]) -> None:
+    """ "the first access is checked by EXT, every later one by INT" """
+    for level in clock.LEVELS:
+        assert brief(clocked(f"a 1-2: {operations}"), level) == expected
+
+
+def test_an_unknown_initial_value_is_the_first_that_nobody_wrote() -> None:
+    """ "the one never-written value that reads of a key show is its initial value" """
+    unknown = Initial()
+    assert brief(clocked("a 1-2: r(x,5)", "b 1-2: r(x,5)", initial=unknown)) == []
+    second = clocked("a 1-2: r(x,5)", "b 1-2: r(x,6)", initial=unknown)
+    assert brief(second) == ["stale-read 1 x never-written"]
+    early = clocked("a 1-2: r(x,1)", "b 3-4: w(x,1)", initial=unknown)
+    assert brief(early) == ["stale-read 0<-1 x newer-version"]
+    assert clock.judge(early, SI).violations[0].expected is None
+
+
+def test_whoever_does_not_count_is_not_there() -> None:
+    assert brief(clocked("a 1-2 aborted: w(x,1) r(x,9)", "b 3-4: r(x,0)")) == []
+    assert brief(clocked("a 1-2 indeterminate: w(x,1)", "b 3-4: r(x,0)")) == []
+    observed = clocked("a 1-2 indeterminate: w(x,1)", "b 3-4: r(x,1)", "c 3-4: r(x,0)")
+    assert brief(observed) == ["stale-read 2<--1 x older-version"]
+
+
+def test_what_has_no_timestamps_is_set_aside_and_its_later_reads_are_not() -> None:
+    history = clocked("a: w(x,1) r(y,9) r(y,8)", "b 1-2: r(x,0) r(y,0)")
+    judgement = clock.judge(history, SI)
+    assert brief(history) == ["non-repeatable-read 0 y"]
+    x = reads.token("x")
+    assert judgement.set_aside == {SetAside("timeless", transaction=0), SetAside("timeless", key=x)}
+
+
+def test_serializability_by_the_clock_needs_commits_only() -> None:
+    history = clocked("a -2: w(x,1)", "b -3: r(x,1)")
+    assert clock.judge(history, SER).outcome is Outcome.HOLDS
+    assert clock.judge(history, SI).outcome is Outcome.UNKNOWN
+
+
+def test_what_is_set_aside_leaves_open_what_is_not_violated() -> None:
+    deleted = clocked("a 1-2: d(x,)", "b 3-4: r(x,0) r(y,0)")
+    assert clock.judge(deleted, SI).outcome is Outcome.UNKNOWN
+    assert clock.judge(deleted, SI).set_aside == {SetAside("deleted", key=reads.token("x"))}
+    both = clocked("a 1-2: d(x,)", "b 3-4: r(x,0) r(y,9)")
+    assert clock.judge(both, SI).outcome is Outcome.VIOLATED
+
+
+def test_a_tie_is_a_timestamp_of_several_transactions() -> None:
+    assert clock.judge(clocked("a 1-1:", "b 2-3:"), SI).ties == 0
+    assert clock.judge(clocked("a 1-2:", "b 2-3:", "c 2-3:"), SI).ties == 2
+    assert clock.judge(clocked("a 1-2:", "b 2-3:", "c 2-3:"), SER).ties == 1
+    assert clock.judge(clocked("a 1-2:", "b 2-3 aborted:"), SI).ties == 0
