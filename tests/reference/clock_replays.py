@@ -84,10 +84,13 @@ class _Replay:
                 self.timed, key=lambda t: (t.commit, bool(t.start), t.start or (), *self.rank(t))
             )
             return [(event, t) for t in in_order for event in ("start", "commit")]
-        events = [(t.commit, 0, t.start, *self.rank(t), t.number) for t in self.timed]
-        events += [(t.start, 1, t.start, *self.rank(t), t.number) for t in self.timed]
+        events = [(t.commit, 0, t.start, *self.rank(t), "commit", t.number) for t in self.timed]
+        for t in self.timed:
+            # An instant is over before the next one begins; "a start" sorts before "commit".
+            comes_after = 0 if t.start == t.commit else 1
+            events.append((t.start, comes_after, t.start, *self.rank(t), "a start", t.number))
         by_number = {t.number: t for t in self.timed}
-        return [("start" if event[1] else "commit", by_number[event[-1]]) for event in sorted(events)]
+        return [(event[-2].removeprefix("a "), by_number[event[-1]]) for event in sorted(events)]
 
     def rank(self, t: Transaction) -> tuple[Any, ...]:
         """Where a transaction stands of those at the same time: by session, then by place there."""

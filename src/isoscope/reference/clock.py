@@ -6,8 +6,7 @@ by construction. `clock-serializable` is the same with VIS = AR: only INT and EX
 
 Where the paper is silent (ties, lists, transactions without timestamps), `docs/explanation/semantics.md` has
 the rule. What `clock-serializable` accepts is serializable. What `clock-snapshot-isolation` accepts is
-strong-session snapshot isolation, unless several transactions start and commit all at one instant: these see
-each other, both ways, which no order of transactions allows. Cost: cubic, on purpose.
+strong-session snapshot isolation. Cost: cubic, on purpose.
 """
 
 from __future__ import annotations
@@ -148,6 +147,8 @@ def _internal(execution: Execution) -> Iterator[Violation]:
 def _internal_name(execution: Execution, t: Transaction, key: Scalar, place: int, found: object) -> str:
     own = reads.installed_before(t, key, place)
     if not own:
+        return "non-repeatable-read"
+    if found == own[-1]:
         return "non-repeatable-read"
     is_earlier = execution.shape(key) == "register" and found in own[:-1]
     return "not-my-last-write" if is_earlier else "not-my-own-write"

@@ -3,9 +3,9 @@
 Li et al. 2025, Definitions 3 to 6: AR is the order of commits, and VIS says which commits a start comes
 after. `clock-serializable` needs no starts: there VIS is AR.
 
-Ties leave VIS a strict partial order within AR, and PREFIX (AR; VIS within VIS) true, but for one:
-transactions that start and commit all at one instant see each other, both ways. A transaction that starts
-after its commit may see what comes after it in AR.
+Ties leave VIS a strict partial order within AR, and PREFIX (AR; VIS within VIS) true: who starts and commits
+at one instant sees only those that come before it in AR, or several of them would see each other, both ways.
+A transaction that starts after its commit may see what comes after it in AR.
 """
 
 from __future__ import annotations
@@ -66,8 +66,13 @@ class Execution:
         return frozenset(
             (before.number, after.number)
             for before, after in permutations(self.arbitration, 2)
-            if committed(before) <= started(after)
+            if committed(before) <= started(after) and not self._is_too_late(before, after)
         )
+
+    def _is_too_late(self, other: Transaction, reader: Transaction) -> bool:
+        """Whether the reader is one instant, and the other comes later in AR."""
+        is_instant = started(reader) == committed(reader)
+        return is_instant and (reader.number, other.number) in self.ar
 
     def writers(self, key: Scalar) -> list[Transaction]:
         """Who of the judged transactions writes the key, in the order of AR."""

@@ -1,7 +1,7 @@
 //! Where what a stale read shows comes from: an older version, a newer one, an uncommitted one, or nowhere.
 
+use super::found::{Found, Stale};
 use super::list::Relation;
-use super::replay::{Found, Stale};
 use super::{Context, Isolation, NOTHING, last_write};
 use crate::history::{History, Kind};
 use crate::value::Value;
@@ -20,15 +20,15 @@ pub enum Class {
 
 /// The initial value of keys for which nobody gave one: the first that was read and that nobody wrote.
 pub fn learn(history: &History, found: &Found) -> HashMap<u32, Value> {
-    let is_open = |key: u32| history.initial.of(key) == Value::UNKNOWN;
     let stale = found.stale.iter().filter(|stale| stale.relation == Relation::Register);
     let stale = stale.map(|stale| (stale.read, stale.key, stale.found));
     let unequal = found.unequal.iter().filter(|unequal| !unequal.wrote);
     let unequal = unequal.map(|unequal| (unequal.read, unequal.key, unequal.found));
-    let mut suspects: Vec<(u32, u32, Value)> = stale
-        .chain(unequal)
-        .filter(|&(_, key, value)| is_open(key) && value.list_index().is_none())
-        .collect();
+    let reads = stale.chain(unequal).chain(found.heard.iter().copied());
+    let is_open = |&(_, key, value): &(u32, u32, Value)| {
+        history.initial.of(key) == Value::UNKNOWN && value.list_index().is_none()
+    };
+    let mut suspects: Vec<(u32, u32, Value)> = reads.filter(is_open).collect();
     if suspects.is_empty() {
         return HashMap::new();
     }
@@ -52,96 +52,97 @@ pub fn learn(history: &History, found: &Found) -> HashMap<u32, Value> {
 fn each_write(history: &History, mut see: impl FnMut(u32, Value, u32)) {
     let columns = &history.operations;
     for (number, &kind) in columns.kinds.iter().enumerate() {
-        if matches!(kind, Kind::Write | Kind::Insert | Kind::Append) {
+        if kind.installs() && kind != Kind::Delete {
             see(columns.keys[number], columns.values[number], number as u32);
         }
     }
 }
 
 /// Who wrote what the stale reads show.
-pub struct Classes<'i> {
+pub struct Classes<'c> {
+    context: &'c Context<'c>,
+    initial: &'c HashMap<u32, Value>,
+    /// By key and value.
     writes: HashMap<(u32, Value), Vec<u32>>,
-    initial: &'i HashMap<u32, Value>,
 }
 
-impl<'i> Classes<'i> {
+impl<'c> Classes<'c> {
     /// Looks for the writers of everything that `shown` show.
-    pub fn of(context: &Context<'_>, shown: &[Stale], initial: &'i HashMap<u32, Value>) -> Self {
-        let history = context.history;
+    pub fn of(context: &'c Context<'c>, shown: &[Stale], initial: &'c HashMap<u32, Value>) -> Self {
         let mut writes: HashMap<(u32, Value), Vec<u32>> = HashMap::new();
         for stale in shown {
-            let single = [stale.found];
-            let list = history.values.as_list(stale.found);
-            for &value in list.map_or(&single[..], |list| &list[..stale.length as usize]) {
+            for value in context.values(stale) {
                 writes.entry((stale.key, value)).or_default();
             }
         }
         if !writes.is_empty() {
-            each_write(history, |key, value, number| {
+            each_write(context.history, |key, value, number| {
                 if let Some(found) = writes.get_mut(&(key, value)) {
                     found.push(number);
                 }
             });
         }
-        Self { writes, initial }
+        Self { context, initial, writes }
     }
 
     /// The class of what a read shows, and the write that it was.
-    pub fn class(&self, context: &Context<'_>, stale: &Stale) -> (Class, u32) {
+    pub fn class(&self, stale: &Stale) -> (Class, u32) {
         match stale.relation {
-            Relation::Register => self.of_register(context, stale),
-            _ => self.of_list(context, stale),
+            Relation::Register => self.of_register(stale),
+            _ => self.of_list(stale),
         }
     }
 
-    fn of_register(&self, context: &Context<'_>, stale: &Stale) -> (Class, u32) {
-        let known = context.history.initial.of(stale.key);
+    fn of_register(&self, stale: &Stale) -> (Class, u32) {
+        let known = self.context.initial(stale.key);
         let initial = self.initial.get(&stale.key).copied().unwrap_or(known);
-        let may_be_initial = stale.expected != NOTHING && stale.found == initial;
-        let first = may_be_initial.then_some((Class::OlderVersion, NOTHING));
-        let best = self.best(context, stale, stale.found);
-        match (best, first) {
-            (Some((Class::OlderVersion, write)), _) => (Class::OlderVersion, write),
-            (_, Some(initial)) => initial,
-            (Some(best), None) => best,
-            (None, None) => (Class::NeverWritten, NOTHING),
+        match self.nearest(self.classed(stale, stale.found)) {
+            Some((Class::OlderVersion, write)) => (Class::OlderVersion, write),
+            _ if stale.found == initial => (Class::OlderVersion, NOTHING),
+            Some(found) => found,
+            None => (Class::NeverWritten, NOTHING),
         }
     }
 
-    fn of_list(&self, context: &Context<'_>, stale: &Stale) -> (Class, u32) {
-        let list = context.history.values.as_list(stale.found).unwrap_or_default();
-        let list = &list[..stale.length as usize];
-        let writes = |value: Value| self.writes.get(&(stale.key, value)).map_or(&[][..], Vec::as_slice);
-        if list.iter().any(|&element| writes(element).is_empty()) {
+    fn of_list(&self, stale: &Stale) -> (Class, u32) {
+        let list = self.context.values(stale);
+        if list.iter().any(|&element| self.writes(stale.key, element).is_empty()) {
             return (Class::NeverWritten, NOTHING);
         }
-        let last = list.last().and_then(|&element| writes(element).first().copied()).unwrap_or(NOTHING);
+        let left = || match stale.writer {
+            NOTHING => NOTHING,
+            writer => last_write(self.context.history, writer, stale.key),
+        };
         match stale.relation {
-            Relation::Earlier => (Class::OlderVersion, last),
-            Relation::Further => self.of_further(context, stale, list),
-            Relation::Torn => (Class::Uncommitted, last),
-            _ => {
-                let is_open = |&&write: &&u32| !context.counts(write);
-                let open = list.iter().find_map(|&element| writes(element).iter().find(is_open));
-                open.map_or((Class::NeverWritten, NOTHING), |&write| (Class::Uncommitted, write))
+            Relation::Earlier => return (Class::OlderVersion, left()),
+            Relation::Torn => return (Class::Uncommitted, left()),
+            Relation::Further => {
+                let further = list[stale.expected_length as usize];
+                let others = self.classed(stale, further).filter(|&(class, _)| class != Class::OlderVersion);
+                if let Some(found) = self.nearest(others) {
+                    return found;
+                }
             }
+            _ => {}
         }
+        let writes = list.iter().flat_map(|&element| self.writes(stale.key, element)).copied();
+        let open = writes.filter(|&write| !self.context.counts(write)).min();
+        open.map_or((Class::NeverWritten, NOTHING), |write| (Class::Uncommitted, write))
     }
 
-    /// The writer of the first element that should not be there decides.
-    fn of_further(&self, context: &Context<'_>, stale: &Stale, list: &[Value]) -> (Class, u32) {
-        let element = list.get(stale.expected_length as usize).copied().unwrap_or(Value::NOTHING);
-        let best = self.best(context, stale, element).unwrap_or((Class::NeverWritten, NOTHING));
-        // It is not among the older ones: those are in the list that was expected.
-        if best.0 == Class::OlderVersion { (Class::Uncommitted, best.1) } else { best }
+    fn writes(&self, key: u32, value: Value) -> &[u32] {
+        self.writes.get(&(key, value)).map_or(&[], Vec::as_slice)
     }
 
-    /// The writer of a value that asks least of the database, and of several the nearest.
-    fn best(&self, context: &Context<'_>, stale: &Stale, value: Value) -> Option<(Class, u32)> {
-        let writes = self.writes.get(&(stale.key, value))?;
-        let classed = writes.iter().map(|&write| (context.class(stale, write), write));
-        let place = |&(class, write): &(Class, u32)| context.distance(class, write);
-        classed.min_by_key(place)
+    /// Every write of a value, as the reader must take it.
+    fn classed(&self, stale: &Stale, value: Value) -> impl Iterator<Item = (Class, u32)> {
+        let writes = self.writes(stale.key, value).iter();
+        writes.map(move |&write| (self.context.class(stale, write, value), write))
+    }
+
+    /// The write that asks least of the database, and of several the nearest.
+    fn nearest(&self, writes: impl Iterator<Item = (Class, u32)>) -> Option<(Class, u32)> {
+        writes.min_by_key(|&(class, write)| self.context.distance(class, write))
     }
 }
 
@@ -150,30 +151,45 @@ impl Context<'_> {
         self.history.operation_offsets.partition_point(|&offset| offset <= operation) - 1
     }
 
+    /// What a stale read shows of others.
+    fn values(&self, stale: &Stale) -> Vec<Value> {
+        match self.history.values.as_list(stale.found) {
+            Some(list) => list[..stale.length as usize].to_vec(),
+            None => vec![stale.found],
+        }
+    }
+
     /// Whether an operation is of a transaction that counts.
     fn counts(&self, operation: u32) -> bool {
         self.counted[self.owner(operation)]
     }
 
-    fn class(&self, stale: &Stale, write: u32) -> Class {
+    fn class(&self, stale: &Stale, write: u32, value: Value) -> Class {
         let (writer, reader) = (self.owner(write), stale.transaction as usize);
-        let is_final = last_write(self.history, writer as u32, stale.key) == write;
-        let is_register = stale.relation == Relation::Register;
-        if !self.counted[writer] || writer == reader || (is_register && !is_final) {
+        let last = last_write(self.history, writer as u32, stale.key) as usize;
+        let is_left = self.history.operations.values[last] == value;
+        let is_replaced = stale.relation == Relation::Register && !is_left;
+        if !self.counted[writer] || writer == reader || is_replaced {
             return Class::Uncommitted;
         }
-        let columns = &self.history.transactions;
-        let start = columns.starts.get(reader);
-        let is_older = match self.isolation {
-            Isolation::Snapshot => columns.commits.get(writer) <= start,
-            Isolation::Serializable => self.ranks[writer] < self.ranks[reader],
-        };
-        let is_running = self.isolation == Isolation::Snapshot && columns.starts.get(writer) <= start;
-        match (is_older, is_running) {
-            (true, _) => Class::OlderVersion,
-            (false, true) => Class::Uncommitted,
-            (false, false) => Class::NewerVersion,
+        if self.sees(reader, writer) {
+            return Class::OlderVersion;
         }
+        let starts = &self.history.transactions.starts;
+        let had_started = starts.get(writer) <= starts.get(reader);
+        let is_running = self.isolation == Isolation::Snapshot && had_started;
+        if is_running { Class::Uncommitted } else { Class::NewerVersion }
+    }
+
+    /// Whether the clock shows a transaction what another wrote.
+    fn sees(&self, reader: usize, writer: usize) -> bool {
+        let is_earlier = self.ranks[writer] < self.ranks[reader];
+        if self.isolation == Isolation::Serializable {
+            return is_earlier;
+        }
+        let (start, commit) = self.times(reader);
+        let committed = self.times(writer).1;
+        committed <= start && (start != commit || is_earlier)
     }
 
     /// What asks least of the database first; then the nearest by commits, at last those without one.

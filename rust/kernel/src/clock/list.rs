@@ -1,6 +1,8 @@
 //! Lists as they grow: what is committed of each, and what the current transaction saw and appended.
 
+use super::NOTHING;
 use crate::value::Value;
+use std::borrow::Cow;
 
 /// How a list that was found and the one that was expected relate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +25,18 @@ pub enum Relation {
 #[derive(Default)]
 struct Grown {
     elements: Vec<Value>,
-    /// Where what each transaction appended ends.
-    ends: Vec<u32>,
+    /// Where what each transaction appended ends, and who it was.
+    ends: Vec<(u32, u32)>,
     /// What the current transaction read last, and appended since.
     seen: Option<Value>,
     own: Vec<Value>,
+}
+
+/// What is committed of a list.
+pub struct Committed<'l> {
+    /// Its elements.
+    pub elements: Cow<'l, [Value]>,
+    ends: Cow<'l, [(u32, u32)]>,
 }
 
 /// The lists of all keys; those that are no lists cost nothing but a place.
@@ -57,20 +66,29 @@ impl Lists {
         &mut self.grown[*place as usize]
     }
 
-    /// What is committed; without the last transaction's if that `is_own`.
-    pub fn of(&self, key: u32, is_own: bool) -> &[Value] {
-        let list = self.get(key);
-        &list.elements[..list.length(is_own)]
+    /// What is committed, but for what `transaction` appended.
+    pub fn without(&self, key: u32, transaction: u32) -> Committed<'_> {
+        let Grown { elements, ends, .. } = self.get(key);
+        if transaction == NOTHING || !ends.iter().any(|&(_, writer)| writer == transaction) {
+            return Committed { elements: elements.into(), ends: ends.into() };
+        }
+        let (mut others, mut ends_of_others, mut start) = (Vec::new(), Vec::new(), 0);
+        for &(end, writer) in ends {
+            if writer != transaction {
+                others.extend_from_slice(&elements[start as usize..end as usize]);
+                ends_of_others.push((others.len() as u32, writer));
+            }
+            start = end;
+        }
+        Committed { elements: others.into(), ends: ends_of_others.into() }
     }
 
-    /// A committed append; `is_first`: of its transaction.
-    pub fn append(&mut self, key: u32, element: Value, is_first: bool) {
+    /// A committed append.
+    pub fn append(&mut self, key: u32, element: Value, transaction: u32) {
         let list = self.get_mut(key);
-        if !is_first {
-            list.ends.pop();
-        }
+        list.ends.pop_if(|&mut (_, writer)| writer == transaction);
         list.elements.push(element);
-        list.ends.push(list.elements.len() as u32);
+        list.ends.push((list.elements.len() as u32, transaction));
     }
 
     /// An append of the current transaction; `is_first`: it did nothing with the key before.
@@ -78,7 +96,6 @@ impl Lists {
         let list = self.get_mut(key);
         if is_first {
             list.own.clear();
-            list.seen = None;
         }
         list.own.push(element);
     }
@@ -99,30 +116,22 @@ impl Lists {
         list.own.clear();
         list.seen = Some(value);
     }
-
-    /// How `found` relates to what is committed.
-    pub fn relation(&self, key: u32, is_own: bool, found: &[Value]) -> Relation {
-        let list = self.get(key);
-        let expected = &list.elements[..list.length(is_own)];
-        if found == expected {
-            Relation::Equal
-        } else if expected.starts_with(found) {
-            let is_end = found.is_empty() || list.ends.binary_search(&(found.len() as u32)).is_ok();
-            if is_end { Relation::Earlier } else { Relation::Torn }
-        } else if found.starts_with(expected) {
-            Relation::Further
-        } else {
-            Relation::Different
-        }
-    }
 }
 
-impl Grown {
-    fn length(&self, is_own: bool) -> usize {
-        let without = if is_own { self.ends.len().checked_sub(2).map(|last| self.ends[last]) } else { None };
-        match (is_own, without) {
-            (false, _) => self.elements.len(),
-            (true, end) => end.unwrap_or_default() as usize,
+impl Committed<'_> {
+    /// How `found` relates to it, and who left that part of it or was cut in two.
+    pub fn relation(&self, found: &[Value]) -> (Relation, u32) {
+        if found == &*self.elements {
+            return (Relation::Equal, NOTHING);
         }
+        if self.elements.starts_with(found) {
+            return match self.ends.binary_search_by_key(&(found.len() as u32), |&(end, _)| end) {
+                Ok(place) => (Relation::Earlier, self.ends[place].1),
+                Err(_) if found.is_empty() => (Relation::Earlier, NOTHING),
+                Err(place) => (Relation::Torn, self.ends[place].1),
+            };
+        }
+        let is_further = found.starts_with(&self.elements);
+        (if is_further { Relation::Further } else { Relation::Different }, NOTHING)
     }
 }

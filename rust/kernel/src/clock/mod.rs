@@ -6,8 +6,10 @@
 mod aside;
 mod classes;
 mod events;
+mod found;
 mod list;
 mod replay;
+mod writers;
 
 use crate::by_key::ByKey;
 use crate::cancel::Cancel;
@@ -18,7 +20,8 @@ use aside::Shapes;
 pub use classes::Class;
 use classes::{Classes, learn};
 pub use events::Event;
-use replay::{Found, Operation, Replay, Source, Stale, Unequal};
+use found::{Found, Stale, Unequal};
+use replay::{Operation, Replay, Source};
 
 /// No transaction, or no operation.
 pub const NOTHING: u32 = reads::NOTHING;
@@ -115,10 +118,13 @@ pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Canc
         }
         replay.happen(event);
     }
+    for &transaction in &untimed {
+        replay.hear(transaction);
+    }
     let mut judgement = Judgement { ties, untimed: untimed.len() as u64, ..Judgement::default() };
     let ranks = ranks(&events, history.transaction_count());
-    let context = Context { history, counted: &counted, isolation, ranks };
-    judgement.of_reads(&context, replay.found, most);
+    let context = Context { history, counted: &counted, isolation, ranks, shapes: &shapes };
+    judgement.of_reads(&context, replay.found(), most);
     if isolation == Isolation::Snapshot {
         judgement.of_times(history, &timed, most);
     }
@@ -163,7 +169,7 @@ struct Columns<'h> {
 }
 
 impl Source for Columns<'_> {
-    fn operations(&self, transaction: u32) -> impl DoubleEndedIterator<Item = Operation> {
+    fn operations(&self, transaction: u32) -> impl Iterator<Item = Operation> {
         let columns = &self.history.operations;
         self.history.operations_of(transaction as usize).map(|number| Operation {
             number: number as u32,
@@ -186,9 +192,18 @@ impl Source for Columns<'_> {
         self.shapes.is_judged(key)
     }
 
-    fn initial(&self, key: u32) -> Value {
-        self.history.initial.of(key)
+    fn is_timed(&self, key: u32) -> bool {
+        self.shapes.is_timed(key)
     }
+
+    fn initial(&self, key: u32) -> Value {
+        initial(self.history, self.shapes, key)
+    }
+}
+
+/// The initial value of a key, if no transaction wrote it explicitly.
+fn initial(history: &History, shapes: &Shapes, key: u32) -> Value {
+    if shapes.is_replaced(key) { Value::NOTHING } else { history.initial.of(key) }
 }
 
 /// What is asked once something was found.
@@ -198,6 +213,18 @@ pub(crate) struct Context<'h> {
     isolation: Isolation,
     /// The place of each commit in the order of events.
     ranks: Vec<u32>,
+    shapes: &'h Shapes,
+}
+
+impl Context<'_> {
+    fn initial(&self, key: u32) -> Value {
+        initial(self.history, self.shapes, key)
+    }
+
+    fn times(&self, transaction: usize) -> (Timestamp, Timestamp) {
+        let columns = &self.history.transactions;
+        (columns.starts.get(transaction), columns.commits.get(transaction))
+    }
 }
 
 impl Judgement {
@@ -221,7 +248,7 @@ impl Judgement {
                 operation: stale.read,
                 against: stale.expected,
                 expected,
-                class: Some(classes.class(context, stale)),
+                class: Some(classes.class(stale)),
             });
         }
         self.of_conflicts(context.history, &found, most);
@@ -294,7 +321,7 @@ impl Finding {
 
 impl Unequal {
     fn finding(&self) -> Finding {
-        let name = match (self.wrote, self.wrote_it) {
+        let name = match (self.wrote, self.replaced_it) {
             (true, true) => Name::NotMyLastWrite,
             (true, false) => Name::NotMyOwnWrite,
             (false, _) => Name::NonRepeatableRead,

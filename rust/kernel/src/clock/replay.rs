@@ -3,7 +3,9 @@
 //! Li et al. 2025, Algorithm 2 (CHRONOS), with every transaction as a whole at its start and at its commit.
 //! Memory follows the keys and the transactions that are under way; each operation is looked at twice.
 
+use super::found::{Found, Stale, Unequal};
 use super::list::{Lists, Relation};
+use super::writers::Writers;
 use super::{Event, Isolation, NOTHING};
 use crate::history::{Kind, Timestamp};
 use crate::value::Value;
@@ -21,68 +23,17 @@ pub struct Operation {
 /// What the replay asks about a history.
 pub trait Source {
     /// The operations of a transaction, in program order.
-    fn operations(&self, transaction: u32) -> impl DoubleEndedIterator<Item = Operation>;
+    fn operations(&self, transaction: u32) -> impl Iterator<Item = Operation>;
     /// The elements of a value that is a list.
     fn list(&self, value: Value) -> Option<&[Value]>;
     /// Start and commit.
     fn times(&self, transaction: u32) -> (Timestamp, Timestamp);
-    /// Whether the operations on a key are judged.
+    /// Whether it is known what a key holds.
     fn is_judged(&self, key: u32) -> bool;
+    /// Whether it is known when each version of a key was installed.
+    fn is_timed(&self, key: u32) -> bool;
     /// The value of a key before the first write; [`Value::UNKNOWN`] if nobody knows.
     fn initial(&self, key: u32) -> Value;
-}
-
-/// A read that shows something else than the clock demands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Stale {
-    pub transaction: u32,
-    pub read: u32,
-    pub key: u32,
-    /// What the read shows; of a list how much of it is not the reader's own, and how long it should be.
-    pub found: Value,
-    pub length: u32,
-    pub expected_length: u32,
-    /// The last write of the version that it should show; [`NOTHING`] for the initial one.
-    pub expected: u32,
-    /// How the list that was found and the one that was expected relate.
-    pub relation: Relation,
-}
-
-/// A read that differs from what its transaction did before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Unequal {
-    pub transaction: u32,
-    pub read: u32,
-    pub key: u32,
-    pub found: Value,
-    /// The last access before it.
-    pub against: u32,
-    /// Whether the transaction had written the key before, and if so whether this value.
-    pub wrote: bool,
-    pub wrote_it: bool,
-}
-
-/// Two that wrote a key at the same time, the one that committed first before the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Conflict {
-    pub first: u32,
-    pub second: u32,
-    pub key: u32,
-}
-
-/// Everything found, in the order of events; of conflicts the first `most`, but all are counted.
-#[derive(Debug, Default)]
-#[allow(missing_docs)]
-pub struct Found {
-    pub stale: Vec<Stale>,
-    /// The lists that the first stale reads should have shown.
-    pub expected: Vec<Vec<Value>>,
-    pub unequal: Vec<Unequal>,
-    pub conflicts: Vec<Conflict>,
-    pub conflict_count: u64,
 }
 
 /// The newest version of a key, and the one before: a transaction does not see itself.
@@ -101,7 +52,7 @@ struct Version {
 
 const INITIAL: Version = Version { value: Value::NOTHING, transaction: NOTHING, write: NOTHING };
 
-/// What the current transaction did with a key.
+/// What the current transaction did with a key last.
 #[derive(Clone, Copy)]
 struct Touch {
     value: Value,
@@ -109,22 +60,18 @@ struct Touch {
     stamp: u32,
     operation: u32,
     wrote: bool,
-    /// Whether `value` is known: not after a write to a list that was never read.
-    is_read: bool,
+    /// Whether it is known what the key held: not after appends to a list that was never read.
+    is_seen: bool,
 }
 
 const UNTOUCHED: Touch =
-    Touch { value: Value::NOTHING, stamp: 0, operation: 0, wrote: false, is_read: false };
+    Touch { value: Value::NOTHING, stamp: 0, operation: 0, wrote: false, is_seen: false };
 
-/// Who writes a key at present.
-#[derive(Default)]
-struct Writers {
-    /// Those under way, by their start, some of whom may have ended.
-    ongoing: Vec<u32>,
-    live: u32,
-    /// Those who committed at the time `at`.
-    same: Vec<u32>,
-    at: Timestamp,
+/// A transaction that is looked at, and whether it is known when it happened.
+#[derive(Clone, Copy)]
+struct Reader {
+    transaction: u32,
+    is_timed: bool,
 }
 
 /// The state of the database.
@@ -134,175 +81,196 @@ pub struct Replay<'s, S> {
     most: usize,
     frontier: Vec<Frontier>,
     touches: Vec<Touch>,
-    writers: Vec<Writers>,
+    writers: Writers,
     lists: Lists,
-    /// Whether a transaction is under way.
-    is_ongoing: Vec<bool>,
-    /// What was found so far.
-    pub found: Found,
+    found: Found,
 }
 
 impl<'s, S: Source> Replay<'s, S> {
-    /// The state before the first event.
+    /// The state before the first event; of lists that were expected, and of conflicts, `most` are kept.
     #[must_use]
     pub fn new(source: &'s S, isolation: Isolation, keys: usize, transactions: usize, most: usize) -> Self {
-        let is_snapshot = isolation == Isolation::Snapshot;
+        let (contested, running) = match isolation {
+            Isolation::Snapshot => (keys, transactions),
+            Isolation::Serializable => (0, 0),
+        };
         Self {
             source,
             isolation,
             most,
             frontier: vec![Frontier { latest: INITIAL, before: INITIAL }; keys],
             touches: vec![UNTOUCHED; keys],
-            writers: (0..if is_snapshot { keys } else { 0 }).map(|_| Writers::default()).collect(),
+            writers: Writers::new(contested, running),
             lists: Lists::new(keys),
-            is_ongoing: vec![false; if is_snapshot { transactions } else { 0 }],
             found: Found::default(),
         }
     }
 
     /// Whatever happens at an event.
+    ///
+    /// Who starts and commits at one instant sees those that come before it in the order of commits: if each
+    /// of two saw the other, neither could have come first.
     pub fn happen(&mut self, event: Event) {
         let transaction = event.transaction();
-        match (self.isolation, event.is_start()) {
-            (Isolation::Snapshot, true) => self.read(transaction),
-            (Isolation::Snapshot, false) => self.install(transaction),
-            (Isolation::Serializable, _) => {
-                self.read(transaction);
-                self.install(transaction);
-            }
+        let reads_now = match self.isolation {
+            Isolation::Snapshot => event.is_start() != self.is_instant(transaction),
+            Isolation::Serializable => true,
+        };
+        if reads_now {
+            self.read(Reader { transaction, is_timed: true });
         }
+        if !event.is_start() {
+            self.install(transaction);
+        }
+    }
+
+    /// Looks at a transaction that is in no order: only what it did itself can be held against it.
+    pub fn hear(&mut self, transaction: u32) {
+        self.read(Reader { transaction, is_timed: false });
+    }
+
+    /// Everything found.
+    pub fn found(self) -> Found {
+        self.found
+    }
+
+    fn is_instant(&self, transaction: u32) -> bool {
+        let (start, commit) = self.source.times(transaction);
+        start == commit
     }
 
     /// Holds every read against what the transaction did before, or else against the newest version.
-    fn read(&mut self, transaction: u32) {
-        let source = self.source;
-        let is_ongoing = self.begin(transaction);
-        for operation in source.operations(transaction) {
+    fn read(&mut self, reader: Reader) {
+        let (source, stamp) = (self.source, reader.transaction + 1);
+        let (start, commit) = source.times(reader.transaction);
+        let begins = reader.is_timed && self.isolation == Isolation::Snapshot && start < commit;
+        if begins {
+            self.writers.begin(reader.transaction);
+        }
+        for operation in source.operations(reader.transaction) {
             let Operation { kind, key, value, number } = operation;
-            if !(kind == Kind::Read || kind.installs()) || value == Value::UNKNOWN {
+            let writes = kind.installs();
+            if !(kind == Kind::Read || writes) || value == Value::UNKNOWN || !source.is_judged(key) {
                 continue;
             }
             let before = self.touches[key as usize];
-            let touched = (before.stamp == transaction + 1).then_some(before);
-            if is_ongoing && kind.installs() && !touched.is_some_and(|touch| touch.wrote) {
-                self.writers[key as usize].begin(transaction);
+            let touch = if before.stamp == stamp { before } else { Touch { stamp, ..UNTOUCHED } };
+            let is_first = before.stamp != stamp;
+            if begins && writes && !touch.wrote {
+                self.writers.add(key, reader.transaction);
             }
-            if !source.is_judged(key) {
-                let before = before.by(transaction);
-                self.touches[key as usize] = Touch { wrote: before.wrote || kind.installs(), ..before };
-                continue;
-            }
-            let is_read = match (kind, source.list(value)) {
+            let is_seen = match (kind, source.list(value)) {
+                (Kind::Append, _) => {
+                    self.lists.append_own(key, value, is_first);
+                    touch.is_seen
+                }
                 (Kind::Read, Some(list)) => {
-                    self.list_read(transaction, &operation, touched, list);
+                    self.list_read(reader, &operation, touch, list);
                     true
                 }
                 (Kind::Read, None) => {
-                    self.register_read(transaction, &operation, touched);
+                    self.register_read(reader, &operation, touch);
                     true
-                }
-                (Kind::Append, _) => {
-                    self.lists.append_own(key, value, touched.is_none());
-                    touched.is_some_and(|touch| touch.is_read)
                 }
                 _ => true,
             };
-            let wrote = kind != Kind::Read || touched.is_some_and(|touch| touch.wrote);
-            let stamp = transaction + 1;
-            self.touches[key as usize] = Touch { value, stamp, operation: number, wrote, is_read };
+            let wrote = touch.wrote || writes;
+            self.touches[key as usize] = Touch { value, stamp, operation: number, wrote, is_seen };
         }
     }
 
-    /// Whether the transaction is under way from now on: who commits when it starts, or before, has done so.
-    fn begin(&mut self, transaction: u32) -> bool {
-        let (start, commit) = self.source.times(transaction);
-        let is_ongoing = self.isolation == Isolation::Snapshot && start < commit;
-        if is_ongoing {
-            self.is_ongoing[transaction as usize] = true;
-        }
-        is_ongoing
-    }
-
-    fn register_read(&mut self, transaction: u32, operation: &Operation, touched: Option<Touch>) {
-        let &Operation { key, value, number, .. } = operation;
-        if let Some(touch) = touched {
+    fn register_read(&mut self, reader: Reader, operation: &Operation, touch: Touch) {
+        let &Operation { key, value, number: read, .. } = operation;
+        if touch.is_seen {
             if touch.value != value {
-                self.unequal(transaction, operation, touch);
+                self.unequal(reader.transaction, operation, touch);
             }
             return;
         }
-        let version = self.frontier[key as usize].seen_by(transaction);
-        let demanded = if version.write == NOTHING { self.source.initial(key) } else { version.value };
+        let initial = self.source.initial(key);
+        if !reader.is_timed || !self.source.is_timed(key) {
+            if initial == Value::UNKNOWN {
+                self.found.heard.push((read, key, value));
+            }
+            return;
+        }
+        let version = self.frontier[key as usize].seen_by(reader.transaction);
+        let demanded = if version.write == NOTHING { initial } else { version.value };
         if demanded != value {
+            let (transaction, expected) = (reader.transaction, version.write);
             self.found.stale.push(Stale {
                 transaction,
-                read: number,
+                read,
                 key,
                 found: value,
-                length: 0,
-                expected_length: 0,
-                expected: version.write,
-                relation: Relation::Register,
+                expected,
+                ..Stale::REGISTER
             });
         }
     }
 
     /// A list must be what was seen before, or else the newest version, followed by the own appends.
-    fn list_read(&mut self, transaction: u32, operation: &Operation, touched: Option<Touch>, list: &[Value]) {
-        let &Operation { key, value, number, .. } = operation;
-        let own = if touched.is_some() { self.lists.own(key) } else { &[] };
-        if let Some(touch) = touched.filter(|touch| touch.is_read) {
+    fn list_read(&mut self, reader: Reader, operation: &Operation, touch: Touch, list: &[Value]) {
+        let &Operation { key, value, .. } = operation;
+        let own = if touch.wrote || touch.is_seen { self.lists.own(key) } else { &[] };
+        if touch.is_seen {
             let seen = self.source.list(self.lists.seen(key)).unwrap_or_default();
-            if !is_concatenation(list, seen, own) {
-                self.unequal(transaction, operation, touch);
+            let is_it = list.len() == seen.len() + own.len() && list.starts_with(seen) && list.ends_with(own);
+            if !is_it {
+                self.unequal(reader.transaction, operation, touch);
             }
         } else if !list.ends_with(own) {
-            let touch = touched.unwrap_or(UNTOUCHED);
-            self.unequal(transaction, operation, touch);
-        } else {
-            let length = list.len() - own.len();
-            let is_own = self.frontier[key as usize].latest.transaction == transaction;
-            let version = self.frontier[key as usize].seen_by(transaction);
-            let relation = self.lists.relation(key, is_own, &list[..length]);
-            if relation != Relation::Equal {
-                let expected = self.lists.of(key, is_own);
-                if self.found.expected.len() < self.most {
-                    self.found.expected.push(expected.to_vec());
-                }
-                self.found.stale.push(Stale {
-                    transaction,
-                    read: number,
-                    key,
-                    found: value,
-                    length: length as u32,
-                    expected_length: expected.len() as u32,
-                    expected: version.write,
-                    relation,
-                });
-            }
+            self.unequal(reader.transaction, operation, touch);
+        } else if reader.is_timed && self.source.is_timed(key) {
+            self.external_list(reader.transaction, operation, &list[..list.len() - own.len()]);
         }
         self.lists.see(key, value);
     }
 
+    /// Holds what a read shows of others against the newest version.
+    fn external_list(&mut self, transaction: u32, operation: &Operation, list: &[Value]) {
+        let &Operation { key, value: found, number: read, .. } = operation;
+        let (start, commit) = self.source.times(transaction);
+        let itself = if start > commit { transaction } else { NOTHING };
+        let demanded = self.lists.without(key, itself);
+        let (relation, writer) = demanded.relation(list);
+        if relation == Relation::Equal {
+            return;
+        }
+        let (length, expected_length) = (list.len() as u32, demanded.elements.len() as u32);
+        if self.found.expected.len() < self.most {
+            self.found.expected.push(demanded.elements.to_vec());
+        }
+        let expected = self.frontier[key as usize].seen_by(transaction).write;
+        let stale =
+            Stale { transaction, read, key, found, length, expected_length, expected, writer, relation };
+        self.found.stale.push(stale);
+    }
+
     fn unequal(&mut self, transaction: u32, operation: &Operation, touch: Touch) {
-        let &Operation { key, value, number, .. } = operation;
-        let is_it = |other: &Operation| other.key == key && other.kind.installs() && other.value == value;
-        let before = || self.source.operations(transaction).take_while(|other| other.number < number);
-        let wrote_it = touch.wrote && before().any(|other| is_it(&other));
-        let (against, wrote) = (touch.operation, touch.wrote);
-        let unequal = Unequal { transaction, read: number, key, found: value, against, wrote, wrote_it };
-        self.found.unequal.push(unequal);
+        let &Operation { key, value: found, number: read, .. } = operation;
+        let before = self.source.operations(transaction).take_while(|other| other.number < read);
+        let own = before.filter(|other| other.key == key && other.kind.installs());
+        let (mut last, mut is_there) = (None, false);
+        for write in own {
+            is_there |= write.value == found;
+            last = Some(write.value);
+        }
+        let against = touch.operation;
+        let (wrote, replaced_it) = (last.is_some_and(|last| last != found), is_there);
+        self.found.unequal.push(Unequal { transaction, read, key, found, against, wrote, replaced_it });
     }
 
     /// Makes what a transaction wrote the newest version of each key.
     fn install(&mut self, transaction: u32) {
         let source = self.source;
-        let (start, commit) = source.times(transaction);
-        if self.isolation == Isolation::Snapshot && start < commit {
-            self.is_ongoing[transaction as usize] = false;
+        let times = source.times(transaction);
+        let is_contested = self.isolation == Isolation::Snapshot;
+        if is_contested {
+            self.writers.end(transaction, times);
         }
         for Operation { number, kind, key, value } in source.operations(transaction) {
-            if !kind.installs() {
+            if !kind.installs() || !source.is_judged(key) {
                 continue;
             }
             let frontier = &mut self.frontier[key as usize];
@@ -312,36 +280,13 @@ impl<'s, S: Source> Replay<'s, S> {
             }
             frontier.latest = Version { value, transaction, write: number };
             if kind == Kind::Append {
-                self.lists.append(key, value, is_first);
+                self.lists.append(key, value, transaction);
             }
-            if is_first && self.isolation == Isolation::Snapshot {
-                self.conflicts(transaction, (start, commit), key);
-            }
-        }
-    }
-
-    /// Everyone who writes the same key and has not committed yet, or does so at this very time.
-    fn conflicts(&mut self, transaction: u32, (start, commit): (Timestamp, Timestamp), key: u32) {
-        let Self { source, writers, is_ongoing, found, most, .. } = self;
-        let writers = &mut writers[key as usize];
-        writers.end(start < commit, commit, is_ongoing);
-        if writers.live > 0 {
-            let others = writers.ongoing.iter().copied().filter(|&other| is_ongoing[other as usize]);
-            if commit <= start {
-                // It may have started after others that were under way had committed.
-                let is_later =
-                    |&other: &u32| source.times(other).1 > start || source.times(other).1 == commit;
-                let later: Vec<u32> = others.filter(is_later).collect();
-                found.meet(*most, key, later.len(), later.iter().map(|&other| (transaction, other)));
-            } else {
-                found.meet(*most, key, writers.live as usize, others.map(|other| (transaction, other)));
+            if is_first && is_contested {
+                let commit_of = |other| source.times(other).1;
+                self.writers.meet(key, transaction, times, commit_of, self.most, &mut self.found);
             }
         }
-        if commit <= start {
-            let same = &writers.same;
-            found.meet(*most, key, same.len(), same.iter().map(|&other| (other, transaction)));
-        }
-        writers.same.push(transaction);
     }
 }
 
@@ -349,43 +294,4 @@ impl Frontier {
     fn seen_by(&self, transaction: u32) -> Version {
         if self.latest.transaction == transaction { self.before } else { self.latest }
     }
-}
-
-impl Touch {
-    /// As the first touch of a transaction, or as it is if that touched the key before.
-    fn by(self, transaction: u32) -> Self {
-        if self.stamp == transaction + 1 { self } else { Self { stamp: transaction + 1, ..UNTOUCHED } }
-    }
-}
-
-impl Writers {
-    fn begin(&mut self, transaction: u32) {
-        self.ongoing.push(transaction);
-        self.live += 1;
-    }
-
-    /// Somebody commits `now`, who was under way or not; those who ended are forgotten when they are many.
-    fn end(&mut self, was_ongoing: bool, now: Timestamp, is_ongoing: &[bool]) {
-        self.live -= u32::from(was_ongoing);
-        if self.ongoing.len() > 2 * self.live as usize + 8 {
-            self.ongoing.retain(|&other| is_ongoing[other as usize]);
-        }
-        if self.at != now {
-            self.same.clear();
-            self.at = now;
-        }
-    }
-}
-
-impl Found {
-    /// So many conflicts on a key, of which these are the first.
-    fn meet(&mut self, most: usize, key: u32, count: usize, pairs: impl Iterator<Item = (u32, u32)>) {
-        self.conflict_count += count as u64;
-        let room = most.saturating_sub(self.conflicts.len());
-        self.conflicts.extend(pairs.take(room).map(|(first, second)| Conflict { first, second, key }));
-    }
-}
-
-fn is_concatenation(list: &[Value], seen: &[Value], own: &[Value]) -> bool {
-    list.len() == seen.len() + own.len() && list.starts_with(seen) && list.ends_with(own)
 }
