@@ -1,0 +1,66 @@
+//! How many transactions are under way at once.
+
+use super::spans::Spans;
+use super::{Axis, since};
+use rayon::prelude::*;
+
+/// How many transactions were under way between two instants.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct UnderWay {
+    /// On average over all instants.
+    pub mean: f64,
+    /// Most at one instant; intervals are closed.
+    pub peak: u64,
+}
+
+/// Over the whole time, and in each bucket.
+pub fn under_way(spans: &Spans, axis: Axis) -> (UnderWay, Vec<UnderWay>) {
+    let mut sweep = Sweep { axis, at: 0, now: 0, buckets: vec![(0, 0); axis.buckets()] };
+    for (instant, is_beginning) in events(spans, axis) {
+        sweep.forward_to(instant);
+        sweep.now = if is_beginning { sweep.now + 1 } else { sweep.now - 1 };
+    }
+    let buckets = sweep.buckets;
+    let whole = buckets.iter().fold((0, 0), |(area, peak), bucket| (area + bucket.0, peak.max(bucket.1)));
+    let by_bucket = buckets.iter().zip(0..).map(|(&bucket, place)| {
+        let start = place * axis.width;
+        of(bucket, axis.width.min(axis.length - start))
+    });
+    (of(whole, axis.length), by_bucket.collect())
+}
+
+fn of((area, peak): (u128, u64), length: u64) -> UnderWay {
+    UnderWay { mean: area as f64 / length as f64, peak }
+}
+
+/// Beginnings, and the instants after ends, since the first instant; these come first where both meet.
+fn events(spans: &Spans, axis: Axis) -> Vec<(u64, bool)> {
+    let both = spans.all.iter().filter_map(|span| span.both());
+    let mut events: Vec<(u64, bool)> = both
+        .flat_map(|(began, ended)| [(since(axis.first, began), true), (since(axis.first, ended) + 1, false)])
+        .collect();
+    events.par_sort_unstable();
+    events
+}
+
+struct Sweep {
+    axis: Axis,
+    at: u64,
+    now: u64,
+    /// Transactions under way, added up over instants, and the most at once.
+    buckets: Vec<(u128, u64)>,
+}
+
+impl Sweep {
+    /// Passes the time until `instant` with what is under way now.
+    fn forward_to(&mut self, instant: u64) {
+        while self.at < instant {
+            let place = self.at / self.axis.width;
+            let stop = (place + 1).saturating_mul(self.axis.width).min(instant);
+            let (area, peak) = &mut self.buckets[place as usize];
+            *area += u128::from(self.now) * u128::from(stop - self.at);
+            *peak = (*peak).max(self.now);
+            self.at = stop;
+        }
+    }
+}
