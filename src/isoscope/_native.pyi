@@ -274,8 +274,8 @@ class Graph:
 
 # Median, 95th and 99th percentile, longest.
 _Latency: TypeAlias = list[int]
-# Mean and peak.
-_UnderWay: TypeAlias = tuple[float, int]
+# Added up over instants, and the most at once.
+_UnderWay: TypeAlias = tuple[int, int]
 # Transactions by status, latency of the committed ones, under way.
 _Bucket: TypeAlias = tuple[tuple[int, int, int], _Latency | None, _UnderWay]
 # Clock; first instant, length and width of a bucket; transactions without an instant, and without both ends;

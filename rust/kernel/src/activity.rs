@@ -20,7 +20,7 @@ use spans::Spans;
 pub type Quantiles = [u64; 4];
 
 /// What went on between two instants.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Transactions by [`Status`].
     pub ended: [u64; 3],

@@ -5,32 +5,26 @@ use super::{Axis, since};
 use rayon::prelude::*;
 
 /// How many transactions were under way between two instants.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnderWay {
-    /// On average over all instants.
-    pub mean: f64,
+    /// Added up over all instants: divided by their number, the mean.
+    pub total: u128,
     /// Most at one instant; intervals are closed.
     pub peak: u64,
 }
 
 /// Over the whole time, and in each bucket.
 pub fn under_way(spans: &Spans, axis: Axis) -> (UnderWay, Vec<UnderWay>) {
-    let mut sweep = Sweep { axis, at: 0, now: 0, buckets: vec![(0, 0); axis.buckets()] };
+    let mut sweep = Sweep { axis, at: 0, now: 0, buckets: vec![UnderWay::default(); axis.buckets()] };
     for (instant, is_beginning) in events(spans, axis) {
         sweep.forward_to(instant);
         sweep.now = if is_beginning { sweep.now + 1 } else { sweep.now - 1 };
     }
-    let buckets = sweep.buckets;
-    let whole = buckets.iter().fold((0, 0), |(area, peak), bucket| (area + bucket.0, peak.max(bucket.1)));
-    let by_bucket = buckets.iter().zip(0..).map(|(&bucket, place)| {
-        let start = place * axis.width;
-        of(bucket, axis.width.min(axis.length - start))
+    let whole = sweep.buckets.iter().fold(UnderWay::default(), |sum, bucket| UnderWay {
+        total: sum.total + bucket.total,
+        peak: sum.peak.max(bucket.peak),
     });
-    (of(whole, axis.length), by_bucket.collect())
-}
-
-fn of((area, peak): (u128, u64), length: u64) -> UnderWay {
-    UnderWay { mean: area as f64 / length as f64, peak }
+    (whole, sweep.buckets)
 }
 
 /// Beginnings, and the instants after ends, since the first instant; these come first where both meet.
@@ -47,8 +41,7 @@ struct Sweep {
     axis: Axis,
     at: u64,
     now: u64,
-    /// Transactions under way, added up over instants, and the most at once.
-    buckets: Vec<(u128, u64)>,
+    buckets: Vec<UnderWay>,
 }
 
 impl Sweep {
@@ -57,9 +50,9 @@ impl Sweep {
         while self.at < instant {
             let place = self.at / self.axis.width;
             let stop = (place + 1).saturating_mul(self.axis.width).min(instant);
-            let (area, peak) = &mut self.buckets[place as usize];
-            *area += u128::from(self.now) * u128::from(stop - self.at);
-            *peak = (*peak).max(self.now);
+            let bucket = &mut self.buckets[place as usize];
+            bucket.total += u128::from(self.now) * u128::from(stop - self.at);
+            bucket.peak = bucket.peak.max(self.now);
             self.at = stop;
         }
     }
