@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isoscope import __version__
+from isoscope import __version__, levels
 from isoscope.explain import shown
 from isoscope.explain.phrases import duration
 from isoscope.levels import Level
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Run"]
 
 _ABSENT = "-"
+_IN_NEITHER = [_ABSENT, _ABSENT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,8 @@ class Comparison:
             "\n".join(paragraph(line, width=width) for line in self._said()),
             _table(["level", "A", "B"], self._level_rows(), width),
             _table(["anomaly", "A", "B"], self._anomaly_rows(), width),
-            _table(["", "A", "B"], list(self._numbers()), width),
+            _table(["", "A", "B"], [row for row in self._numbers() if row[1:] != _IN_NEITHER], width),
+            paragraph(self._not_compared(), width=width),
         ]
         return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -100,8 +102,8 @@ class Comparison:
         """Who keeps what the other breaks; levels that are known for neither or alike are counted."""
         both = self._levels()
         for (a, b), sentence in _SENTENCES.items():
-            if levels := [str(level) for level, outcomes in both.items() if outcomes == (a, b)]:
-                yield sentence.format(levels=", ".join(levels))
+            if found := [level for level, outcomes in both.items() if outcomes == (a, b)]:
+                yield sentence.format(levels=_deciding(found, is_broken=Outcome.VIOLATED in (a, b)))
         alike = [a for a, b in both.values() if a is b]
         if len(alike) == len(both):
             yield "A and B agree on every level."
@@ -126,6 +128,10 @@ class Comparison:
         for name, number in _NUMBERS.items():
             yield [name, *(number(run.activity) or _ABSENT for run in (self.a, self.b))]
 
+    def _not_compared(self) -> str:
+        names = [row[0] for row in self._numbers() if row[1:] == _IN_NEITHER]
+        return f"in neither run: {'; '.join(names)}" if names else ""
+
 
 #: What two answers that differ mean.
 _SENTENCES: Mapping[tuple[Outcome | None, Outcome | None], str] = {
@@ -138,6 +144,14 @@ _SENTENCES: Mapping[tuple[Outcome | None, Outcome | None], str] = {
     (Outcome.HOLDS, Outcome.UNKNOWN): "A keeps {levels}; whether B does is unknown.",
     (Outcome.UNKNOWN, Outcome.HOLDS): "B keeps {levels}; whether A does is unknown.",
 }
+
+
+def _deciding(found: Sequence[Level], *, is_broken: bool) -> str:
+    """The weakest of levels that are broken, the strongest of those that are kept; the rest are counted."""
+    first = levels.weakest(found) if is_broken else levels.strongest(found)
+    rest = len(found) - len(first)
+    more = f" and so {rest} {'stronger' if is_broken else 'weaker'} level{'s' if rest > 1 else ''}"
+    return ", ".join(first) + (f",{more}" if rest else "")
 
 
 def _evidence(run: Run) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["render_plot"]
 
 WIDTH, HEIGHT, HEAD = 470, 250, 64
-_FRAME = Frame(left=62, right=WIDTH - 76, top=58, bottom=HEIGHT - 46)
+_FRAME = Frame(left=62, right=WIDTH - 82, top=58, bottom=HEIGHT - 46)
 _STYLES = ("", "second", "third", "fourth")
 #: Labels at the ends of lines keep so far apart.
 _GAP = 12
@@ -165,7 +165,7 @@ def _distribution(activity: Activity) -> _Panel:
     column = (frame.right - frame.left) / len(activity.keys_by_use)
     for place, keys in enumerate(activity.keys_by_use):
         x = frame.left + place * column
-        if place % (1 + len(activity.keys_by_use) // 12) == 0:
+        if place % (1 + len(activity.keys_by_use) // 14) == 0:
             label = f"{2**place:,}"
             marks.append(text(x + column / 2, frame.bottom + 14, label, style="small", anchor="middle"))
         if keys:
