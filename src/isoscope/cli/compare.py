@@ -37,7 +37,7 @@ def command(
     initial: Initial | None,
     as_json: bool,
 ) -> int:
-    """Compare two runs: verdicts, anomalies, abort rate, latency, throughput, contention.
+    """Compare two runs: verdicts, anomalies, latency, throughput.
 
     A is the run to compare with, B the new one. Without --level, every level that the evidence of one of
     them speaks of; the tables show the levels on which they differ.
