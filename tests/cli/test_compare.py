@@ -108,9 +108,21 @@ def test_stats_say_what_went_on_and_draw_it(tmp_path: Path) -> None:
     assert "time             2 transactions by order of appearance\n" in done.out
     assert "latency          needs intervals on the client's clock; this history has no times\n" in done.out
     assert "did not commit   aborted 50 %, indeterminate 0 %\n" in done.out
-    assert "busiest keys     1 (1 writers, 1 readers)\n" in done.out
+    assert "busiest keys     1 (1 writer, 1 reader)\n" in done.out
     assert (tmp_path / "bad.svg").read_text().startswith("<svg ")
     assert "latency" not in run("stats", "bad.txt", "--plot", "bad.svg").out
+
+
+def test_the_order_of_events_tells_who_was_under_way_and_no_latency(tmp_path: Path) -> None:
+    events = [("invoke", 0), ("invoke", 1), ("ok", 0), ("info", 1)]
+    lines = (
+        f"{{:type :{kind}, :process {process}, :value [[:append :x {process}]]}}" for kind, process in events
+    )
+    (tmp_path / "h.edn").write_text("\n".join(lines))
+    out = run("stats", "h.edn", "--activity").out
+    assert "time             4 events by the order of invocations and completions\n" in out
+    assert "under way        mean 1.5, peak 2\n" in out
+    assert "did not commit   aborted 0 %, indeterminate 50 %\n" in out
 
 
 def test_stats_have_every_number_that_the_charts_show_as_json() -> None:

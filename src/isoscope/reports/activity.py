@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     from isoscope.activity import Activity, Latency, UnderWay
 
-__all__ = ["activity_document", "activity_lines", "extent", "latency", "missing", "percent", "under_way"]
+__all__ = [
+    "activity_document",
+    "activity_lines",
+    "count",
+    "extent",
+    "latency",
+    "missing",
+    "percent",
+    "under_way",
+]
 
 #: What an instant is by each clock.
 UNITS = {
@@ -71,7 +80,7 @@ def activity_lines(activity: Activity) -> Iterator[tuple[str, str]]:
     rates = (f"{status} {percent(activity.share(status))}" for status in ("aborted", "indeterminate"))
     yield "did not commit", ", ".join(rates)
     busiest = (
-        f"{shown(used.key)} ({used.writers:,} writers, {used.readers:,} readers)"
+        f"{shown(used.key)} ({count(used.writers, 'writer')}, {count(used.readers, 'reader')})"
         for used in activity.keys[:3]
     )
     yield "busiest keys", ", ".join(busiest) or "none"
@@ -96,12 +105,15 @@ def missing(activity: Activity) -> dict[str, str]:
 
 def extent(activity: Activity) -> str:
     """How long it took and by whose clock."""
-    how_long = f"{activity.length:,} {UNITS[activity.clock]}"
+    how_long = count(activity.length, UNITS[activity.clock].removesuffix("s"))
     if activity.clock is Clock.CLIENT:
         how_long = duration(activity.length)
-    lost = f"; {activity.untimed:,} transactions have no time" if activity.untimed else ""
-    no_end = f"; {activity.open:,} have no known beginning or end" if _some_are_open(activity) else ""
-    return f"{how_long} {_BY[activity.clock]}{lost}{no_end}"
+    said = [f"{how_long} {_BY[activity.clock]}"]
+    if activity.untimed:
+        said.append(f"{count(activity.untimed, 'transaction')} without a time")
+    if activity.clock is not Clock.APPEARANCE and activity.open > activity.untimed:
+        said.append(f"{activity.open - activity.untimed:,} without a known beginning or end")
+    return "; ".join(said)
 
 
 def latency(found: Latency | None) -> str:
@@ -117,10 +129,11 @@ def under_way(found: UnderWay | None) -> str:
     return "unknown" if found is None else f"mean {found.mean:,.1f}, peak {found.peak:,}"
 
 
+def count(number: int, what: str) -> str:
+    """`1 key`, `2,000 keys`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def percent(share: float | None) -> str:
     """`4.2 %`, with at most three digits that count."""
     return "unknown" if share is None else f"{100 * share:.3g} %"
-
-
-def _some_are_open(activity: Activity) -> bool:
-    return activity.clock is not Clock.APPEARANCE and activity.open > activity.untimed

@@ -119,7 +119,7 @@ def _shares(activity: Activity) -> _Panel:
         return _empty(title, "no transaction was recorded")
     rates = {status: words.percent(activity.share(status)) for status in ("aborted", "indeterminate")}
     says = ", ".join(f"{status} {rate}" for status, rate in rates.items())
-    seen = [status for status in rates if activity.total(status)] or ["aborted"]
+    seen = [status for status in rates if status == "aborted" or activity.total(status)]
     values = {status: [_share(bucket, status) for bucket in activity.buckets] for status in seen}
     return _Panel(title, says, list(_over_time(activity, values, words.percent)))
 
@@ -175,8 +175,8 @@ def _distribution(activity: Activity) -> _Panel:
             marks.append(text(x + column / 2, top - 3, short(keys), style="small", anchor="middle"))
     across = "transactions that use a key: this many or more, up to the next"
     marks.append(text((frame.left + frame.right) / 2, frame.bottom + 32, across, anchor="middle"))
-    total = sum(activity.keys_by_use)
-    return _Panel(title, f"how many of {total:,} keys are used by how many transactions; log scale", marks)
+    total = words.count(sum(activity.keys_by_use), "key")
+    return _Panel(title, f"how many of {total} are used by how many transactions; log scale", marks)
 
 
 def _empty(title: str, why: str) -> _Panel:
