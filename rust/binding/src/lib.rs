@@ -1,5 +1,6 @@
 //! `isoscope._native`: checks arguments, releases the GIL, calls one kernel.
 
+mod activity;
 mod build;
 mod columns;
 mod generate;
@@ -40,6 +41,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<read::Reader>()?;
     module.add_class::<build::Builder>()?;
     module.add_class::<tables::TableReader>()?;
+    module.add_function(wrap_pyfunction!(activity::activity, module)?)?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod builder;
 pub mod by_key;
 pub mod cancel;

@@ -22,6 +22,7 @@ BAD_INPUT = 2
 #: Commands and what they do, here so that `--help` need not import them.
 COMMANDS = {
     "check": "Check recorded histories against isolation levels",
+    "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
     "convert": "Convert a history to another format",
     "demo": "Generate histories, check them and show what a violation looks like",
     "explain": "Explain an anomaly, with a small history that shows it",

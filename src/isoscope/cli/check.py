@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import __version__, checkers, formats, levels
+from isoscope import __version__, checkers, formats
 from isoscope.cli import BAD_INPUT
-from isoscope.cli.options import format_option, initial_option
+from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
 from isoscope.reports import Summary, dumps, render_json, render_text
@@ -85,7 +85,7 @@ def command(
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
     """
-    asked = _levels(names)
+    asked = parse_levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
@@ -199,13 +199,6 @@ def _status(report: Report | Search, asked: tuple[Level, ...]) -> int:
 def _worst(statuses: Iterable[int]) -> int:
     found = set(statuses)
     return next((status for status in (BAD_INPUT, VIOLATED, UNDECIDED) if status in found), 0)
-
-
-def _levels(names: tuple[str, ...]) -> tuple[Level, ...]:
-    try:
-        return tuple(dict.fromkeys(levels.parse(name) for name in names))
-    except ValueError as error:
-        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
 
 
 def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:

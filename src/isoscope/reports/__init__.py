@@ -1,7 +1,21 @@
 """Verdicts in, text out: for people and for machines."""
 
+from isoscope.reports.activity import activity_document, activity_lines
+from isoscope.reports.compare import Comparison
 from isoscope.reports.json import document, dumps, render_json
+from isoscope.reports.plot import render_plot
 from isoscope.reports.summary import Summary
 from isoscope.reports.text import paragraph, render_text
 
-__all__ = ["Summary", "document", "dumps", "paragraph", "render_json", "render_text"]
+__all__ = [
+    "Comparison",
+    "Summary",
+    "activity_document",
+    "activity_lines",
+    "document",
+    "dumps",
+    "paragraph",
+    "render_json",
+    "render_plot",
+    "render_text",
+]
