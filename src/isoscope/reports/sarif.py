@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -81,9 +82,14 @@ def _note(level: str, text: str, path: str) -> dict[str, Any]:
 def _results(result: Result, asked: Sequence[Level]) -> Iterator[dict[str, Any]]:
     if isinstance(result, Unreadable):
         return
+    places, prints = _Places(result), Counter[str]()
     for finding in findings(result, asked):
         for anomaly in finding.anomalies:
-            yield _Places(result).result(finding, anomaly)
+            mark = _fingerprint(anomaly)
+            # A transaction may have read the same twice.
+            prints[mark] += 1
+            fingerprints = {"isoscope/v1": f"{mark}:{prints[mark]}"}
+            yield {**places.result(finding, anomaly), "partialFingerprints": fingerprints}
 
 
 class _Places:
@@ -104,7 +110,6 @@ class _Places:
             "relatedLocations": [
                 self._operation(one, number) for number, one in enumerate(witnesses) if number
             ],
-            "partialFingerprints": {"isoscope/v1": _fingerprint(anomaly)},
             "properties": {"found": finding.count, "levels": [str(level) for level in finding.levels]},
         }
         if circle := one_line(anomaly):

@@ -26,6 +26,7 @@ LIMIT = 2**20
 _ROOM = 200
 #: These mean something in Markdown or HTML; as numbers they mean only themselves, in tables and headings too.
 _SPECIAL = frozenset("\\`*_{}[]<>|#~!$@&\"':")
+_SIZES = ("sessions", "transactions", "operations", "keys")
 _WORDS = {
     Outcome.VIOLATED: ("violated", "found"),
     Outcome.HOLDS: ("holds", "absent"),
@@ -67,9 +68,13 @@ def _fitting(pieces: Sequence[_Piece], room: int) -> set[int]:
 
 def _left_out(pieces: Sequence[_Piece]) -> str:
     anomalies = sum(piece.is_anomaly for piece in pieces)
-    counts = {"histories": len(pieces) - anomalies, "kinds of anomalies": anomalies}
-    what = " and ".join(f"{count:,} {noun}" for noun, count in counts.items() if count)
+    counts = {("history", "histories"): len(pieces) - anomalies, ("anomaly", "anomalies"): anomalies}
+    what = " and ".join(_counted(count, *nouns) for nouns, count in counts.items() if count)
     return f"Left out, because GitHub shows no more than 1 MiB: {what}."
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
@@ -85,11 +90,11 @@ def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
 def _table(report: Report | Search, asked: Sequence[Level]) -> str:
     """Who has which outcome; what decides the exit status is bold."""
     history, is_search = report.history, isinstance(report, Search)
-    sizes = f"{history['transactions']:,} transactions in {history['sessions']:,} sessions"
+    sizes = [_counted(history[noun], noun.removesuffix("s"), noun) for noun in _SIZES]  # type: ignore[arg-type]
     lines = [
         f"### {_inert(str(history['path']))}",
         "",
-        f"{sizes}, {history['operations']:,} operations on {history['keys']:,} keys",
+        ", ".join(sizes),
         "",
         f"| outcome | {'anomalies' if is_search else 'levels'} |",
         "|---|---|",
