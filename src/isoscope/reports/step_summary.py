@@ -60,9 +60,10 @@ def render_step_summary(results: Sequence[Result], *, asked: Sequence[Level] = (
 def _fitting(pieces: Sequence[_Piece], room: int) -> set[int]:
     kept: set[int] = set()
     for place in sorted(range(len(pieces)), key=lambda place: pieces[place].is_anomaly):
-        if pieces[place].size <= room:
-            kept.add(place)
-            room -= pieces[place].size
+        room -= pieces[place].size
+        if room < 0:
+            break
+        kept.add(place)
     return kept
 
 
