@@ -99,7 +99,7 @@ def command(
     outputs = Outputs(junit=junit, sarif=sarif, step_summary=step_summary, asked=asked, timings=timings)
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
-    with outputs.opened(paths):
+    with outputs.opened(histories):
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
         return _worst([_check(read, path, outputs, as_json=as_json) for path in paths])
