@@ -28,7 +28,7 @@ TABLE: dict[str, set[str]] = {
     "reference": {"history", "levels", "verdict"},
     "checkers": {"history", "levels", "verdict", "_native"},
     "explain": {"history", "verdict"},
-    "reports": {"activity", "verdict", "explain", "levels", "__version__"},
+    "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "errors"},
     "collect": {"history", "errors"},
