@@ -9,8 +9,9 @@ import click
 
 from isoscope import checkers, formats
 from isoscope.activity import activity
-from isoscope.cli.check import MINIMUM, VIOLATED
+from isoscope.cli.check import VIOLATED
 from isoscope.cli.options import format_option, initial_option, parse_levels
+from isoscope.levels import MINIMUM
 from isoscope.reports import Comparison, dumps
 from isoscope.reports.compare import Run
 
