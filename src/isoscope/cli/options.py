@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import formats
+from isoscope import formats, levels
+from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import Scalar, Unknown
 
-__all__ = ["format_option", "initial_option", "parse_initial"]
+__all__ = ["format_option", "initial_option", "parse_initial", "parse_level"]
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -42,3 +43,11 @@ def parse_initial(text: str) -> Initial:
         return Initial(value=int(text))
     except ValueError:
         return Initial(value=text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text)
+
+
+def parse_level(_context: click.Context, _option: click.Parameter, name: str | None) -> levels.Level | None:
+    """The level of that name, as the callback of an option."""
+    try:
+        return None if name is None else levels.parse(name)
+    except ValueError as error:
+        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None

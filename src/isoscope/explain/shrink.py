@@ -1,8 +1,9 @@
-"""Shrinking: the smallest part of a history that still breaks what the whole breaks.
+"""Shrinking: a small part of a history that still breaks what the whole breaks.
 
-Delta debugging (Zeller and Hildebrandt 2002) over keys, transactions and operations: halves first, then single
-ones, until nothing can go. `History.part` drops them; whatever breaks a level in a part breaks it in the whole,
-so nothing that is found in the end was made on the way. Cost: a few looks at the whole, then many at little.
+Delta debugging (Zeller and Hildebrandt 2002) over transactions, keys and operations: halves first, then ever
+less, until nothing can go. `History.part` drops them, and whatever breaks a level in a part breaks it in the
+whole (`rust/kernel/src/part.rs` says why): nothing is made on the way. Cost: a few looks at the whole, then
+many at little.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ __all__ = ["shrink"]
 
 
 def shrink(history: History, still_broken: Test, *, near: Iterable[Anomaly] = ()) -> History:
-    """A part of `history` that is still broken, and is not any more without any transaction or operation of it.
+    """A part of `history` that is still broken, and is not without any one transaction or operation.
 
-    With a transaction or a write go the reads that it served. `near` are anomalies of the history: the search
-    starts with the smallest, which spares looking at all of a large history many times. Everything that stays is
-    as it was recorded. Raises ValueError if the history is not broken.
+    With what goes, the reads go that it served; all that stays is as it was recorded. `near` are anomalies of
+    the history: the search starts around the smallest, which spares many looks at all of a large history.
+    Raises ValueError if the history is not broken.
     """
     for start in starts(history, near):
         if still_broken(start):

@@ -21,10 +21,10 @@ __all__ = ["starts"]
 
 def starts(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
     """Parts of the history, ever larger; the last is all of it."""
-    smallest = min(near, key=lambda anomaly: len(anomaly.transactions), default=None)
-    if smallest is not None:
+    named = (sorted(_named(history, anomaly)) for anomaly in near)
+    if smallest := min(filter(None, named), key=len, default=None):
         known = 0
-        for chosen in _circles(history, sorted(_named(history, smallest))):
+        for chosen in _circles(history, smallest):
             if known < len(chosen) < len(history):
                 known = len(chosen)
                 yield history.part(chosen)
@@ -32,12 +32,11 @@ def starts(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
 
 
 def _circles(history: History, chosen: list[int]) -> Iterator[list[int]]:
-    """Those chosen with who served them, twice, and with all who share a key with them."""
-    for _ in range(2):
-        served = servers(history.columns, chosen)
-        yield served
-        yield neighbours(history.columns, chosen)
-        chosen = served
+    """Those chosen and who served them, these and who served them, and all who share a key with the first."""
+    served = servers(history.columns, chosen)
+    yield served
+    yield servers(history.columns, served)
+    yield neighbours(history.columns, chosen)
 
 
 def _named(history: History, anomaly: Anomaly) -> set[int]:
