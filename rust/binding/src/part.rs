@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 /// The part with these transactions, `without` these operations and what goes with them.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
 pub fn part(
     py: Python<'_>,
     columns: &Columns,
@@ -27,6 +28,7 @@ pub fn part(
 
 /// These transactions and everybody who must stay if all their reads are to.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
 pub fn servers(py: Python<'_>, columns: &Columns, transactions: Vec<u32>) -> PyResult<Vec<u32>> {
     check(columns, &transactions)?;
     interruptible(py, |cancel| kernel::servers(columns.history(), columns.judged(cancel), &transactions))
@@ -34,6 +36,7 @@ pub fn servers(py: Python<'_>, columns: &Columns, transactions: Vec<u32>) -> PyR
 
 /// These transactions and everybody with an operation on one of their keys.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
 pub fn neighbours(py: Python<'_>, columns: &Columns, transactions: Vec<u32>) -> PyResult<Vec<u32>> {
     check(columns, &transactions)?;
     Ok(py.detach(|| kernel::neighbours(columns.history(), &transactions)))

@@ -19,8 +19,8 @@ pub fn supported(history: &History, judgement: &Judgement, stay: &[bool], withou
         drop_own_reads(history, transaction, &mut kept);
     }
     let left = Left::new(history, judgement, &kept);
-    for operation in 0..kept.len() {
-        kept[operation] = kept[operation] && left.supports(operation);
+    for (operation, stays) in kept.iter_mut().enumerate() {
+        *stays = *stays && left.supports(operation);
     }
     drop_contradicting(judgement, &mut kept);
     kept
@@ -97,32 +97,32 @@ struct Left<'h> {
     history: &'h History,
     lost: HashSet<(u32, Value)>,
     keys: Vec<Key>,
+    deleted: HashSet<u32>,
+    mixed: HashSet<u32>,
     /// Whether some key has lost a write and still has an operation.
     is_any_partial: bool,
 }
 
-/// What is left of one key.
+/// How many operations on one key stay and go, and how many writes go.
 #[derive(Clone, Copy, Default)]
 struct Key {
-    is_left: bool,
-    has_lost: bool,
-    has_lost_write: bool,
-    /// Its reads go, whatever they show.
-    is_unclear: bool,
+    left: u32,
+    lost: u32,
+    lost_writes: u32,
 }
 
 impl<'h> Left<'h> {
     fn new(history: &'h History, judgement: &Judgement, kept: &[bool]) -> Self {
-        let keys = vec![Key::default(); history.keys.len()];
-        let mut left = Self { history, lost: HashSet::new(), keys, is_any_partial: false };
+        let mut left = Self {
+            history,
+            lost: HashSet::new(),
+            keys: vec![Key::default(); history.keys.len()],
+            deleted: judgement.deleted_keys.iter().copied().collect(),
+            mixed: judgement.mixed_keys.iter().copied().collect(),
+            is_any_partial: false,
+        };
         left.look(kept);
-        for &key in &judgement.deleted_keys {
-            left.keys[key as usize].is_unclear |= left.keys[key as usize].has_lost_write;
-        }
-        for &key in &judgement.mixed_keys {
-            left.keys[key as usize].is_unclear |= left.keys[key as usize].has_lost;
-        }
-        left.is_any_partial = left.keys.iter().any(|key| key.has_lost_write && key.is_left);
+        left.is_any_partial = left.keys.iter().any(|key| key.lost_writes > 0 && key.left > 0);
         left
     }
 
@@ -132,12 +132,12 @@ impl<'h> Left<'h> {
         for (operation, &number) in columns.keys.iter().enumerate().filter(|&(_, &key)| key != NO_KEY) {
             let key = &mut self.keys[number as usize];
             if kept[operation] {
-                key.is_left = true;
+                key.left += 1;
                 continue;
             }
-            key.has_lost = true;
+            key.lost += 1;
             if columns.kinds[operation].installs() {
-                key.has_lost_write = true;
+                key.lost_writes += 1;
                 let pair = (number, columns.values[operation]);
                 if seen.contains(&pair) {
                     self.lost.insert(pair);
@@ -146,16 +146,22 @@ impl<'h> Left<'h> {
         }
     }
 
+    /// Whether reads of the key go, whatever they show.
+    fn is_unclear(&self, number: u32) -> bool {
+        let key = self.keys[number as usize];
+        key.lost_writes > 0 && self.deleted.contains(&number) || key.lost > 0 && self.mixed.contains(&number)
+    }
+
     /// Whether an operation that is a read can stay; any other can.
     fn supports(&self, operation: usize) -> bool {
         let mut is_whole = true;
         match self.history.operations.kinds[operation] {
             Kind::Read => {
                 shown(self.history, operation, |key, value| is_whole &= !self.lost.contains(&(key, value)));
-                is_whole && !self.keys[self.history.operations.keys[operation] as usize].is_unclear
+                is_whole && !self.is_unclear(self.history.operations.keys[operation])
             }
             Kind::RangeRead => {
-                shown(self.history, operation, |key, _| is_whole &= !self.keys[key as usize].has_lost_write);
+                shown(self.history, operation, |key, _| is_whole &= self.keys[key as usize].lost_writes == 0);
                 is_whole && !self.is_any_partial
             }
             _ => true,

@@ -10,8 +10,11 @@ fn number(value: i64) -> Value {
     Value::small(value).unwrap()
 }
 
-/// Transactions of one session each, with operations (kind, key, value).
-fn history(transactions: &[(Status, &[(Kind, i64, i64)])]) -> History {
+/// Kind, key and value.
+type Row = (Kind, i64, i64);
+
+/// Transactions of one session each.
+fn history(transactions: &[(Status, &[Row])]) -> History {
     let mut builder = Builder::new();
     for (id, (status, operations)) in (1..).zip(transactions) {
         let session = builder.session(number(id));
