@@ -18,6 +18,7 @@ from isoscope.recorder import build
 from isoscope.verdict import Anomaly, Outcome
 from isoscope.workloads import Workload, generate
 from tests.reference.histories import histories
+from tests.reference.test_predicates import closed_histories
 from tests.reference.version_histories import version_histories
 from tests.reference.weak_histories import weak_histories
 from tests.strategies import any_histories
@@ -137,7 +138,10 @@ def test_the_shrunk_history_breaks_the_level_as_the_whole_does(history: History)
     assert_within(small, history)
 
 
-@given(data=st.data(), history=st.one_of(weak_histories(), weak_histories(unique=False), version_histories()))
+ANY = st.one_of(weak_histories(), weak_histories(unique=False), version_histories(), closed_histories())
+
+
+@given(data=st.data(), history=ANY)
 def test_a_part_breaks_no_level_that_the_whole_keeps(data: st.DataObject, history: History) -> None:
     numbers = st.integers(0, max(0, history.columns.operations - 1))
     gone = data.draw(st.sets(numbers, max_size=3)) if history.columns.operations else set()
@@ -208,6 +212,18 @@ def test_a_transaction_is_found_by_its_label(transaction_id: Scalar, label: str)
     near = Anomaly(name="thin-air-read", transactions=(label,), keys=("x",))
     assert [t.id for t in shrink(history, is_broken, near=[near])] == [transaction_id]
     assert max(sizes) == 1
+
+
+def test_of_several_anomalies_the_one_that_shows_least_is_the_start() -> None:
+    appends: list[list[tuple[str, str, object]]] = [[("append", "x", value)] for value in range(9)]
+    skewed = [
+        [("read", key, value), ("append", f"{key}'", 1)] for key, value in (("x", [*range(8)]), ("y", []))
+    ]
+    answers = [[("read", f"{key}'", []), ("append", key, 99)] for key in "xy"]
+    history = recorded([*appends[:8], *skewed, *answers])
+    [verdict] = check(history, ["serializable"]).verdicts
+    assert len(verdict.anomalies) == 2
+    assert size(shrink(history, breaks("serializable"), near=verdict.anomalies)) == (2, 4)
 
 
 def test_an_anomaly_that_names_nobody_is_no_start() -> None:

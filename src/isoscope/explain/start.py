@@ -22,13 +22,20 @@ __all__ = ["starts"]
 def starts(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
     """Parts of the history, ever larger; the last is all of it."""
     named = (sorted(_named(history, anomaly)) for anomaly in near)
-    if smallest := min(filter(None, named), key=len, default=None):
+    if smallest := min(filter(None, named), key=lambda numbers: _weight(history, numbers), default=None):
         known = 0
         for chosen in _circles(history, smallest):
             if known < len(chosen) < len(history):
                 known = len(chosen)
                 yield history.part(chosen)
     yield history
+
+
+def _weight(history: History, numbers: list[int]) -> int:
+    """How much may be needed: the transactions, and a writer of everything that they show."""
+    operations = (operation for number in numbers for operation in history.transaction(number).operations)
+    lists = (operation.value for operation in operations if isinstance(operation.value, tuple))
+    return len(numbers) + sum(map(len, lists))
 
 
 def _circles(history: History, chosen: list[int]) -> Iterator[list[int]]:
