@@ -23,7 +23,10 @@ __all__ = [
     "judge_predicates",
     "judge_values",
     "judge_versions",
+    "neighbours",
     "ordered_keys",
+    "part",
+    "servers",
     "table_columns",
 ]
 
@@ -300,3 +303,12 @@ _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int
 
 def judge_predicates(columns: Columns) -> _Predicates:
     """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
+
+def part(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
+    """The part with these transactions, `without` these operations and what goes with them."""
+
+def servers(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and everybody who must stay if all their reads are to."""
+
+def neighbours(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and everybody with an operation on one of their keys."""

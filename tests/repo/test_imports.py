@@ -27,7 +27,7 @@ TABLE: dict[str, set[str]] = {
     "formats": {"history", "errors", "_native"},
     "reference": {"history", "levels", "verdict"},
     "checkers": {"history", "levels", "verdict", "_native"},
-    "explain": {"history", "verdict"},
+    "explain": {"history", "verdict", "_native"},
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "errors"},

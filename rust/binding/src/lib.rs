@@ -6,6 +6,7 @@ mod columns;
 mod generate;
 mod interrupt;
 mod judge;
+mod part;
 mod predicates;
 mod read;
 mod scalar;
@@ -50,6 +51,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;
+    module.add_function(wrap_pyfunction!(part::part, module)?)?;
+    module.add_function(wrap_pyfunction!(part::servers, module)?)?;
+    module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

@@ -19,6 +19,7 @@ pub mod history;
 pub mod index;
 mod mentioned;
 pub mod observations;
+pub mod part;
 pub mod predicates;
 pub mod reads;
 pub mod value;

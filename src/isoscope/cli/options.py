@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
 
-__all__ = ["format_option", "initial_option", "parse_initial", "parse_levels"]
+__all__ = ["format_option", "initial_option", "parse_initial", "parse_level", "parse_levels"]
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -52,3 +52,8 @@ def parse_levels(names: Iterable[str]) -> tuple[Level, ...]:
         return tuple(dict.fromkeys(levels.parse(name) for name in names))
     except ValueError as error:
         raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
+
+
+def parse_level(_context: click.Context, _option: click.Parameter, name: str | None) -> Level | None:
+    """The level of that name, as the callback of an option."""
+    return None if name is None else parse_levels([name])[0]
