@@ -2,6 +2,7 @@
 
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.summary import Summary
+from isoscope.reports.svg import STYLE, render_svg
 from isoscope.reports.text import paragraph, render_text
 
-__all__ = ["Summary", "document", "dumps", "paragraph", "render_json", "render_text"]
+__all__ = ["STYLE", "Summary", "document", "dumps", "paragraph", "render_json", "render_svg", "render_text"]
