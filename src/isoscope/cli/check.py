@@ -11,6 +11,7 @@ import click
 
 from isoscope import __version__, checkers, formats, levels
 from isoscope.cli import BAD_INPUT
+from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.options import format_option, initial_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
@@ -45,6 +46,7 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
+@drawing_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -58,6 +60,8 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
+    dot: str | None,
+    svg: str | None,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -84,6 +88,7 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.txt --svg pictures
     """
     asked = _levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
@@ -93,17 +98,23 @@ def command(
     if summarise:
         if timings:
             raise UsageError("--summary counts and has no --timings")
+        if dot is not None or svg is not None:
+            raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
         return _summarise(read, paths, as_json=as_json)
     statuses = []
-    for path in paths:
-        try:
-            report = read.report(path)
-        except IsoscopeError as error:
-            _report_error(path, error, as_json=as_json)
-            statuses.append(BAD_INPUT)
-            continue
-        _print(report, as_json=as_json, timings=timings)
-        statuses.append(_status(report, asked))
+    drawings = Drawings(dot, svg, paths)
+    with drawings.opened():
+        for path in paths:
+            try:
+                report = read.report(path)
+            except IsoscopeError as error:
+                _report_error(path, error, as_json=as_json)
+                drawings.add(None)
+                statuses.append(BAD_INPUT)
+                continue
+            _print(report, as_json=as_json, timings=timings)
+            drawings.add(report)
+            statuses.append(_status(report, asked))
     return _worst(statuses)
 
 

@@ -1,8 +1,21 @@
 """Verdicts in, text out: for people and for machines."""
 
+from isoscope.reports.dot import render_dot
+from isoscope.reports.examples import examples
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.summary import Summary
 from isoscope.reports.svg import STYLE, render_svg
 from isoscope.reports.text import paragraph, render_text
 
-__all__ = ["STYLE", "Summary", "document", "dumps", "paragraph", "render_json", "render_svg", "render_text"]
+__all__ = [
+    "STYLE",
+    "Summary",
+    "document",
+    "dumps",
+    "examples",
+    "paragraph",
+    "render_dot",
+    "render_json",
+    "render_svg",
+    "render_text",
+]

@@ -20,23 +20,24 @@ __all__ = ["inert", "measure", "operation", "shortened"]
 _KEY, _VALUE = 16, 22
 #: A letter of a monospaced font of 12 pixels, and of a proportional one.
 _MONOSPACED, _PROPORTIONAL = 7.3, 6.9
+_VERBS = {"read": "read", "write": "wrote", "insert": "inserted"}
 _NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
 
 
 def operation(witness: Witness) -> str:
-    """What an operation did, on a short line."""
+    """What an operation did, on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
     key, value = shortened(shown(witness.key), _KEY), shortened(shown(witness.value), _VALUE)
     match witness.kind:
-        case "begin" | "commit" | "abort":
-            return witness.kind
+        case "read" | "write" | "insert":
+            return f"{_VERBS[witness.kind]} {key} = {value}"
         case "range-read":
-            return f"read by predicate {value}"
+            return f"read by a predicate {value}"
         case "append":
-            return f"append {value} to {key}"
+            return f"appended {value} to {key}"
         case "delete":
-            return f"delete {key}"
+            return f"deleted {key}"
         case kind:
-            return f"{kind} {key} = {value}"
+            return kind
 
 
 def shortened(text: str, longest: int) -> str:

@@ -155,7 +155,7 @@ def _facing(plans: Sequence[Plan], edges: Sequence[Edge]) -> defaultdict[Edge, l
         first, second = sorted((each.start, each.end), key=place.__getitem__)
         if (first[1], second[1]) == (RIGHT, LEFT):
             ends = 2 * _STUB if each.direct else 0
-            found[second].append((first, measure(each.link.label) + 8 + ends))
+            found[second].append((first, measure(each.link.label, size=13) + 8 + ends))
     return found
 
 
@@ -243,7 +243,7 @@ class _Drawing:
         return Level(low, high, room, ((first, start), (second, end)))
 
     def _centred(self, each: Plan, low: int, high: int) -> tuple[int, int]:
-        width = measure(each.link.label) + 8
+        width = measure(each.link.label, size=13) + 8
         return max(self.across.left, (low + high - width) // 2), width
 
     def _comes_from(self, each: Plan, part: int) -> int:

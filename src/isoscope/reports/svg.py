@@ -201,7 +201,8 @@ def _sample(kind: str, text: Text) -> str:
 
 
 def _label(text: Text) -> str:
-    return f'<text x="{text.area.x + 4}" y="{_middle(text.area)}">{_escaped(text.text)}</text>'
+    x = text.area.x + text.area.width // 2
+    return f'<text x="{x}" y="{_middle(text.area)}" text-anchor="middle">{_escaped(text.text)}</text>'
 
 
 def _text(text: Text, *, name: str = "") -> str:
