@@ -27,8 +27,8 @@ def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--dot", metavar="FILE", help="Also write the counterexamples as graphs for Graphviz."),
         click.option("--svg", metavar="OUT",
-                     help="Also draw the counterexamples: into the folder OUT, or the first one as OUT if that "
-                     "ends in .svg."),
+                     help="Also draw the counterexamples: into the folder OUT, or the first one as OUT if "
+                     "that ends in .svg."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
