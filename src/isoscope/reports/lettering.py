@@ -10,11 +10,12 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
+from isoscope.explain.phrases import key_in_words
 
 if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
-__all__ = ["inert", "measure", "operation", "shortened"]
+__all__ = ["inert", "key", "measure", "operation", "shortened"]
 
 #: Letters of a key, and of a value, in a picture.
 _KEY, _VALUE = 16, 22
@@ -26,18 +27,23 @@ _NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
 
 def operation(witness: Witness) -> str:
     """What an operation did, on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
-    key, value = shortened(shown(witness.key), _KEY), shortened(shown(witness.value), _VALUE)
+    name, value = key(witness.key), shortened(shown(witness.value), _VALUE)
     match witness.kind:
         case "read" | "write" | "insert":
-            return f"{_VERBS[witness.kind]} {key} = {value}"
+            return f"{_VERBS[witness.kind]} {name} = {value}"
         case "range-read":
             return f"read by a predicate {value}"
         case "append":
-            return f"appended {value} to {key}"
+            return f"appended {value} to {name}"
         case "delete":
-            return f"deleted {key}"
+            return f"deleted {name}"
         case kind:
             return kind
+
+
+def key(name: object) -> str:
+    """A key: a bare number would read like a value."""
+    return shortened(key_in_words(name), _KEY)
 
 
 def shortened(text: str, longest: int) -> str:

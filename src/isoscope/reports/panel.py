@@ -176,7 +176,6 @@ class _Drawing:
     across: _Across
     lanes: list[int] = field(default_factory=list)
     track: dict[tuple[int, int], int] = field(default_factory=dict)
-    used: Counter[tuple[Edge, int | None]] = field(default_factory=Counter)
 
     def panel(self, top: int) -> Panel:
         """The panel below `top`."""

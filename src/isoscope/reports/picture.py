@@ -9,8 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
-from isoscope.explain import shown
-from isoscope.reports.lettering import measure, shortened
+from isoscope.reports.lettering import key, measure, shortened
 from isoscope.reports.links import closing, links
 from isoscope.reports.panel import GAP, draw_panel
 from isoscope.reports.shapes import Area, Picture, Text
@@ -105,9 +104,8 @@ def circles(anomaly: Anomaly) -> Iterator[tuple[str, tuple[Link, ...]]]:
 
 
 def _supposed(step: Step) -> str:
-    key = shortened(shown(step.key), 16)
     before, after = (shortened(label, 24) for label in (step.before, step.after))
-    return f"if the version of {before} comes before that of {after} in {key}:"
+    return f"if the version of {before} comes before that of {after} in {key(step.key)}:"
 
 
 def _panel(
