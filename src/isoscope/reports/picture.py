@@ -9,9 +9,10 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
+from isoscope.reports.across import GAP
 from isoscope.reports.lettering import key, measure, shortened
 from isoscope.reports.links import closing, links
-from isoscope.reports.panel import GAP, draw_panel
+from isoscope.reports.panel import draw_panel
 from isoscope.reports.shapes import Area, Picture, Text
 from isoscope.verdict import START, Participant
 

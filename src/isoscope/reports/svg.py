@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message
+from isoscope.reports.cards import PADDING
 from isoscope.reports.lettering import inert, measure
 from isoscope.reports.picture import draw
 from isoscope.reports.shapes import Area
@@ -76,7 +77,6 @@ _LEFTWARD = re.compile(
 )
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
 _ROUND = 6
-_PADDING = 9
 
 
 def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
@@ -159,7 +159,7 @@ def _operation(box: Box, row: Row) -> str:
     place = "" if row.index is None else f' data-operation="{_escaped(box.transaction)}:{row.index}"'
     name = "operation matters" if row.matters else "operation"
     inner = Area(x=row.area.x + 3, y=row.area.y + 1, width=row.area.width - 6, height=row.area.height - 2)
-    text = f'<text x="{row.area.x + _PADDING}" y="{_middle(row.area)}">{_written(row.text)}</text>'
+    text = f'<text x="{row.area.x + PADDING}" y="{_middle(row.area)}">{_written(row.text)}</text>'
     return f'<g class="{name}"{place}>{_rect(inner)}{text}</g>'
 
 
