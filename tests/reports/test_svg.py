@@ -10,11 +10,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
+import isoscope
 from isoscope.checkers import check
 from isoscope.explain import message
 from isoscope.history import Term
 from isoscope.reports import STYLE, render_svg
 from tests.recorded import record
+from tests.repo.test_files import ROOT
 from tests.reports.pictured import CASES, HOSTILE, HOSTILE_TERMS, anomaly_of, circle, shown
 from tests.strategies import histories
 
@@ -55,6 +57,18 @@ def test_any_picture_is_well_formed_and_the_same_every_time(history: History) ->
     for anomaly in shown(check(history)):
         assert parsed(anomaly) is not None
         assert render_svg(anomaly) == render_svg(replace(anomaly))
+
+
+def test_the_picture_in_the_documentation_is_what_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its place in the input is part of it, so it is drawn where the page says; `--svg` writes it anew."""
+    page = ROOT / "docs" / "how-to" / "draw-a-counterexample.md"
+    monkeypatch.chdir(tmp_path)
+    lines = re.findall(r"^> ({.*})$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    (tmp_path / "doctors.edn").write_text("\n".join(lines) + "\n")
+    [anomaly] = shown(check(isoscope.load("doctors.edn"), ["serializable"]))
+    assert render_svg(anomaly) == (page.parent / "write-skew.svg").read_text(encoding="utf-8")
 
 
 def test_everything_can_be_found_by_a_page() -> None:

@@ -6,6 +6,7 @@ Widths are of the widest usual fonts, so that no text leaves its place whichever
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ def inert(text: str) -> str:
     return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
 
 
+@lru_cache(maxsize=4096)
 def measure(text: str, *, size: int = 12, monospaced: bool = False) -> int:
     """Pixels that a text takes at most; wide characters count double."""
     letters = map(_monospaced if monospaced else _proportional, text)
