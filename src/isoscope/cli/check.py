@@ -11,6 +11,7 @@ import click
 
 from isoscope import __version__, checkers, formats
 from isoscope.cli import BAD_INPUT
+from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
@@ -47,6 +48,7 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
 @output_options
+@drawing_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -63,6 +65,8 @@ def command(
     junit: str | None,
     sarif: str | None,
     step_summary: bool,
+    dot: str | None,
+    svg: str | None,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -90,6 +94,7 @@ def command(
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
         isoscope check history.txt --junit report.xml --step-summary
+        isoscope check history.txt --svg pictures
     """
     asked = parse_levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
@@ -97,12 +102,16 @@ def command(
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
     outputs = Outputs(junit=junit, sarif=sarif, step_summary=step_summary, asked=asked, timings=timings)
+    drawings = Drawings(dot, svg, paths)
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
-    with outputs.opened(histories):
+    if summarise and (dot is not None or svg is not None):
+        raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
+    with outputs.opened(histories), drawings.opened():
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
-        return _worst([_check(read, path, outputs, as_json=as_json) for path in paths])
+        beside = (outputs, drawings)
+        return _worst([_check(read, path, beside, as_json=as_json, timings=timings) for path in paths])
 
 
 def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
@@ -166,16 +175,20 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(read: _Reading, path: str, outputs: Outputs, *, as_json: bool) -> int:
-    """Reports on one history; the exit status that it asks for."""
+def _check(
+    read: _Reading, path: str, beside: Iterable[Outputs | Drawings], *, as_json: bool, timings: bool
+) -> int:
+    """Reports on one history, here and beside; the exit status that it asks for."""
     try:
         report = read.report(path)
     except IsoscopeError as error:
         _report_error(path, error, as_json=as_json)
-        outputs.add(Unreadable(path=path, error=str(error)))
+        for output in beside:
+            output.add(Unreadable(path=path, error=str(error)))
         return BAD_INPUT
-    _print(report, as_json=as_json, timings=outputs.timings)
-    outputs.add(report)
+    _print(report, as_json=as_json, timings=timings)
+    for output in beside:
+        output.add(report)
     return _status(report, read.question.levels)
 
 

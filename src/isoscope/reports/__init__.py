@@ -2,20 +2,27 @@
 
 from isoscope.reports.activity import activity_document, activity_lines
 from isoscope.reports.compare import Comparison
+from isoscope.reports.dot import render_dot
+from isoscope.reports.examples import examples
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.plot import render_plot
 from isoscope.reports.summary import Summary
+from isoscope.reports.svg import STYLE, render_svg
 from isoscope.reports.text import paragraph, render_text
 
 __all__ = [
+    "STYLE",
     "Comparison",
     "Summary",
     "activity_document",
     "activity_lines",
     "document",
     "dumps",
+    "examples",
     "paragraph",
+    "render_dot",
     "render_json",
     "render_plot",
+    "render_svg",
     "render_text",
 ]
