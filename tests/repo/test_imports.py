@@ -27,7 +27,7 @@ TABLE: dict[str, set[str]] = {
     "reference": {"history", "levels", "verdict"},
     "checkers": {"history", "levels", "verdict", "_native"},
     "explain": {"history", "verdict"},
-    "reports": {"verdict", "explain", "levels", "__version__"},
+    "reports": {"verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "errors"},
     "collect": {"history", "errors"},

@@ -1,0 +1,226 @@
+"""One counterexample of the page: the picture, and beside it who did what, each step, the contradiction."""
+
+from __future__ import annotations
+
+import os
+import re
+from html import escape
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from isoscope.explain import because, message, one_line, shown
+from isoscope.levels import weakest
+from isoscope.reports.lettering import inert, operation
+from isoscope.reports.links import MISSED, closing, links
+from isoscope.reports.svg import render_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.levels import Level
+    from isoscope.reports.links import Link
+    from isoscope.verdict import Anomaly, Participant, Step, Witness
+
+__all__ = ["Places", "escaped", "render_article"]
+
+#: More transactions than this have no picture: nobody could read it.
+_MOST_DRAWN = 60
+_PLACE = re.compile(r"(?P<path>.*?):( byte )?(?P<number>\d+)", re.DOTALL)
+#: How the order of two versions is known, where nobody recorded it.
+_KNOWN_BY = {
+    "initial": "Inferred: every key starts with its initial value, so whatever was written came later.",
+    "read-then-write": "Inferred: who reads a version and then writes the key replaces what it read.",
+    "session": "Inferred: of two versions of one session the later one replaces the earlier.",
+    "real-time": "Inferred: the one had been completed before the other was begun.",
+    "supposed": "Supposed: no order of these versions is recorded, so each is tried.",
+}
+_DEMANDED = (
+    "Inferred: a reader that has a write in sight and reads the key from another transaction shows that this "
+    "other one came later."
+)
+
+
+def escaped(text: str) -> str:
+    """The text as HTML: nothing in it is markup, nothing turns the direction of what follows."""
+    return escape(inert(text))
+
+
+class Places:
+    """Places of the input as links from the folder in which the page is; no links if that is None."""
+
+    def __init__(self, path: str, folder: str | None) -> None:
+        self._base = os.path.dirname(path)
+        self._folder = folder
+        self._links: dict[str, str] = {}
+
+    def link(self, place: str) -> str:
+        """`h.txt:3`, which leads to the file; its line is the fragment."""
+        if place not in self._links:
+            self._links[place] = self._link(place)
+        return self._links[place]
+
+    def in_text(self, text: str, places: Sequence[str]) -> str:
+        """A sentence as HTML, with links where it names one of the places."""
+        if not places:
+            return escaped(text)
+        parts = re.split("|".join(f"({re.escape(f'({place})')})" for place in places), text)
+        known = {f"({place})": place for place in places}
+        return "".join(
+            f"({self.link(known[part])})" if part in known else escaped(part) for part in parts if part
+        )
+
+    def _link(self, place: str) -> str:
+        found = _PLACE.fullmatch(place)
+        name = escaped(place.removeprefix(f"{self._base}{os.sep}") if self._base else place)
+        if found is None or self._folder is None:
+            return f'<bdi class="place">{name}</bdi>'
+        try:
+            path = os.path.relpath(found["path"], self._folder or ".")
+        except ValueError:  # on another drive
+            return f'<bdi class="place">{name}</bdi>'
+        href = quote(path.replace(os.sep, "/").encode("utf-8", "surrogateescape"))
+        fragment = "" if " byte " in place else f"#L{found['number']}"
+        return f'<a class="place" href="{"./" if ":" in path else ""}{href}{fragment}"><bdi>{name}</bdi></a>'
+
+
+def render_article(
+    anomaly: Anomaly, *, number: int, count: int, levels: Sequence[Level], meaning: str, places: Places
+) -> str:
+    """The counterexample `number` of `count` that were found; `levels` are those that it breaks."""
+    own = f"{anomaly.name}-{number}"
+    breaks = f" Breaks {', '.join(weakest(levels))}." if levels else ""
+    return "".join(
+        [
+            f'<article class="counterexample" id="{own}" aria-labelledby="{own}-head" tabindex="-1">',
+            f'<header><h3 id="{own}-head">{anomaly.name} <small>{number:,} of {count:,}</small></h3>',
+            f'<p class="meaning">{escaped(meaning)}{breaks}</p></header><div class="sides">',
+            _figure(anomaly, own),
+            '<div class="prose">',
+            *_transactions(anomaly, places),
+            *_proof(anomaly, places),
+            "</div></div></article>",
+        ]
+    )
+
+
+def _figure(anomaly: Anomaly, own: str) -> str:
+    if len(anomaly.participants) > _MOST_DRAWN:
+        return (
+            f'<p class="picture none">{len(anomaly.participants)} transactions are too many for a picture.</p>'
+        )
+    svg = render_svg(anomaly, ids=f"{own}-", styled=False)
+    return f'<figure class="picture" role="region" aria-label="picture" tabindex="0">{svg}</figure>'
+
+
+def _transactions(anomaly: Anomaly, places: Places) -> Iterator[str]:
+    """Who takes part and what each did."""
+    yield '<h4>What each transaction did</h4><ul class="participants">'
+    yield from (_participant(participant, places) for participant in anomaly.participants)
+    yield "</ul>"
+
+
+def _participant(participant: Participant, places: Places) -> str:
+    own = escaped(participant.transaction)
+    facts = [] if participant.session is None else [f"session {escaped(shown(participant.session))}"]
+    facts += [participant.status] if participant.status != "committed" else []
+    if participant.place:
+        facts.append(places.link(participant.place))
+    rows = "".join(_operations(participant, places))
+    return (
+        f'<li data-transaction="{own}"><span class="who"><b><bdi>{own}</bdi></b> {", ".join(facts)}</span>'
+        f'<ol class="operations">{rows}</ol></li>'
+    )
+
+
+def _operations(participant: Participant, places: Places) -> Iterator[str]:
+    """The operations, and between them how many are left out."""
+    after = -1
+    for one in participant.operations:
+        yield _left_out(one.index - after - 1)
+        after = one.index
+        name = "operation matters" if one.index in participant.matters else "operation"
+        own = f"{escaped(participant.transaction)}:{one.index}"
+        place = "" if one.place in ("", participant.place) else f" {places.link(one.place)}"
+        yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(operation(one))}</bdi>{place}</li>'
+    yield _left_out(participant.left_out + len(participant.operations) - after - 1)
+
+
+def _left_out(count: int) -> str:
+    return f'<li class="left-out">{count:,} more</li>' if count > 0 else ""
+
+
+def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
+    """The steps, if there are any, and what is wrong with them."""
+    circle = one_line(anomaly)
+    if anomaly.steps:
+        arrows = {link.step: link for link in links(anomaly.steps)}
+        yield f"<h4>Why</h4>{_circle(circle)}" + '<ol class="steps">'
+        for number, step in enumerate(anomaly.steps):
+            yield _step(step, places, arrows[str(number)])
+        yield "</ol>"
+    missed = next((link for link in closing(anomaly) if link.step == MISSED), None)
+    sentence = places.in_text(message(anomaly), list(dict.fromkeys(_places(anomaly))))
+    yield f'<h4>So</h4><p class="contradiction"{_highlights(missed)}>{sentence}</p>'
+
+
+def _circle(text: str) -> str:
+    return f'<p class="circle"><bdi>{escaped(text)}</bdi></p>' if text else ""
+
+
+def _places(anomaly: Anomaly) -> Iterator[str]:
+    """The places that sentences about the anomaly may name."""
+    yield from (one.place for who in anomaly.participants for one in who.operations if one.place)
+    yield from (witness.place for witness in anomaly.witnesses if witness.place)
+
+
+def _highlights(link: Link | None, *, arrow: bool = True) -> str:
+    """What lights up together with a sentence: its arrow, if it has one, and its operations."""
+    if link is None:
+        return ""
+    operations = " ".join(f"{escaped(who)}:{index}" for who, index in link.operations)
+    step = f' data-step="{link.step}"' if arrow else ""
+    return f' tabindex="0"{step} data-operations="{operations}"'
+
+
+def _step(step: Step, places: Places, link: Link | None = None) -> str:
+    """A step with its reason; an inferred one is opened to see what justifies it."""
+    lit = _highlights(link or links((step,))[0], arrow=link is not None)
+    link = link or links((step,))[0]
+    head = (
+        f"<b><bdi>{escaped(step.before)}</bdi></b> before <b><bdi>{escaped(step.after)}</bdi></b> "
+        f'<span class="relation {step.relation}">{escaped(link.label)}</span>'
+    )
+    places_of = [witness.place for witness in _witnesses(step) if witness.place]
+    reason = places.in_text(f"because {because(step)}.", list(dict.fromkeys(places_of)))
+    if not link.inferred:
+        return f"<li{lit}>{head} {reason}</li>"
+    return (
+        f'<li{lit}><details><summary>{head} <span class="inferred">inferred</span></summary>'
+        f"<p>{_known_by(step)}</p><p>{reason}</p>{_rests_on(step, places)}</details></li>"
+    )
+
+
+def _known_by(step: Step) -> str:
+    if step.relation == "cm":
+        return _DEMANDED
+    if step.source.startswith("assume "):
+        return f"Claimed, not shown by the history: {escaped(step.source.removeprefix('assume '))}."
+    return _KNOWN_BY[step.source]
+
+
+def _rests_on(step: Step, places: Places) -> str:
+    """How one came to the sight of the reader, else the operations that the step rests on."""
+    if step.sight:
+        nested = "".join(_step(one, places) for one in step.sight)
+        return f'<p>How it came into sight:</p><ol class="nested">{nested}</ol>'
+    rows = "".join(
+        f"<li><bdi>{escaped(one.transaction)}: {escaped(operation(one))}</bdi> {places.link(one.place)}</li>"
+        for one in step.witnesses
+    )
+    return f'<p>It rests on:</p><ul class="nested">{rows}</ul>' if rows else ""
+
+
+def _witnesses(step: Step) -> Iterator[Witness]:
+    yield from step.witnesses
+    for one in step.sight:
+        yield from _witnesses(one)
