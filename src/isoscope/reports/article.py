@@ -25,7 +25,10 @@ __all__ = ["Places", "escaped", "render_article"]
 
 #: More transactions than this have no picture: nobody could read it.
 _MOST_DRAWN = 60
-_PLACE = re.compile(r"(?P<path>.*?):( byte )?(?P<number>\d+)", re.DOTALL)
+#: A wider picture stands above the prose instead of beside it.
+_WIDEST = 680
+_PLACE = re.compile(r"(?P<path>.*?):(?P<byte> byte )?(?P<number>\d+)", re.DOTALL)
+_WIDTH = re.compile(r' width="(\d+)"')
 #: How the order of two versions is known, where nobody recorded it.
 _KNOWN_BY = {
     "initial": "Inferred: every key starts with its initial value, so whatever was written came later.",
@@ -49,12 +52,12 @@ class Places:
     """Places of the input as links from the folder in which the page is; no links if that is None."""
 
     def __init__(self, path: str, folder: str | None) -> None:
-        self._base = os.path.dirname(path)
+        self._path = path
         self._folder = folder
         self._links: dict[str, str] = {}
 
     def link(self, place: str) -> str:
-        """`h.txt:3`, which leads to the file; its line is the fragment."""
+        """`line 3`, which leads to the file with the line as the fragment; of several files also the name."""
         if place not in self._links:
             self._links[place] = self._link(place)
         return self._links[place]
@@ -71,16 +74,24 @@ class Places:
 
     def _link(self, place: str) -> str:
         found = _PLACE.fullmatch(place)
-        name = escaped(place.removeprefix(f"{self._base}{os.sep}") if self._base else place)
-        if found is None or self._folder is None:
-            return f'<bdi class="place">{name}</bdi>'
+        if found is None:
+            return f'<bdi class="place">{escaped(place)}</bdi>'
+        path, unit, number = found["path"], "byte" if found["byte"] else "line", found["number"]
+        inside = f"{os.path.relpath(path, self._path)}, " if path != self._path else ""
+        name, where = f"<bdi>{escaped(inside)}{unit} {number}</bdi>", escaped(place)
+        href = self._href(path)
+        if not href:
+            return f'<span class="place" title="{where}">{name}</span>'
+        fragment = "" if found["byte"] else f"#L{number}"
+        return f'<a class="place" title="{where}" href="{href}{fragment}">{name}</a>'
+
+    def _href(self, path: str) -> str:
+        """From the page to the file; nothing if there is no way."""
         try:
-            path = os.path.relpath(found["path"], self._folder or ".")
+            way = "" if self._folder is None else os.path.relpath(path, self._folder or ".")
         except ValueError:  # on another drive
-            return f'<bdi class="place">{name}</bdi>'
-        href = quote(path.replace(os.sep, "/").encode("utf-8", "surrogateescape"))
-        fragment = "" if " byte " in place else f"#L{found['number']}"
-        return f'<a class="place" href="{"./" if ":" in path else ""}{href}{fragment}"><bdi>{name}</bdi></a>'
+            return ""
+        return quote(way.replace(os.sep, "/").encode("utf-8", "surrogateescape"))
 
 
 def render_article(
@@ -89,27 +100,30 @@ def render_article(
     """The counterexample `number` of `count` that were found; `levels` are those that it breaks."""
     own = f"{anomaly.name}-{number}"
     breaks = f" Breaks {', '.join(weakest(levels))}." if levels else ""
+    picture, is_wide = _picture(anomaly, own)
     return "".join(
         [
             f'<article class="counterexample" id="{own}" aria-labelledby="{own}-head" tabindex="-1">',
             f'<header><h3 id="{own}-head">{anomaly.name} <small>{number:,} of {count:,}</small></h3>',
-            f'<p class="meaning">{escaped(meaning)}{breaks}</p></header><div class="sides">',
-            _figure(anomaly, own),
-            '<div class="prose">',
+            f'<p class="meaning">{escaped(meaning)}{breaks}</p></header>',
+            f'<div class="{"stacked" if is_wide else "sides"}">{picture}<div class="prose"><div>',
             *_transactions(anomaly, places),
+            "</div><div>",
             *_proof(anomaly, places),
-            "</div></div></article>",
+            "</div></div></div></article>",
         ]
     )
 
 
-def _figure(anomaly: Anomaly, own: str) -> str:
-    if len(anomaly.participants) > _MOST_DRAWN:
-        return (
-            f'<p class="picture none">{len(anomaly.participants)} transactions are too many for a picture.</p>'
-        )
+def _picture(anomaly: Anomaly, own: str) -> tuple[str, bool]:
+    """The picture, and whether it is too wide to have something beside it."""
+    count = len(anomaly.participants)
+    if count > _MOST_DRAWN:
+        return f'<p class="picture none">{count:,} transactions are too many for a picture.</p>', True
     svg = render_svg(anomaly, ids=f"{own}-", styled=False)
-    return f'<figure class="picture" role="region" aria-label="picture" tabindex="0">{svg}</figure>'
+    width = _WIDTH.search(svg)
+    figure = f'<figure class="picture" role="region" aria-label="picture" tabindex="0">{svg}</figure>'
+    return figure, width is not None and int(width[1]) > _WIDEST
 
 
 def _transactions(anomaly: Anomaly, places: Places) -> Iterator[str]:
@@ -123,8 +137,6 @@ def _participant(participant: Participant, places: Places) -> str:
     own = escaped(participant.transaction)
     facts = [] if participant.session is None else [f"session {escaped(shown(participant.session))}"]
     facts += [participant.status] if participant.status != "committed" else []
-    if participant.place:
-        facts.append(places.link(participant.place))
     rows = "".join(_operations(participant, places))
     return (
         f'<li data-transaction="{own}"><span class="who"><b><bdi>{own}</bdi></b> {", ".join(facts)}</span>'
@@ -140,7 +152,7 @@ def _operations(participant: Participant, places: Places) -> Iterator[str]:
         after = one.index
         name = "operation matters" if one.index in participant.matters else "operation"
         own = f"{escaped(participant.transaction)}:{one.index}"
-        place = "" if one.place in ("", participant.place) else f" {places.link(one.place)}"
+        place = f" {places.link(one.place)}" if one.place else ""
         yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(operation(one))}</bdi>{place}</li>'
     yield _left_out(participant.left_out + len(participant.operations) - after - 1)
 
@@ -214,7 +226,8 @@ def _rests_on(step: Step, places: Places) -> str:
         nested = "".join(_step(one, places) for one in step.sight)
         return f'<p>How it came into sight:</p><ol class="nested">{nested}</ol>'
     rows = "".join(
-        f"<li><bdi>{escaped(one.transaction)}: {escaped(operation(one))}</bdi> {places.link(one.place)}</li>"
+        f"<li><bdi>{escaped(one.transaction)}: {escaped(operation(one))}</bdi>"
+        f"{f' ({places.link(one.place)})' if one.place else ''}</li>"
         for one in step.witnesses
     )
     return f'<p>It rests on:</p><ul class="nested">{rows}</ul>' if rows else ""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render_lattice"]
 
-_WIDTH, _HEIGHT = 150, 48
-_GAP, _ROW, _APART = 14, 80, 34
+_WIDTH, _HEIGHT = 156, 54
+_GAP, _ROW, _APART = 12, 84, 30
 _MARGIN, _TOP = 8, 34
 #: A longer name takes two lines.
 _LETTERS = 21
@@ -143,7 +143,7 @@ def _line(boxes: Mapping[Level, _Box], stronger: Level, weaker: Level) -> str:
 
 def _level(level: Level, outcome: Outcome, box: _Box, link: str | None) -> str:
     lines = _lines(level)
-    first = 15 if len(lines) == 1 else 11
+    first = 18 if len(lines) == 1 else 13
     words = "".join(
         f'<text class="level" y="{first + 13 * n}">{escape(line)}</text>' for n, line in enumerate(lines)
     )
@@ -151,8 +151,8 @@ def _level(level: Level, outcome: Outcome, box: _Box, link: str | None) -> str:
         f'<g class="{outcome}" transform="translate({box.x:g} {box.y:g})">'
         f"<title>{level}: {outcome}. {escape(DEFINITIONS[level].meaning)}</title>"
         f'<rect class="box" x="{-_WIDTH / 2:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5"/>{words}'
-        f'<g transform="translate(-32 36) scale(.8)">{_SIGNS[outcome]}</g>'
-        f'<text class="outcome" x="6" y="37">{outcome}</text></g>'
+        f'<g transform="translate(-30 41) scale(.8)">{_SIGNS[outcome]}</g>'
+        f'<text class="outcome" x="8" y="42">{outcome}</text></g>'
     )
     return drawn if link is None else f'<a href="{escape(link)}">{drawn}</a>'
 

@@ -58,7 +58,7 @@
     if (article.dataset.copies || !navigator.clipboard) return;
     article.dataset.copies = "yes";
     for (const place of article.querySelectorAll(".place")) {
-      place.after(make("button", "copy", { class: "copy", type: "button", "aria-label": `copy ${place.textContent}` }));
+      place.after(make("button", "copy", { class: "copy", type: "button", "aria-label": `copy ${place.title}` }));
     }
   }
 
@@ -70,7 +70,7 @@
     for (const example of visible) {
       if (example.name !== group) rows.append(make("li", (group = example.name), { class: "group" }));
       const link = make("a", `${example.number}. ${example.who}`, { href: `#${example.id}` });
-      if (example.keys) link.append(make("span", `key ${example.keys}`));
+      if (example.keys) link.append(make("span", `on ${example.keys}`));
       const row = document.createElement("li");
       row.append(link);
       rows.append(row);
@@ -233,7 +233,7 @@
 
   async function copy(event) {
     if (!event.target.matches(".copy")) return;
-    await navigator.clipboard.writeText(event.target.previousElementSibling.textContent);
+    await navigator.clipboard.writeText(event.target.previousElementSibling.title);
     event.target.textContent = "copied";
     setTimeout(() => (event.target.textContent = "copy"), 1200);
   }
