@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from isoscope.explain import abbreviated, contradiction, deed, harmless, proof, same, shown, trimmed
@@ -19,6 +20,9 @@ __all__ = ["render_counterexample"]
 _MARGIN = 2
 #: What stands on the left of a table takes at most this share of the width; else it stands above.
 _LEFT = 0.4
+_READS = ("read", "range-read")
+#: How a transaction ended is said in words of their own.
+_BRACKETS = ("begin", "commit", "abort")
 _ENDS = {"aborted": "then aborted", "indeterminate": "then no answer came (indeterminate)"}
 _PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL)
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
@@ -62,31 +66,47 @@ def _transactions(
 def _in_order(anomaly: Anomaly, parts: Sequence[Part]) -> list[Participant]:
     """By the time when they began if one clock has it for all, else as the proof speaks of them."""
     everyone = sorted(anomaly.participants, key=lambda one: (one.lane, one.position))
-    begins = {one.transaction: one.times[0] for one in everyone}
-    if len({one.clock for one in everyone}) == 1 and None not in begins.values():
+    if len({one.clock for one in everyone}) == 1 and all(one.times[0] is not None for one in everyone):
         return sorted(everyone, key=lambda one: one.times[0] or 0)
     spoken_of = [end for part in parts for reason in part.reasons for end in (reason.before, reason.after)]
-    places = {name: place for place, name in enumerate(dict.fromkeys(spoken_of))}
-    by_proof = sorted(everyone, key=lambda one: places.get(abbreviated(one.transaction), len(places)))
+    by_proof = sorted(everyone, key=lambda one: _turn(one, spoken_of))
     # A session's transactions stay in their order, whichever the proof begins with.
     of_lane = {one.lane: iter([p for p in everyone if p.lane == one.lane]) for one in everyone}
     return [next(of_lane[one.lane]) for one in by_proof]
 
 
+def _turn(participant: Participant, spoken_of: Sequence[str]) -> int:
+    """First whoever wrote what others only read, last whoever only read."""
+    if (name := abbreviated(participant.transaction)) in spoken_of:
+        return spoken_of.index(name)
+    reads = all(one.kind in _READS for one in participant.operations if one.index in participant.matters)
+    return len(spoken_of) if reads else -1
+
+
 def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: Paint) -> Iterator[str]:
     """What it did; where several operations in a row are in one place, that stands once behind them."""
-    operations, after = participant.operations, -1
-    for here, operation in enumerate(operations):
-        if left_out := operation.index - after - 1:
+    done = list(_with_gaps(participant))
+    for (left_out, operation), following in zip_longest(done, done[1:]):
+        if left_out:
             yield paint.faint(f"... {left_out:,} more")
-        after = operation.index
-        is_last = operations[here + 1 : here + 2] == () or operations[here + 1].place != operation.place
-        said = deed(operation, *_elements(anomaly, operation)) + (places.of(operation) if is_last else "")
-        yield said if operation.index in participant.matters else paint.faint(said)
-    if left_out := participant.left_out + len(operations) - after - 1:
-        yield paint.faint(f"... {left_out:,} more")
+        if operation is not None:
+            is_last = following is None or following[1] is None or following[1].place != operation.place
+            said = deed(operation, *_elements(anomaly, operation)) + (places.of(operation) if is_last else "")
+            yield said if operation.index in participant.matters else paint.faint(said)
     if end := _ENDS.get(participant.status):
         yield end
+
+
+def _with_gaps(participant: Participant) -> Iterator[tuple[int, Witness | None]]:
+    """Its operations, each with how many are left out before it; at last, how many after all of them."""
+    left_out, after = 0, -1
+    for operation in participant.operations:
+        left_out += operation.index - after - 1
+        after = operation.index
+        if operation.kind not in _BRACKETS:
+            yield left_out, operation
+            left_out = 0
+    yield left_out + participant.left_out + len(participant.operations) - after - 1, None
 
 
 def _elements(anomaly: Anomaly, operation: Witness) -> list[object]:
