@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isoscope import __version__, checkers, formats, levels
-from isoscope.cli import BAD_INPUT
+from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.options import format_option, initial_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.levels import Level
@@ -219,7 +218,6 @@ def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    width = max(60, min(100, shutil.get_terminal_size((100, 24)).columns))
-    click.echo(render_text(report, width=width))
+    screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

@@ -15,10 +15,10 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.values import NAMES
+from isoscope.cli import screen
 from isoscope.errors import UsageError
-from isoscope.explain import message
 from isoscope.history import Initial
-from isoscope.reports import paragraph, render_json, render_text
+from isoscope.reports import render_counterexample, render_json, render_text
 from isoscope.verdict import Report
 from isoscope.workloads import Workload, generate
 
@@ -56,7 +56,7 @@ def command(out: str) -> None:
     click.echo("\n2. Small histories with one anomaly each\n")
     reports += [_violated(folder, name) for name in NAMES]
     click.echo("3. What `isoscope check` says of the last one\n")
-    click.echo(render_text(reports[-1]))
+    screen.echo(render_text(reports[-1], width=screen.width(), colour=screen.has_colour()))
     texts = "\n".join(render_text(report) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
@@ -90,6 +90,7 @@ def _violated(folder: Path, name: str) -> Report:
     broken = ", ".join(report.weakest_violated)
     found = [a for verdict in report.verdicts for a in verdict.anomalies if a.name == name]
     click.echo(f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}")
-    said = message(found[0]).replace(f"({folder}{os.sep}", "(")
-    click.echo(paragraph(said, margin=2) + "\n")
+    colour = screen.has_colour()
+    text = render_counterexample(found[0], width=screen.width(), colour=colour, folder=str(folder))
+    screen.echo(f"{text}\n")
     return report

@@ -1,8 +1,20 @@
 """Verdicts in, text out: for people and for machines."""
 
+from isoscope.reports.counterexample import render_counterexample
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.summary import Summary
 from isoscope.reports.svg import STYLE, render_svg
-from isoscope.reports.text import paragraph, render_text
+from isoscope.reports.terminal import paragraph
+from isoscope.reports.text import render_text
 
-__all__ = ["STYLE", "Summary", "document", "dumps", "paragraph", "render_json", "render_svg", "render_text"]
+__all__ = [
+    "STYLE",
+    "Summary",
+    "document",
+    "dumps",
+    "paragraph",
+    "render_counterexample",
+    "render_json",
+    "render_svg",
+    "render_text",
+]
