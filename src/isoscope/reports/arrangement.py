@@ -73,7 +73,7 @@ def _by_completion(participants: Sequence[Participant]) -> Arrangement | None:
     edges = _columns(sorted(numbers, key=lambda number: (ends[number], participants[number].position)))
     if not _keeps_sessions(participants, edges):
         return None
-    return Arrangement(edges=edges, axis="order of completion: nobody knows the beginnings")
+    return Arrangement(edges=edges, axis="order of completion: beginnings are unknown")
 
 
 def _spans(participants: Sequence[Participant]) -> list[tuple[float, float]]:

@@ -129,19 +129,15 @@ def _across(cards: Sequence[_Card], arrangement: Arrangement, plans: Sequence[Pl
     """Every edge beside its upright parts, no box narrower than its text."""
     places = Counter(upright.edge for each in plans for upright in each.uprights)
     room = {edge: _STUB + _SLOT * (count - 1) + 6 for edge, count in places.items()}
-    wanted = {
-        each.end: (each.start, measure(each.link.label) + 2 * _STUB + 14) for each in plans if each.direct
-    }
+    wanted = _facing(plans, arrangement.edges)
     found: dict[Edge, int] = {MARGINS[0]: left}
     x = left + room.get(MARGINS[0], 0)
     for edge in arrangement.edges:
         number, side = edge
         if side == LEFT:
-            found[edge] = x + room.get(edge, GAP // 2)
-            if edge in wanted:
-                start, width = wanted[edge]
-                beside = max(0, room.get(start, 0) - _STUB) + max(0, room.get(edge, 0) - _STUB) + width
-                found[edge] = max(found[edge], found[start] + beside)
+            beside = room.get(edge, GAP // 2)
+            rooms = (found[other] + room.get(other, 0) + beside + width for other, width in wanted[edge])
+            found[edge] = max([x + beside, *rooms])
             x = found[edge] + GAP // 2
         else:
             found[edge] = max(x, found[number, LEFT] + cards[number].width)
@@ -149,6 +145,18 @@ def _across(cards: Sequence[_Card], arrangement: Arrangement, plans: Sequence[Pl
     found[MARGINS[1]] = x + room.get(MARGINS[1], 0)
     uprights = {upright: _beside(found, upright) for each in plans for upright in each.uprights}
     return _Across(left, found, uprights, found[MARGINS[1]])
+
+
+def _facing(plans: Sequence[Plan], edges: Sequence[Edge]) -> defaultdict[Edge, list[tuple[Edge, int]]]:
+    """Between two sides that face each other there is room for the label of an arrow."""
+    place = {edge: number for number, edge in enumerate(edges)}
+    found: defaultdict[Edge, list[tuple[Edge, int]]] = defaultdict(list)
+    for each in plans:
+        first, second = sorted((each.start, each.end), key=place.__getitem__)
+        if (first[1], second[1]) == (RIGHT, LEFT):
+            ends = 2 * _STUB if each.direct else 0
+            found[second].append((first, measure(each.link.label) + 8 + ends))
+    return found
 
 
 def _beside(edges: Mapping[Edge, int], upright: Upright) -> int:
@@ -261,7 +269,7 @@ class _Drawing:
                 wanted[edge, self._middle(edge[0], None if each.direct else index)].append((number, is_start))
         found = {}
         for (_, middle), users in wanted.items():
-            step = min(6, 12 // max(1, len(users) - 1))
+            step = min(9, 14 // max(1, len(users) - 1))
             for place, user in enumerate(users):
                 found[user] = middle + place * step - (len(users) - 1) * step // 2
         return found
