@@ -22,6 +22,7 @@ from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported, told
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.reports.schema import render_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -246,6 +247,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
     REFERENCE / "formats.md": formats,
+    REFERENCE / "isoscope.schema.json": render_schema,
 }
 
 

@@ -11,21 +11,22 @@ import click
 from isoscope import __version__, checkers, formats, levels
 from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.options import format_option, initial_option
+from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
-from isoscope.levels import Level
+from isoscope.levels import MINIMUM
 from isoscope.reports import Summary, dumps, render_json, render_text
+from isoscope.reports.results import Unreadable
 from isoscope.verdict import Claim, Method, Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from isoscope.history import History, Initial
+    from isoscope.levels import Level
 
 __all__ = ["command", "exit_status"]
 
 VIOLATED, UNDECIDED = 1, 3
-#: Without --level, these decide the exit status: no database should break them.
-MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 
 
 @click.command("check")
@@ -44,6 +45,7 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
+@output_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -57,6 +59,9 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
+    junit: str | None,
+    sarif: str | None,
+    step_summary: bool,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -83,27 +88,20 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.txt --junit report.xml --step-summary
     """
     asked = _levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
-    if summarise:
-        if timings:
-            raise UsageError("--summary counts and has no --timings")
-        return _summarise(read, paths, as_json=as_json)
-    statuses = []
-    for path in paths:
-        try:
-            report = read.report(path)
-        except IsoscopeError as error:
-            _report_error(path, error, as_json=as_json)
-            statuses.append(BAD_INPUT)
-            continue
-        _print(report, as_json=as_json, timings=timings)
-        statuses.append(_status(report, asked))
-    return _worst(statuses)
+    outputs = Outputs(junit=junit, sarif=sarif, step_summary=step_summary, asked=asked, timings=timings)
+    if summarise and timings:
+        raise UsageError("--summary counts and has no --timings")
+    with outputs.opened(paths):
+        if summarise:
+            return _summarise(read, paths, outputs, as_json=as_json)
+        return _worst([_check(read, path, outputs, as_json=as_json) for path in paths])
 
 
 def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
@@ -167,7 +165,20 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _summarise(read: _Reading, paths: list[str], *, as_json: bool) -> int:
+def _check(read: _Reading, path: str, outputs: Outputs, *, as_json: bool) -> int:
+    """Reports on one history; the exit status that it asks for."""
+    try:
+        report = read.report(path)
+    except IsoscopeError as error:
+        _report_error(path, error, as_json=as_json)
+        outputs.add(Unreadable(path=path, error=str(error)))
+        return BAD_INPUT
+    _print(report, as_json=as_json, timings=outputs.timings)
+    outputs.add(report)
+    return _status(report, read.question.levels)
+
+
+def _summarise(read: _Reading, paths: list[str], outputs: Outputs, *, as_json: bool) -> int:
     summary, statuses = Summary(), []
     for path in paths:
         try:
@@ -175,9 +186,11 @@ def _summarise(read: _Reading, paths: list[str], *, as_json: bool) -> int:
         except IsoscopeError as error:
             click.echo(f"error: {str(error).splitlines()[0]}", err=True)
             summary.add_unreadable(path, str(error))
+            outputs.add(Unreadable(path=path, error=str(error)))
             statuses.append(BAD_INPUT)
             continue
         summary.add(report)
+        outputs.add(report)
         statuses.append(_status(report, read.question.levels))
     click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
     return _worst(statuses)
