@@ -59,6 +59,7 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
+    report: str | None,
     junit: str | None,
     sarif: str | None,
     step_summary: bool,
@@ -88,6 +89,7 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.txt --report report.html
         isoscope check history.txt --junit report.xml --step-summary
     """
     asked = _levels(names)
@@ -95,9 +97,18 @@ def command(
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
-    outputs = Outputs(junit=junit, sarif=sarif, step_summary=step_summary, asked=asked, timings=timings)
+    outputs = Outputs(
+        report=report,
+        junit=junit,
+        sarif=sarif,
+        step_summary=step_summary,
+        asked=asked,
+        timings=timings,
+    )
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
+    if summarise and report is not None:
+        raise UsageError("--summary counts and has no --report")
     with outputs.opened(paths):
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)

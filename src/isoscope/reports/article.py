@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from isoscope.explain import because, message, one_line, shown
+from isoscope.anomalies import CATALOGUE
+from isoscope.explain import because, contradiction, deed, one_line, proof, shown
 from isoscope.levels import weakest
-from isoscope.reports.lettering import inert, operation
+from isoscope.reports.lettering import inert
 from isoscope.reports.links import MISSED, closing, links
+from isoscope.reports.names import with_short_names
 from isoscope.reports.svg import render_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.levels import Level
+    from isoscope.reports.embedding import Example
     from isoscope.reports.links import Link
     from isoscope.verdict import Anomaly, Participant, Step, Witness
 
@@ -94,18 +96,19 @@ class Places:
         return quote(way.replace(os.sep, "/").encode("utf-8", "surrogateescape"))
 
 
-def render_article(
-    anomaly: Anomaly, *, number: int, count: int, levels: Sequence[Level], meaning: str, places: Places
-) -> str:
-    """The counterexample `number` of `count` that were found; `levels` are those that it breaks."""
-    own = f"{anomaly.name}-{number}"
-    breaks = f" Breaks {', '.join(weakest(levels))}." if levels else ""
+def render_article(example: Example, places: Places) -> str:
+    """The picture and the prose of one counterexample."""
+    anomaly, finding, own = with_short_names(example.anomaly), example.finding, example.id
+    entry = CATALOGUE[anomaly.name]
+    levels = ", ".join(weakest(finding.levels or entry.breaks))
+    breaks = f" Breaks {levels}." if levels else ""
     picture, is_wide = _picture(anomaly, own)
     return "".join(
         [
             f'<article class="counterexample" id="{own}" aria-labelledby="{own}-head" tabindex="-1">',
-            f'<header><h3 id="{own}-head">{anomaly.name} <small>{number:,} of {count:,}</small></h3>',
-            f'<p class="meaning">{escaped(meaning)}{breaks}</p></header>',
+            f'<header><h3 id="{own}-head">{anomaly.name} '
+            f"<small>{example.number:,} of {finding.count:,}</small></h3>",
+            f'<p class="meaning">{escaped(entry.meaning)}{breaks}</p></header>',
             f'<div class="{"stacked" if is_wide else "sides"}">{picture}<div class="prose"><div>',
             *_transactions(anomaly, places),
             "</div><div>",
@@ -153,7 +156,7 @@ def _operations(participant: Participant, places: Places) -> Iterator[str]:
         name = "operation matters" if one.index in participant.matters else "operation"
         own = f"{escaped(participant.transaction)}:{one.index}"
         place = f" {places.link(one.place)}" if one.place else ""
-        yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(operation(one))}</bdi>{place}</li>'
+        yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(deed(one))}</bdi>{place}</li>'
     yield _left_out(participant.left_out + len(participant.operations) - after - 1)
 
 
@@ -163,16 +166,28 @@ def _left_out(count: int) -> str:
 
 def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
     """The steps, if there are any, and what is wrong with them."""
-    circle = one_line(anomaly)
     if anomaly.steps:
-        arrows = {link.step: link for link in links(anomaly.steps)}
-        yield f"<h4>Why</h4>{_circle(circle)}" + '<ol class="steps">'
-        for number, step in enumerate(anomaly.steps):
-            yield _step(step, places, arrows[str(number)])
+        yield f"<h4>Why</h4>{_circle(one_line(anomaly))}"
+    first = 0
+    for supposed, steps in _circles(anomaly):
+        arrows = {link.step: link for link in links(steps, first=first)}
+        yield f"<p>{escaped(supposed)}:</p>" if supposed else ""
+        yield f'<ol class="steps" start="{first + 1}">'
+        yield from (_step(step, places, arrows[str(n)]) for n, step in enumerate(steps, start=first))
         yield "</ol>"
+        first += len(steps)
     missed = next((link for link in closing(anomaly) if link.step == MISSED), None)
-    sentence = places.in_text(message(anomaly), list(dict.fromkeys(_places(anomaly))))
+    sentence = places.in_text(contradiction(anomaly), list(dict.fromkeys(_places(anomaly))))
     yield f'<h4>So</h4><p class="contradiction"{_highlights(missed)}>{sentence}</p>'
+
+
+def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:
+    """The steps; where each order of two versions has its own, with what they suppose."""
+    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    if alternatives:
+        yield from zip((part.supposed for part in proof(anomaly)), alternatives, strict=True)
+    elif anomaly.steps:
+        yield "", anomaly.steps
 
 
 def _circle(text: str) -> str:
@@ -194,21 +209,21 @@ def _highlights(link: Link | None, *, arrow: bool = True) -> str:
     return f' tabindex="0"{step} data-operations="{operations}"'
 
 
-def _step(step: Step, places: Places, link: Link | None = None) -> str:
+def _step(step: Step, places: Places, arrow: Link | None = None) -> str:
     """A step with its reason; an inferred one is opened to see what justifies it."""
-    lit = _highlights(link or links((step,))[0], arrow=link is not None)
-    link = link or links((step,))[0]
+    link = arrow or links((step,))[0]
     head = (
         f"<b><bdi>{escaped(step.before)}</bdi></b> before <b><bdi>{escaped(step.after)}</bdi></b> "
         f'<span class="relation {step.relation}">{escaped(link.label)}</span>'
     )
-    places_of = [witness.place for witness in _witnesses(step) if witness.place]
-    reason = places.in_text(f"because {because(step)}.", list(dict.fromkeys(places_of)))
+    named = [witness.place for witness in _witnesses(step) if witness.place]
+    reason = places.in_text(because(step, in_full=False), list(dict.fromkeys(named)))
+    lit = _highlights(link, arrow=arrow is not None)
     if not link.inferred:
-        return f"<li{lit}>{head} {reason}</li>"
+        return f"<li{lit}>{head} because {reason}.</li>"
     return (
         f'<li{lit}><details><summary>{head} <span class="inferred">inferred</span></summary>'
-        f"<p>{_known_by(step)}</p><p>{reason}</p>{_rests_on(step, places)}</details></li>"
+        f"<p>{_known_by(step)}</p><p>Here {reason}.</p>{_rests_on(step, places)}</details></li>"
     )
 
 
@@ -226,7 +241,7 @@ def _rests_on(step: Step, places: Places) -> str:
         nested = "".join(_step(one, places) for one in step.sight)
         return f'<p>How it came into sight:</p><ol class="nested">{nested}</ol>'
     rows = "".join(
-        f"<li><bdi>{escaped(one.transaction)}: {escaped(operation(one))}</bdi>"
+        f"<li><bdi>{escaped(one.transaction)}: {escaped(deed(one))}</bdi>"
         f"{f' ({places.link(one.place)})' if one.place else ''}</li>"
         for one in step.witnesses
     )

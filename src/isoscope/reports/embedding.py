@@ -1,4 +1,4 @@
-"""What goes into a page: so many counterexamples as it may hold, those that nobody looks at yet compressed."""
+"""The counterexamples of a page: as many as it may hold, and compressed until somebody looks at them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from isoscope.anomalies import CatalogueEntry
-    from isoscope.levels import Level
+    from isoscope.reports.results import Finding
     from isoscope.verdict import Anomaly
 
-__all__ = ["PLAIN", "Embedded", "Example", "Finding", "embed", "pack"]
+__all__ = ["PLAIN", "Embedded", "Example", "embed", "pack"]
 
 #: Characters that all counterexamples together may take, and one that is not compressed.
 _BUDGET, _PLAIN_LONGEST = 1_500_000, 60_000
@@ -24,16 +23,6 @@ _BUDGET, _PLAIN_LONGEST = 1_500_000, 60_000
 _MOST, _PART = 1000, 32
 #: The part of those that are not compressed.
 PLAIN = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """The anomalies of one name: how many there are, the first of them, and the levels that they break."""
-
-    entry: CatalogueEntry
-    count: int
-    anomalies: Sequence[Anomaly]
-    levels: Sequence[Level]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +74,7 @@ def embed(findings: Sequence[Finding], render: Callable[[Example], str]) -> Embe
             waiting = {}
     if waiting:
         held.parts.append(pack(waiting))
-    order = {finding.entry.name: place for place, finding in enumerate(findings)}
+    order = {finding.name: place for place, finding in enumerate(findings)}
     held.examples.sort(key=lambda example: (order[example.anomaly.name], example.number))
     return held
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from importlib.resources import files
+from pathlib import PurePath
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -18,55 +18,45 @@ from isoscope.anomalies import CATALOGUE
 from isoscope.explain import hint, shown
 from isoscope.levels import weakest
 from isoscope.reports.article import Places, escaped, render_article
-from isoscope.reports.embedding import Example, Finding, embed, pack
+from isoscope.reports.embedding import embed, pack
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.names import with_short_names
+from isoscope.reports.results import findings
 from isoscope.reports.svg import STYLE
-from isoscope.reports.text import _in_short, _ordered
+from isoscope.reports.text import in_short, ordered
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from isoscope.levels import Level
     from isoscope.reports.embedding import Embedded
+    from isoscope.reports.results import Finding
     from isoscope.verdict import Anomaly, Search
 
 __all__ = ["render_html"]
 
-#: Letters of keys that the list of counterexamples shows of each.
 _SIZES = ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate")
 
 
 def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     """The page; `folder` is where it will be, for links to the input (None: no links)."""
     path = str(report.history["path"])
-    places = Places(path, folder if os.path.exists(path) else None)
-    findings = list(_findings(report))
-
-    def article(example: Example) -> str:
-        finding = example.finding
-        return render_article(
-            with_short_names(example.anomaly),
-            number=example.number,
-            count=finding.count,
-            levels=finding.levels,
-            meaning=finding.entry.meaning,
-            places=places,
-        )
-
-    embedded = embed(findings, article)
+    places = Places(path, folder)
+    found = list(findings(report, ()))
+    embedded = embed(found, lambda example: render_article(example, places))
     style, script = _file("page.css") + STYLE, _file("page.js")
     return Template(_file("page.html")).substitute(
-        title=escaped(f"{os.path.basename(path)}: isolation report"),
+        title=escaped(f"{PurePath(path).name}: isolation report"),
         path=escaped(path),
         version=escaped(__version__),
         policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        summary="".join(_summary(report, findings, embedded)),
+        summary="".join(_summary(report, found, embedded)),
         shown=f"{len(embedded.examples):,}",
-        contents="".join(_contents(findings, embedded)),
+        contents="".join(_contents(found, embedded)),
         articles="".join(embedded.plain[one.id] for one in embedded.examples if one.id in embedded.plain),
         index=pack(_index(embedded, places)),
         parts="".join(f'<script type="text/plain" class="part">{part}</script>\n' for part in embedded.parts),
@@ -82,32 +72,18 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _findings(report: Report | Search) -> Iterator[Finding]:
-    """Each name once, although every level that it breaks reports it."""
-    if not isinstance(report, Report):
-        for one in report.sightings:
-            if one.anomalies:
-                entry = CATALOGUE[one.name]
-                yield Finding(entry=entry, count=one.count, anomalies=one.anomalies, levels=entry.breaks)
-        return
-    widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
-    for name in dict.fromkeys(name for verdict in widest for name in verdict.anomaly_counts):
-        first = next(verdict for verdict in widest if name in verdict.anomaly_counts)
-        yield Finding(
-            entry=CATALOGUE[name],
-            count=first.anomaly_counts[name],
-            anomalies=[anomaly for anomaly in first.anomalies if anomaly.name == name],
-            levels=[verdict.level for verdict in report.verdicts if name in verdict.anomaly_counts],
-        )
+def _broken(finding: Finding) -> Sequence[Level]:
+    """The levels that it breaks: of those that were asked about, else by the catalogue."""
+    return finding.levels or CATALOGUE[finding.name].breaks
 
 
-def _summary(report: Report | Search, findings: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
+def _summary(report: Report | Search, found: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
     yield _sizes(report.history)
     if isinstance(report, Report):
-        yield from _answers(report, findings)
+        yield from _answers(report, found)
     else:
         yield from _sightings(report)
-    yield from _table_of_anomalies(findings, embedded)
+    yield from _table_of_anomalies(found, embedded)
 
 
 def _sizes(history: Mapping[str, Any]) -> str:
@@ -119,12 +95,12 @@ def _sizes(history: Mapping[str, Any]) -> str:
     return f'<dl class="sizes">{tiles}</dl>'
 
 
-def _answers(report: Report, findings: Sequence[Finding]) -> Iterator[str]:
+def _answers(report: Report, found: Sequence[Finding]) -> Iterator[str]:
     """The answer in short, what it rests on, the lattice, and the same as a table."""
-    for short in _in_short(report):
+    for short in in_short(report):
         yield f'<p class="short">{escaped(short)}.</p>'
     yield _facts(report, dict(_outcomes(report)))
-    links = {level: f"#{one.entry.name}-1" for one in reversed(findings) for level in one.levels}
+    links = {level: f"#{one.name}-1" for one in reversed(found) for level in one.levels}
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     yield (
         '<h2>Levels</h2><div class="wide" role="region" aria-label="lattice of levels" tabindex="0">'
@@ -154,7 +130,7 @@ def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
     if possible:
         yield "strongest that may hold", ", ".join(possible)
     if report.version_order:
-        yield "version order", "; ".join(filter(None, map(_ordered, report.version_order)))
+        yield "version order", "; ".join(filter(None, map(ordered, report.version_order)))
 
 
 def _facts(report: Report | Search, facts: Mapping[str, str]) -> str:
@@ -192,13 +168,13 @@ _AS_OUTCOME = {
 }
 
 
-def _table_of_anomalies(findings: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
+def _table_of_anomalies(found: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
     yield "<h2>Anomalies</h2>"
-    if not findings:
+    if not found:
         yield "<p>No anomaly was found.</p>"
         return
     held = [example.anomaly.name for example in embedded.examples]
-    rows = "".join(_anomaly_row(one, held.count(one.entry.name)) for one in findings)
+    rows = "".join(_anomaly_row(one, held.count(one.name)) for one in found)
     yield (
         '<div class="wide"><table class="anomalies"><thead><tr><th scope="col">name</th>'
         '<th scope="col" class="number">found</th><th scope="col" class="number">in this file</th>'
@@ -208,21 +184,23 @@ def _table_of_anomalies(findings: Sequence[Finding], embedded: Embedded) -> Iter
 
 
 def _anomaly_row(finding: Finding, held: int) -> str:
-    name, advice = finding.entry.name, hint(finding.entry.name)
-    said = escaped(finding.entry.meaning) + (f"<br><em>Hint: {escaped(advice)}.</em>" if advice else "")
+    name, advice = finding.name, hint(finding.name)
+    said = escaped(CATALOGUE[finding.name].meaning) + (
+        f"<br><em>Hint: {escaped(advice)}.</em>" if advice else ""
+    )
     link = f'<a href="#{name}-1">{name}</a>' if held else name
     return (
         f'<tr><th scope="row">{link}</th><td class="number">{finding.count:,}</td>'
-        f'<td class="number">{held:,}</td><td>{", ".join(weakest(finding.levels))}</td><td>{said}</td></tr>'
+        f'<td class="number">{held:,}</td><td>{", ".join(weakest(_broken(finding)))}</td><td>{said}</td></tr>'
     )
 
 
-def _contents(findings: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
+def _contents(found: Sequence[Finding], embedded: Embedded) -> Iterator[str]:
     """Links to the counterexamples that are there without a script."""
     there = {example.anomaly.name for example in embedded.examples if example.number == 1}
-    for one in findings:
-        if one.entry.name in there:
-            yield f'<li><a href="#{one.entry.name}-1">{one.entry.name}</a></li>'
+    for one in found:
+        if one.name in there:
+            yield f'<li><a href="#{one.name}-1">{one.name}</a></li>'
 
 
 def _index(embedded: Embedded, places: Places) -> dict[str, Any]:
@@ -231,7 +209,7 @@ def _index(embedded: Embedded, places: Places) -> dict[str, Any]:
     rows = []
     for number, example in enumerate(embedded.examples):
         anomaly = with_short_names(example.anomaly)
-        keys = " ".join(shown(key) for key in anomaly.keys)
+        keys = ", ".join(shown(key) for key in anomaly.keys)
         who = " ".join(anomaly.transactions)
         rows.append([example.id, anomaly.name, who, keys, embedded.parts_of[example.id]])
         for row in _transaction_rows(anomaly, places):

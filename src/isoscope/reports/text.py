@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Ordered, Search
 
-__all__ = ["render_text"]
+__all__ = ["in_short", "ordered", "render_text"]
 
 _MARGIN = 12
 #: Heads of rows that are no outcome.
@@ -70,12 +70,12 @@ def _heading(report: Report | Search, width: int) -> str:
         ("evidence", evidence),
     ]
     if isinstance(report, Report) and report.version_order:
-        lines.append(("version order", "; ".join(filter(None, map(_ordered, report.version_order)))))
+        lines.append(("version order", "; ".join(filter(None, map(ordered, report.version_order)))))
     lines += map(_assumed, report.assumptions)
     return "\n".join(paragraph(text, width=width, head=f"{head}: ", margin=2) for head, text in lines)
 
 
-def _ordered(row: Ordered) -> str:
+def ordered(row: Ordered) -> str:
     """Who orders how many keys; of those that nobody orders, the ones with several versions."""
     if not row.source:
         left = row.keys - row.whole
@@ -108,7 +108,7 @@ def _count(history: Mapping[str, object], name: str) -> str:
 def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
     """The answer in short, then one line an outcome; a level that others follow from stands for them."""
     holds, violated, open_ = map(report.levels, Outcome)
-    yield from zip(("in short", ""), _in_short(report), strict=False)
+    yield from zip(("in short", ""), in_short(report), strict=False)
     if violated:
         yield "violated", _with_rest(report.weakest_violated, violated, "stronger")
     if holds:
@@ -120,7 +120,7 @@ def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
     yield from _unknown(unknown, "levels")
 
 
-def _in_short(report: Report) -> Iterator[str]:
+def in_short(report: Report) -> Iterator[str]:
     """The answer for the levels with session order, if several were asked, and where sessions matter."""
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     if len(outcomes.keys() & set(LADDER)) < 2 or not (short := _border(outcomes, LADDER)):
