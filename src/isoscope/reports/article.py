@@ -17,7 +17,7 @@ from isoscope.reports.names import with_short_names
 from isoscope.reports.svg import render_svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Sequence, Set
 
     from isoscope.reports.embedding import Example
     from isoscope.reports.links import Link
@@ -30,6 +30,7 @@ _MOST_DRAWN = 60
 #: A wider picture stands above the prose instead of beside it.
 _WIDEST = 680
 _PLACE = re.compile(r"(?P<path>.*?):(?P<byte> byte )?(?P<number>\d+)", re.DOTALL)
+_UNREADABLE = (".parquet", ".bincode", ".gz", ".zst")
 _WIDTH = re.compile(r' width="(\d+)"')
 #: How the order of two versions is known, where nobody recorded it.
 _KNOWN_BY = {
@@ -54,43 +55,37 @@ class Places:
     """Places of the input as links from the folder in which the page is; no links if that is None."""
 
     def __init__(self, path: str, folder: str | None) -> None:
-        self._path = path
-        self._folder = folder
-        self._links: dict[str, str] = {}
+        self._path, self._folder = path, folder
+        self._in_brackets = re.compile(rf"(\({re.escape(path)}[^()]*:(?: byte )?\d+\))")
+        self._hrefs: dict[str, str] = {}
 
     def link(self, place: str) -> str:
         """`line 3`, which leads to the file with the line as the fragment; of several files also the name."""
-        if place not in self._links:
-            self._links[place] = self._link(place)
-        return self._links[place]
-
-    def in_text(self, text: str, places: Sequence[str]) -> str:
-        """A sentence as HTML, with links where it names one of the places."""
-        if not places:
-            return escaped(text)
-        parts = re.split("|".join(f"({re.escape(f'({place})')})" for place in places), text)
-        known = {f"({place})": place for place in places}
-        return "".join(
-            f"({self.link(known[part])})" if part in known else escaped(part) for part in parts if part
-        )
-
-    def _link(self, place: str) -> str:
         found = _PLACE.fullmatch(place)
         if found is None:
             return f'<bdi class="place">{escaped(place)}</bdi>'
         path, unit, number = found["path"], "byte" if found["byte"] else "line", found["number"]
         inside = f"{os.path.relpath(path, self._path)}, " if path != self._path else ""
-        name, where = f"<bdi>{escaped(inside)}{unit} {number}</bdi>", escaped(place)
-        href = self._href(path)
-        if not href:
-            return f'<span class="place" title="{where}">{name}</span>'
-        fragment = "" if found["byte"] else f"#L{number}"
-        return f'<a class="place" title="{where}" href="{href}{fragment}">{name}</a>'
+        name = f"<bdi>{escaped(inside)}{unit} {number}</bdi>"
+        if path not in self._hrefs:
+            self._hrefs[path] = self._href(path)
+        if not self._hrefs[path] or found["byte"]:
+            return f'<span class="place">{name}</span>'
+        return f'<a class="place" href="{self._hrefs[path]}#L{number}">{name}</a>'
+
+    def in_text(self, text: str, places: Set[str]) -> str:
+        """A sentence as HTML, with links where it names one of the places."""
+        parts = self._in_brackets.split(text)
+        return "".join(
+            f"({self.link(part[1:-1])})" if part[1:-1] in places else escaped(part) for part in parts
+        )
 
     def _href(self, path: str) -> str:
-        """From the page to the file; nothing if there is no way."""
+        """From the page to the file; nothing if there is no way, or if a browser could not show it."""
+        if self._folder is None or path.endswith(_UNREADABLE):
+            return ""
         try:
-            way = "" if self._folder is None else os.path.relpath(path, self._folder or ".")
+            way = os.path.relpath(path, self._folder)
         except ValueError:  # on another drive
             return ""
         return quote(way.replace(os.sep, "/").encode("utf-8", "surrogateescape"))
@@ -177,7 +172,7 @@ def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
         yield "</ol>"
         first += len(steps)
     missed = next((link for link in closing(anomaly) if link.step == MISSED), None)
-    sentence = places.in_text(contradiction(anomaly), list(dict.fromkeys(_places(anomaly))))
+    sentence = places.in_text(contradiction(anomaly), set(_places(anomaly)))
     yield f'<h4>So</h4><p class="contradiction"{_highlights(missed)}>{sentence}</p>'
 
 
@@ -196,8 +191,8 @@ def _circle(text: str) -> str:
 
 def _places(anomaly: Anomaly) -> Iterator[str]:
     """The places that sentences about the anomaly may name."""
-    yield from (one.place for who in anomaly.participants for one in who.operations if one.place)
-    yield from (witness.place for witness in anomaly.witnesses if witness.place)
+    yield from (one.place for who in anomaly.participants for one in who.operations)
+    yield from (witness.place for witness in anomaly.witnesses)
 
 
 def _highlights(link: Link | None, *, arrow: bool = True) -> str:
@@ -216,8 +211,8 @@ def _step(step: Step, places: Places, arrow: Link | None = None) -> str:
         f"<b><bdi>{escaped(step.before)}</bdi></b> before <b><bdi>{escaped(step.after)}</bdi></b> "
         f'<span class="relation {step.relation}">{escaped(link.label)}</span>'
     )
-    named = [witness.place for witness in _witnesses(step) if witness.place]
-    reason = places.in_text(because(step, in_full=False), list(dict.fromkeys(named)))
+    named = {witness.place for witness in _witnesses(step)}
+    reason = places.in_text(because(step, in_full=False), named)
     lit = _highlights(link, arrow=arrow is not None)
     if not link.inferred:
         return f"<li{lit}>{head} because {reason}.</li>"

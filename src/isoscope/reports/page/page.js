@@ -58,8 +58,16 @@
     if (article.dataset.copies || !navigator.clipboard) return;
     article.dataset.copies = "yes";
     for (const place of article.querySelectorAll(".place")) {
-      place.after(make("button", "copy", { class: "copy", type: "button", "aria-label": `copy ${place.title}` }));
+      place.after(make("button", "copy", { class: "copy", type: "button", "aria-label": `copy ${fullName(place)}` }));
     }
+  }
+
+  // `line 3` of the history as other programs write it: `history.txt:3`.
+  function fullName(place) {
+    const [, inside, unit, number] = /^(?:(.*), )?(line|byte) (\d+)$/.exec(place.textContent) || [];
+    if (!unit) return place.textContent;
+    const path = document.querySelector(".bar .path").textContent + (inside ? `/${inside}` : "");
+    return unit === "byte" ? `${path}: byte ${number}` : `${path}:${number}`;
   }
 
   function list() {
@@ -233,7 +241,7 @@
 
   async function copy(event) {
     if (!event.target.matches(".copy")) return;
-    await navigator.clipboard.writeText(event.target.previousElementSibling.title);
+    await navigator.clipboard.writeText(fullName(event.target.previousElementSibling));
     event.target.textContent = "copied";
     setTimeout(() => (event.target.textContent = "copy"), 1200);
   }
