@@ -18,7 +18,9 @@ from isoscope.checkers.values import NAMES
 from isoscope.cli import screen
 from isoscope.errors import UsageError
 from isoscope.history import Initial
+from isoscope.levels import Level
 from isoscope.reports import render_counterexample, render_json, render_text
+from isoscope.reports.html import render_html
 from isoscope.verdict import Report
 from isoscope.workloads import Workload, generate
 
@@ -36,6 +38,9 @@ _VALID = {
     "valid-timestamps.json": Workload(transactions=5_000, timestamps=True, initial=Initial(), seed=3),
     "valid-registers.parquet": Workload(transactions=50_000, distribution="zipfian", seed=4),
 }
+_BROKEN = Workload(
+    transactions=300, sessions=5, keys=12, level=Level.PL_2, min_operations=5, max_operations=5, seed=5
+)
 
 
 @click.command("demo")
@@ -61,8 +66,10 @@ def command(out: str) -> None:
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")
+    _page(folder / "broken.txt", folder / "report.html")
     click.echo(
         f"All reports: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
+        f"A page to open in a browser, of a history with many anomalies: {folder / 'report.html'}\n"
         f"Next: {_program()} check {folder / 'aborted-read.txt'}"
     )
 
@@ -78,6 +85,13 @@ def _valid(path: Path, workload: Workload) -> Report:
     holds = ", ".join(map(str, report.strongest_holding))
     click.echo(f"{path.name:<26} {report.history['transactions']:>7,} transactions   holds: {holds}")
     return report
+
+
+def _page(history: Path, page: Path) -> None:
+    """A report with pictures, of a history that shows most of what can go wrong."""
+    formats.save(generate(_BROKEN), history)
+    report = check(formats.load(history))
+    page.write_text(render_html(report, folder=str(page.parent)), encoding="utf-8")
 
 
 def _violated(folder: Path, name: str) -> Report:

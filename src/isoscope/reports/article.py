@@ -173,7 +173,8 @@ def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
         first += len(steps)
     missed = next((link for link in closing(anomaly) if link.step == MISSED), None)
     sentence = places.in_text(contradiction(anomaly), set(_places(anomaly)))
-    yield f'<h4>So</h4><p class="contradiction"{_highlights(missed)}>{sentence}</p>'
+    head = "Contradiction" if anomaly.steps else "What happened"
+    yield f'<h4>{head}</h4><p class="contradiction"{_highlights(missed)}>{sentence}</p>'
 
 
 def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:

@@ -132,13 +132,30 @@ def _headings(
 
 
 def _line(boxes: Mapping[Level, _Box], stronger: Level, weaker: Level) -> str:
+    """A line from one level down to another, around the levels between them."""
     start, end = boxes[stronger], boxes[weaker]
-    y, middle = start.y + _HEIGHT, (end.y - start.y - _HEIGHT) / 2
+    x, y = start.x, start.y + _HEIGHT
+    path = [f"M{x:g} {y:g}"]
+    for row in sorted({box.y for box in boxes.values() if start.y < box.y < end.y}):
+        straight = start.x + (end.x - start.x) * (row - start.y) / (end.y - start.y)
+        way = _free(straight, [box.x for box in boxes.values() if box.y == row])
+        path.append(f"{_curve(x, y, way, row)}V{row + _HEIGHT}")
+        x, y = way, row + _HEIGHT
     name = "implies" if _has_sessions(stronger) == _has_sessions(weaker) else "implies across"
-    return (
-        f'<path class="{name}" d="M{start.x:g} {y:g}C{start.x:g} {y + middle:g} {end.x:g} {end.y - middle:g} '
-        f'{end.x:g} {end.y:g}"/>'
-    )
+    return f'<path class="{name}" d="{"".join(path)}{_curve(x, y, end.x, end.y)}"/>'
+
+
+def _free(x: float, taken: Sequence[float]) -> float:
+    """The place nearest to `x` that is beside every box of a row."""
+    beside = (_WIDTH + _GAP) / 2
+    sides = [x, *(middle + side for middle in taken for side in (-beside, beside))]
+    free = [side for side in sides if all(abs(side - middle) >= beside for middle in taken)]
+    return min(free, key=lambda side: abs(side - x))
+
+
+def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
+    middle = (y + to_y) / 2
+    return f"C{x:g} {middle:g} {to_x:g} {middle:g} {to_x:g} {to_y:g}"
 
 
 def _level(level: Level, outcome: Outcome, box: _Box, link: str | None) -> str:
