@@ -14,7 +14,7 @@ from isoscope import formats
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["rows", "with_violations", "written"]
@@ -62,14 +62,18 @@ def with_violations(path: Path, *, first: int, of_each: int) -> None:
     number = first
     with path.open("a", encoding="utf-8") as file:
         for _ in range(of_each):
-            for planted in PLANTED:
-                keys = {"x": number, "y": number + 1}
+            for kind, planted in enumerate(PLANTED):
                 for place, operations in enumerate(planted):
-                    own = number + place
-                    file.writelines(
-                        f"{kind}({keys[key]},{value},{own},{own})\n" for kind, key, value in operations
-                    )
+                    # Few sessions: what the check costs grows with them.
+                    file.writelines(_lines_of(operations, number, first + 4 * kind + place, number + place))
                 number += 4
+
+
+def _lines_of(
+    operations: Sequence[tuple[str, str, int]], number: int, session: int, transaction: int
+) -> Iterator[str]:
+    keys = {"x": number, "y": number + 1}
+    return (f"{kind}({keys[key]},{value},{session},{transaction})\n" for kind, key, value in operations)
 
 
 def written(path: str) -> dict[str, float]:
