@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from isoscope.reports.lettering import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from isoscope.verdict import Anomaly
 
 __all__ = ["LONGEST", "with_short_names"]
@@ -20,18 +19,16 @@ _Part = TypeVar("_Part")
 
 
 def with_short_names(anomaly: Anomaly) -> Anomaly:
-    """The anomaly, in which a very long name of a transaction is replaced by a short one, each by another."""
+    """The anomaly, in which a very long name of a transaction is replaced by a short one, always the same."""
     if all(len(name) <= LONGEST for name in anomaly.transactions):
         return anomaly
-    return _renamed(anomaly, _short(anomaly.transactions))
+    return _renamed(anomaly, {name: _short(name) for name in anomaly.transactions if len(name) > LONGEST})
 
 
-def _short(names: Iterable[str]) -> dict[str, str]:
-    short: dict[str, str] = {}
-    for number, name in enumerate(names, start=1):
-        if len(name) > LONGEST:
-            short[name] = f"{shortened(name, LONGEST - 8)} ({number})"
-    return short
+def _short(name: str) -> str:
+    """Both ends of a name, and a mark that tells it from others with the same ends."""
+    mark = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
+    return f"{shortened(name, LONGEST - 8)} ~{mark}"
 
 
 def _renamed(part: _Part, short: dict[str, str]) -> _Part:
