@@ -27,7 +27,8 @@ _ENDS = {"aborted": "then aborted", "indeterminate": "then no answer came (indet
 _PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL)
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
 _TOGETHER = re.compile(
-    r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]|\((byte|event|line) "
+    r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
+    r"| \((byte|event|line) |\.\.\. \S+ more"
 )
 
 
