@@ -52,8 +52,28 @@ def whole(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A key or value as messages show it: short as well."""
-    return abbreviated(whole(value))
+    """A key or value as messages show it: short as well; of a long list the first and the last elements."""
+    text = whole(value)
+    if not isinstance(value, tuple) or len(text) <= _LONGEST:
+        return abbreviated(text)
+    first, last = _beginning(value), _beginning(value[::-1])[::-1]
+    return f"[{' '.join([*first, '...', *last])}]" if len(first) + len(last) < len(value) else _each(value)
+
+
+def _beginning(values: tuple[object, ...]) -> list[str]:
+    """As many elements as fit into half of the room, and at least one."""
+    words: list[str] = []
+    room = _LONGEST // 2
+    for word in map(shown, values):
+        room -= len(word) + 1
+        if words and room < 0:
+            break
+        words.append(word)
+    return words
+
+
+def _each(values: tuple[object, ...]) -> str:
+    return f"[{' '.join(map(shown, values))}]"
 
 
 def abbreviated(text: str) -> str:

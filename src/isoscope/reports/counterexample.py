@@ -27,7 +27,8 @@ _ENDS = {"aborted": "then aborted", "indeterminate": "then no answer came (indet
 _PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL)
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
 _TOGETHER = re.compile(
-    r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]|\((byte|event|line) "
+    r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
+    r"| \((byte|event|line) |\.\.\. \S+ more"
 )
 
 
@@ -153,8 +154,10 @@ def _table(
 ) -> Iterator[str]:
     """Rows of a head and a text beside it; where that leaves too little room, below `stacked`."""
     left = margin + max(map(columns, heads), default=0) + 2
+    longest = max((columns(word) for text in texts for word in text.split(" ")), default=0)
+    has_room = left <= width * _LEFT and left + longest <= width
     for head, above, text in zip(heads, stacked, texts, strict=True):
-        if left <= width * _LEFT:
+        if has_room:
             yield _filled(text, width, head=" " * margin + head, margin=left)
         else:
             yield _filled(f"{above}:", width, margin=margin)
