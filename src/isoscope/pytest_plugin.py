@@ -13,7 +13,6 @@ teardown, and so is what several tests share.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -147,8 +146,10 @@ class _Watched:
 
     def _name(self) -> str:
         """With xdist, what several tests share is one history for each worker."""
-        worker = "" if isinstance(self.node, pytest.Item) else os.environ.get("PYTEST_XDIST_WORKER", "")
-        return "-".join(filter(None, [self.node.nodeid, self.name, worker]))
+        parts = [self.node.nodeid, self.name]
+        if not isinstance(self.node, pytest.Item):
+            parts.append(getattr(self.node.config, "workerinput", {}).get("workerid", ""))
+        return "-".join(filter(None, parts))
 
     def _levels(self) -> tuple[Level, ...]:
         from isoscope.levels import MINIMUM  # noqa: PLC0415

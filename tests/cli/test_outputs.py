@@ -91,6 +91,16 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(options: list[
     assert Path("aborted.txt").read_text() == TEXTS["aborted.txt"]
 
 
+@pytest.mark.parametrize("options", [[], ["--summary"]], ids=" ".join)
+def test_a_file_never_becomes_part_of_a_history(options: list[str]) -> None:
+    Path("runs").mkdir()
+    Path("aborted.txt").rename("runs/aborted.txt")
+    done = run("check", "runs", "--junit", "runs/j.xml", *options)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "error: --junit: runs/j.xml would become a part of the history runs\n"
+    assert [path.name for path in Path("runs").iterdir()] == ["aborted.txt"]
+
+
 def test_nothing_is_left_where_the_question_makes_no_sense() -> None:
     assert run("check", "clean.txt", "--junit", "j.xml", "--level", "none").status == 2
     assert run("check", "clean.txt", "--junit", "j.xml", "--summary", "--timings").status == 2

@@ -224,3 +224,9 @@ def test_any_key_and_value_can_be_told(key: str, value: str) -> None:
 
 def test_the_same_results_give_the_same_bytes(skewed: isoscope.History) -> None:
     assert render_sarif([check(skewed)]) == render_sarif([check(skewed)])
+
+
+def test_a_long_value_is_cut_in_the_middle() -> None:
+    history = record([("write", "x", "a" * 10_000), ("abort",)], [("read", "x", "a" * 10_000)])
+    run = run_of(check(history, ["pl-2"]))
+    assert len(json.dumps(run["results"])) < 5_000

@@ -109,7 +109,7 @@ def command(
         raise UsageError("--summary counts and has no --timings")
     if summarise and report is not None:
         raise UsageError("--summary counts and has no --report")
-    with outputs.opened(paths):
+    with outputs.opened(histories):
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
         return _worst([_check(read, path, outputs, as_json=as_json) for path in paths])

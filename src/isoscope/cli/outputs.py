@@ -62,7 +62,7 @@ class Outputs:
     def opened(self, histories: Sequence[str]) -> Iterator[None]:
         """Opens the files before the work begins; they appear after it, each as a whole.
 
-        Raises UsageError if one cannot be written or would replace a history.
+        Raises UsageError if one cannot be written or would change a history.
         """
         self._refuse_nonsense(histories)
         summary = _summary_path() if self.step_summary else None
@@ -91,6 +91,10 @@ class Outputs:
             target = os.path.realpath(file)
             if target in taken:
                 raise UsageError(f"{option}: {file} would replace {taken[target]}")
+            if folder := next(
+                (taken[str(above)] for above in Path(target).parents if str(above) in taken), ""
+            ):
+                raise UsageError(f"{option}: {file} would become a part of the history {folder}")
             taken[target] = f"what {option} writes"
 
     def _write(self, junit: BinaryIO | None, sarif: BinaryIO | None) -> None:

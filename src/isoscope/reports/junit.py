@@ -32,6 +32,8 @@ def render_junit(results: Sequence[Result], *, asked: Sequence[Level] = (), timi
     for result in results:
         root.append(_suite(result, asked, timings=timings))
     _count(root)
+    # Jenkins' schema has this attribute for suites only.
+    del root.attrib["skipped"]
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True).decode()
     return f"{text}\n"

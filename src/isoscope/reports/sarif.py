@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import because, message, one_line, whole
+from isoscope.explain import because, message, one_line, shown, whole
 from isoscope.reports.json import dumps
 from isoscope.reports.results import Unreadable, answers, findings
 from isoscope.verdict import Outcome
@@ -120,7 +120,7 @@ class _Places:
         return found
 
     def _operation(self, witness: Witness, number: int) -> dict[str, Any]:
-        text = f"{witness.transaction}: {witness.kind} {whole(witness.key)} = {whole(witness.value)}"
+        text = f"{witness.transaction}: {witness.kind} {shown(witness.key)} = {shown(witness.value)}"
         return {"id": number, **self._location(witness.place), "message": {"text": _plain(text)}}
 
     def _step(self, step: Step) -> dict[str, Any]:
