@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import isoscope
 from isoscope.checkers import search
+from isoscope.reports import examples
 from isoscope.verdict import Anomaly, Participant, Step, Witness
 from tests.test_cases import CLAIMED, VIOLATED
 
@@ -27,6 +28,8 @@ HOSTILE = (
     "漢字",
     "&amp;",
 )
+#: A term of EDN holds all of these but what is no text.
+HOSTILE_TERMS = tuple(text for text in HOSTILE if text != "\ud800")
 
 
 @cache
@@ -38,7 +41,7 @@ def anomaly_of(path: Path) -> Anomaly:
 
 
 def shown(report: Report) -> list[Anomaly]:
-    return [anomaly for verdict in report.verdicts for anomaly in verdict.anomalies]
+    return list(examples(report))
 
 
 def circle(size: int, *, key: object = "x", clock: str = "", sessions: int = 0) -> Anomaly:

@@ -10,6 +10,7 @@ import click
 
 from isoscope import __version__, checkers, formats, levels
 from isoscope.cli import BAD_INPUT, screen
+from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.options import format_option, initial_option
 from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
@@ -46,6 +47,7 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
 @output_options
+@drawing_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -63,6 +65,8 @@ def command(
     junit: str | None,
     sarif: str | None,
     step_summary: bool,
+    dot: str | None,
+    svg: str | None,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -91,6 +95,7 @@ def command(
         isoscope check recorded/ --summary
         isoscope check history.txt --report report.html
         isoscope check history.txt --junit report.xml --step-summary
+        isoscope check history.txt --svg pictures
     """
     asked = _levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
@@ -109,10 +114,13 @@ def command(
         raise UsageError("--summary counts and has no --timings")
     if summarise and report is not None:
         raise UsageError("--summary counts and has no --report")
-    with outputs.opened(histories):
+    if summarise and (dot is not None or svg is not None):
+        raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
+    drawings = Drawings(dot, svg, paths)
+    with outputs.opened(histories), drawings.opened():
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
-        return _worst([_check(read, path, outputs, as_json=as_json) for path in paths])
+        return _worst([_check(read, path, outputs, drawings, as_json=as_json) for path in paths])
 
 
 def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
@@ -176,16 +184,18 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(read: _Reading, path: str, outputs: Outputs, *, as_json: bool) -> int:
+def _check(read: _Reading, path: str, outputs: Outputs, drawings: Drawings, *, as_json: bool) -> int:
     """Reports on one history; the exit status that it asks for."""
     try:
         report = read.report(path)
     except IsoscopeError as error:
         _report_error(path, error, as_json=as_json)
         outputs.add(Unreadable(path=path, error=str(error)))
+        drawings.add(None)
         return BAD_INPUT
     _print(report, as_json=as_json, timings=outputs.timings)
     outputs.add(report)
+    drawings.add(report)
     return _status(report, read.question.levels)
 
 

@@ -1,6 +1,8 @@
 """Verdicts in, text out: for people and for machines."""
 
 from isoscope.reports.counterexample import render_counterexample
+from isoscope.reports.dot import render_dot
+from isoscope.reports.examples import examples
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.summary import Summary
 from isoscope.reports.svg import STYLE, render_svg
@@ -12,8 +14,10 @@ __all__ = [
     "Summary",
     "document",
     "dumps",
+    "examples",
     "paragraph",
     "render_counterexample",
+    "render_dot",
     "render_json",
     "render_svg",
     "render_text",

@@ -6,37 +6,45 @@ Widths are of the widest usual fonts, so that no text leaves its place whichever
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
+from isoscope.explain.phrases import key_in_words
 
 if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
-__all__ = ["inert", "measure", "operation", "shortened"]
+__all__ = ["inert", "key", "measure", "operation", "shortened"]
 
 #: Letters of a key, and of a value, in a picture.
 _KEY, _VALUE = 16, 22
 #: A letter of a monospaced font of 12 pixels, and of a proportional one.
 _MONOSPACED, _PROPORTIONAL = 7.3, 6.9
+_VERBS = {"read": "read", "write": "wrote", "insert": "inserted"}
 _NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
 
 
 def operation(witness: Witness) -> str:
-    """What an operation did, on a short line."""
-    key, value = shortened(shown(witness.key), _KEY), shortened(shown(witness.value), _VALUE)
+    """What an operation did, on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
+    name, value = key(witness.key), shortened(shown(witness.value), _VALUE)
     match witness.kind:
-        case "begin" | "commit" | "abort":
-            return witness.kind
+        case "read" | "write" | "insert":
+            return f"{_VERBS[witness.kind]} {name} = {value}"
         case "range-read":
-            return f"read by predicate {value}"
+            return f"read by a predicate {value}"
         case "append":
-            return f"append {value} to {key}"
+            return f"appended {value} to {name}"
         case "delete":
-            return f"delete {key}"
+            return f"deleted {name}"
         case kind:
-            return f"{kind} {key} = {value}"
+            return kind
+
+
+def key(name: object) -> str:
+    """A key: a bare number would read like a value."""
+    return shortened(key_in_words(name), _KEY)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -55,6 +63,7 @@ def inert(text: str) -> str:
     return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
 
 
+@lru_cache(maxsize=4096)
 def measure(text: str, *, size: int = 12, monospaced: bool = False) -> int:
     """Pixels that a text takes at most; wide characters count double."""
     letters = map(_monospaced if monospaced else _proportional, text)

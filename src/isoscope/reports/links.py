@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from isoscope.explain import shown
-from isoscope.reports.lettering import shortened
+from isoscope.reports.lettering import key
 from isoscope.verdict import Step
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _link(name: str, step: Step) -> Link:
 def _label(step: Step) -> str:
     if step.relation in _WITHOUT_KEY:
         return _WITHOUT_KEY[step.relation]
-    return f"{step.relation} {shortened(shown(step.key), 14)}"
+    return f"{step.relation} {key(step.key)}"
 
 
 def _ends(step: Step) -> tuple[int | None, int | None]:

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from isoscope.explain import shown
+from isoscope.reports.across import GAP, across_of, label_width
 from isoscope.reports.arrangement import LEFT, RIGHT, Arrangement, arrange, lanes_of
-from isoscope.reports.lettering import inert, measure, operation, shortened
-from isoscope.reports.routes import MARGINS, Level, plan, tracks
+from isoscope.reports.cards import HEADING, PADDING, ROW, card_of, lane_name
+from isoscope.reports.lettering import inert, measure
+from isoscope.reports.routes import Level, plan, tracks
 from isoscope.reports.shapes import Area, Arrow, Box, Lane, Panel, Row, Text
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from isoscope.reports.across import Across
     from isoscope.reports.arrangement import Edge
+    from isoscope.reports.cards import Card
     from isoscope.reports.links import Link
-    from isoscope.reports.routes import Plan, Upright
+    from isoscope.reports.routes import Plan
 
-__all__ = ["GAP", "draw_panel"]
+__all__ = ["draw_panel"]
 
-GAP = 12
-_ROW, _HEADING, _PADDING = 18, 22, 9
-#: Between the edge of a box and the first upright part beside it, and between two of those.
-_STUB, _SLOT = 16, 9
+#: Heights of a track, of what is free above and below the tracks of a channel, and of a channel without any.
 _TRACK, _CHANNEL, _EMPTY = 19, 8, 14
-_LABEL = 15
-_BAND = 6
+#: Heights of a label, and of what a lane has above and below its boxes.
+_LABEL, _BAND = 15, 6
 #: A shift of a label that is tried if a line would run behind it.
 _SHIFT = 5
 
@@ -45,12 +45,12 @@ def draw_panel(
     ends = [(link, numbers[link.before], numbers[link.after]) for link in links]
     at_ends = {label for link in links for label in (link.before, link.after)}
     cards = [
-        _card(participant, is_end=participant.transaction in at_ends or not links, full=with_operations)
+        card_of(participant, is_end=participant.transaction in at_ends or not links, full=with_operations)
         for participant in everyone
     ]
     plans = plan(ends, arrangement.edges, lane_of)
-    names = [_lane_name(next(p for p in everyone if p.lane == lane)) for lane in lanes]
-    across = _across(cards, arrangement, plans, left=_margin(names))
+    names = [lane_name(next(p for p in everyone if p.lane == lane)) for lane in lanes]
+    across = across_of(cards, arrangement, plans, left=_margin(names))
     return _Drawing(cards, lane_of, names, arrangement, plans, across).panel(top)
 
 
@@ -70,113 +70,22 @@ def _with_start(
     return (start, *participants), replace(found, edges=edges, unknown=unknown)
 
 
-@dataclass(frozen=True, slots=True)
-class _Card:
-    """A box before it has a place."""
-
-    participant: Participant
-    title: str
-    note: str
-    rows: tuple[tuple[str, int | None, bool], ...]
-    width: int
-    height: int
-
-
-def _card(participant: Participant, *, is_end: bool, full: bool) -> _Card:
-    title = shortened(participant.transaction, 24)
-    note = "" if participant.status == "committed" else participant.status
-    if not note and not is_end and participant.matters:
-        note = "witness"
-    rows = _rows(participant) if full else ()
-    widths = [measure(text, monospaced=True) for text, _, _ in rows]
-    heading = measure(title, size=13, monospaced=True) + (measure(note) + 10 if note else 0)
-    width = max([heading, *widths]) + 2 * _PADDING
-    height = _HEADING + len(rows) * _ROW + (5 if rows else 0)
-    return _Card(participant, title, note, rows, width, height)
-
-
-def _rows(participant: Participant) -> tuple[tuple[str, int | None, bool], ...]:
-    rows: list[tuple[str, int | None, bool]] = [
-        (operation(each), each.index, each.index in participant.matters) for each in participant.operations
-    ]
-    if participant.left_out:
-        rows.append((f"... {participant.left_out:,} more", None, False))
-    return tuple(rows)
-
-
-def _lane_name(participant: Participant) -> str:
-    if participant.transaction == START:
-        return ""
-    if participant.session is None:
-        return "unnamed session"
-    return f"session {shortened(shown(participant.session), 14)}"
-
-
 def _margin(names: Iterable[str]) -> int:
     return 2 * GAP + max(map(measure, names), default=0)
-
-
-class _Across(NamedTuple):
-    """From left to right: where edges are, and upright parts."""
-
-    left: int
-    edges: Mapping[Edge, int]
-    uprights: Mapping[Upright, int]
-    right: int
-
-
-def _across(cards: Sequence[_Card], arrangement: Arrangement, plans: Sequence[Plan], *, left: int) -> _Across:
-    """Every edge beside its upright parts, no box narrower than its text."""
-    places = Counter(upright.edge for each in plans for upright in each.uprights)
-    room = {edge: _STUB + _SLOT * (count - 1) + 6 for edge, count in places.items()}
-    wanted = _facing(plans, arrangement.edges)
-    found: dict[Edge, int] = {MARGINS[0]: left}
-    x = left + room.get(MARGINS[0], 0)
-    for edge in arrangement.edges:
-        number, side = edge
-        if side == LEFT:
-            beside = room.get(edge, GAP // 2)
-            rooms = (found[other] + room.get(other, 0) + beside + width for other, width in wanted[edge])
-            found[edge] = max([x + beside, *rooms])
-            x = found[edge] + GAP // 2
-        else:
-            found[edge] = max(x, found[number, LEFT] + cards[number].width)
-            x = found[edge] + room.get(edge, GAP // 2)
-    found[MARGINS[1]] = x + room.get(MARGINS[1], 0)
-    uprights = {upright: _beside(found, upright) for each in plans for upright in each.uprights}
-    return _Across(left, found, uprights, found[MARGINS[1]])
-
-
-def _facing(plans: Sequence[Plan], edges: Sequence[Edge]) -> defaultdict[Edge, list[tuple[Edge, int]]]:
-    """Between two sides that face each other there is room for the label of an arrow."""
-    place = {edge: number for number, edge in enumerate(edges)}
-    found: defaultdict[Edge, list[tuple[Edge, int]]] = defaultdict(list)
-    for each in plans:
-        first, second = sorted((each.start, each.end), key=place.__getitem__)
-        if (first[1], second[1]) == (RIGHT, LEFT):
-            ends = 2 * _STUB if each.direct else 0
-            found[second].append((first, measure(each.link.label) + 8 + ends))
-    return found
-
-
-def _beside(edges: Mapping[Edge, int], upright: Upright) -> int:
-    distance = _STUB + _SLOT * upright.place
-    return edges[upright.edge] + (distance if upright.edge[1] == RIGHT else -distance)
 
 
 @dataclass(slots=True)
 class _Drawing:
     """All that is known before anything has a height, and then where lanes and tracks are."""
 
-    cards: Sequence[_Card]
+    cards: Sequence[Card]
     lane_of: Mapping[int, int]
     names: Sequence[str]
     arrangement: Arrangement
     plans: Sequence[Plan]
-    across: _Across
+    across: Across
     lanes: list[int] = field(default_factory=list)
     track: dict[tuple[int, int], int] = field(default_factory=dict)
-    used: Counter[tuple[Edge, int | None]] = field(default_factory=Counter)
 
     def panel(self, top: int) -> Panel:
         """The panel below `top`."""
@@ -187,10 +96,10 @@ class _Drawing:
         right = max([self.across.right, *(label.area.right for label in labels)]) + GAP
         axis = Text(
             text=self.arrangement.axis,
-            area=Area(x=self.across.left, y=bottom, width=right - self.across.left - GAP, height=_HEADING),
+            area=Area(x=self.across.left, y=bottom, width=right - self.across.left - GAP, height=HEADING),
         )
         return Panel(
-            area=Area(x=0, y=top, width=right, height=bottom + _HEADING - top),
+            area=Area(x=0, y=top, width=right, height=bottom + HEADING - top),
             axis=axis,
             lanes=tuple(self._lane(lane, right) for lane in range(len(self.names))),
             boxes=tuple(self._box(number) for number in range(len(self.cards))),
@@ -243,7 +152,7 @@ class _Drawing:
         return Level(low, high, room, ((first, start), (second, end)))
 
     def _centred(self, each: Plan, low: int, high: int) -> tuple[int, int]:
-        width = measure(each.link.label) + 8
+        width = label_width(each.link.label)
         return max(self.across.left, (low + high - width) // 2), width
 
     def _comes_from(self, each: Plan, part: int) -> int:
@@ -278,8 +187,8 @@ class _Drawing:
         top = self.lanes[self.lane_of[number]]
         places = [row for row, (_, other, _) in enumerate(self.cards[number].rows) if other == index]
         if index is None or not places:
-            return top + _HEADING // 2
-        return top + _HEADING + _ROW * places[0] + _ROW // 2
+            return top + HEADING // 2
+        return top + HEADING + ROW * places[0] + ROW // 2
 
     def _points(
         self, number: int, each: Plan, ports: Mapping[tuple[int, bool], int]
@@ -316,7 +225,7 @@ class _Drawing:
         height = max(card.height for n, card in enumerate(self.cards) if self.lane_of[n] == lane)
         name, top = self.names[lane], self.lanes[lane]
         return Lane(
-            label=Text(text=name, area=Area(x=GAP, y=top, width=measure(name), height=_HEADING)),
+            label=Text(text=name, area=Area(x=GAP, y=top, width=measure(name), height=HEADING)),
             area=Area(x=0, y=top - _BAND, width=right, height=height + 2 * _BAND),
         )
 
@@ -328,7 +237,7 @@ class _Drawing:
                 text=text,
                 index=index,
                 matters=matters,
-                area=Area(x=left, y=top + _HEADING + place * _ROW, width=right - left, height=_ROW),
+                area=Area(x=left, y=top + HEADING + place * ROW, width=right - left, height=ROW),
             )
             for place, (text, index, matters) in enumerate(card.rows)
         )
@@ -338,7 +247,7 @@ class _Drawing:
             status=card.participant.status,
             note=card.note,
             area=Area(x=left, y=top, width=right - left, height=card.height),
-            heading=Area(x=left + _PADDING, y=top, width=right - left - 2 * _PADDING, height=_HEADING),
+            heading=Area(x=left + PADDING, y=top, width=right - left - 2 * PADDING, height=HEADING),
             rows=rows,
             open_left=(number, LEFT) in self.arrangement.unknown,
             open_right=(number, RIGHT) in self.arrangement.unknown,

@@ -9,10 +9,10 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
-from isoscope.explain import shown
-from isoscope.reports.lettering import measure, shortened
+from isoscope.reports.across import GAP
+from isoscope.reports.lettering import key, measure, shortened
 from isoscope.reports.links import closing, links
-from isoscope.reports.panel import GAP, draw_panel
+from isoscope.reports.panel import draw_panel
 from isoscope.reports.shapes import Area, Picture, Text
 from isoscope.verdict import START, Participant
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isoscope.reports.shapes import Panel
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["LEGEND", "MANY", "TOO_MANY", "draw"]
+__all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "draw", "participants_of"]
 
 #: With more transactions than this, what each did is left out.
 MANY = 50
@@ -47,33 +47,43 @@ def draw(anomaly: Anomaly) -> Picture:
     """The picture of an anomaly."""
     title = Text(text=anomaly.name, area=_line(GAP, GAP // 2, anomaly.name, size=15))
     top = title.area.bottom + GAP // 2
-    participants = _participants(anomaly)
+    participants = participants_of(anomaly)
     if not participants or len(participants) > TOO_MANY:
         return _in_words(title, _refusal(len(participants)), top)
     panels: list[Panel] = []
-    for caption, steps, circle in _circles(anomaly):
-        taking_part = _taking_part(participants, steps) if caption else participants
+    for caption, circle in circles(anomaly):
+        taking_part = participants_of(anomaly, circle if caption else None)
         panel = _panel(caption, taking_part, circle, top=top, full=len(participants) <= MANY)
         panels.append(panel)
         top = panel.area.bottom + GAP
     return _with_legend(title, panels)
 
 
-def _participants(anomaly: Anomaly) -> tuple[Participant, ...]:
-    """Its participants; of an anomaly without an account of them, what its witnesses tell."""
-    if anomaly.participants or not anomaly.transactions:
-        return anomaly.participants
-    return tuple(
-        Participant(
-            transaction=label,
-            lane=lane,
-            session=None,
-            position=0,
-            status="committed",
-            operations=(),
-            matters=frozenset(),
-        )
-        for lane, label in enumerate(anomaly.transactions)
+def participants_of(anomaly: Anomaly, circle: Sequence[Link] | None = None) -> tuple[Participant, ...]:
+    """Who takes part, or of those whom the arrows of one circle name.
+
+    Of an anomaly without an account of them, no more than the names.
+    """
+    found = anomaly.participants or tuple(
+        map(_by_name, range(len(anomaly.transactions)), anomaly.transactions)
+    )
+    if circle is None:
+        return found
+    named = {
+        label for link in circle for label in (link.before, link.after, *(t for t, _ in link.operations))
+    }
+    return tuple(participant for participant in found if participant.transaction in named)
+
+
+def _by_name(lane: int, label: str) -> Participant:
+    return Participant(
+        transaction=label,
+        lane=lane,
+        session=None,
+        position=0,
+        status="committed",
+        operations=(),
+        matters=frozenset(),
     )
 
 
@@ -83,30 +93,20 @@ def _refusal(count: int) -> str:
     return f"{count:,} transactions take part: too many to draw"
 
 
-def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step], tuple[Link, ...]]]:
-    """What each panel shows, with its caption: one, or one for every order of two versions."""
+def circles(anomaly: Anomaly) -> Iterator[tuple[str, tuple[Link, ...]]]:
+    """The arrows of each panel with its caption: of the one, or of one for every order of two versions."""
     alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
     if not alternatives:
-        yield "", anomaly.steps, (*links(anomaly.steps), *closing(anomaly))
+        yield "", (*links(anomaly.steps), *closing(anomaly))
         return
     firsts = accumulate(map(len, alternatives), initial=0)
     for steps, first in zip(alternatives, firsts, strict=False):
-        yield _supposed(steps[0]), steps, links(steps, first=first)
+        yield _supposed(steps[0]), links(steps, first=first)
 
 
 def _supposed(step: Step) -> str:
-    key = shortened(shown(step.key), 16)
     before, after = (shortened(label, 24) for label in (step.before, step.after))
-    return f"if the version of {before} comes before that of {after} in {key}:"
-
-
-def _taking_part(participants: Sequence[Participant], steps: Sequence[Step]) -> tuple[Participant, ...]:
-    named = {
-        label
-        for step in steps
-        for label in (step.before, step.after, *(witness.transaction for witness in step.witnesses))
-    }
-    return tuple(participant for participant in participants if participant.transaction in named)
+    return f"if the version of {before} comes before that of {after} in {key(step.key)}:"
 
 
 def _panel(

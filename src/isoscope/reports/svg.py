@@ -6,10 +6,12 @@ heads and in their labels, so that they can be told apart without colours. What 
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message
+from isoscope.reports.cards import PADDING
 from isoscope.reports.lettering import inert, measure
 from isoscope.reports.picture import draw
 from isoscope.reports.shapes import Area
@@ -36,8 +38,7 @@ STYLE = (
     f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
     f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
     f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
-    ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr;"
-    "unicode-bidi:bidi-override}"
+    ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
     ".isoscope .name{font-size:15px;font-weight:600}"
     ".isoscope .lane rect{fill:var(--band)}"
     ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
@@ -68,8 +69,14 @@ _HEADS = {
     "real-time": "M0 0L-9 -4.5L-6 0L-9 4.5ZM-12 -4.5V4.5",
     "cm": "M0 0L-6 -4.5L-12 0L-6 4.5Z",
 }
+#: Words of a script that runs to the left. A mark behind them keeps what follows, ` = 1`, in its place.
+_LEFTWARD = re.compile(
+    "[{0}](?:[{0} ]*[{0}])?".format(
+        r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+    )
+)
+_MARK = "\N{LEFT-TO-RIGHT MARK}"
 _ROUND = 6
-_PADDING = 9
 
 
 def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
@@ -130,7 +137,7 @@ def _box(box: Box) -> Iterator[str]:
     yield from (_operation(box, row) for row in box.rows)
     yield _rim(box)
     x, y = box.heading.x, _middle(box.heading)
-    yield f'<text class="title" x="{x}" y="{y}">{_escaped(box.title)}</text>'
+    yield f'<text class="title" x="{x}" y="{y}">{_written(box.title)}</text>'
     if box.note:
         after = x + measure(box.title, size=13, monospaced=True) + 8
         yield f'<text class="note" x="{after}" y="{y}">{_escaped(box.note)}</text>'
@@ -152,7 +159,7 @@ def _operation(box: Box, row: Row) -> str:
     place = "" if row.index is None else f' data-operation="{_escaped(box.transaction)}:{row.index}"'
     name = "operation matters" if row.matters else "operation"
     inner = Area(x=row.area.x + 3, y=row.area.y + 1, width=row.area.width - 6, height=row.area.height - 2)
-    text = f'<text x="{row.area.x + _PADDING}" y="{_middle(row.area)}">{_escaped(row.text)}</text>'
+    text = f'<text x="{row.area.x + PADDING}" y="{_middle(row.area)}">{_written(row.text)}</text>'
     return f'<g class="{name}"{place}>{_rect(inner)}{text}</g>'
 
 
@@ -201,12 +208,17 @@ def _sample(kind: str, text: Text) -> str:
 
 
 def _label(text: Text) -> str:
-    return f'<text x="{text.area.x + 4}" y="{_middle(text.area)}">{_escaped(text.text)}</text>'
+    x = text.area.x + text.area.width // 2
+    return f'<text x="{x}" y="{_middle(text.area)}" text-anchor="middle">{_written(text.text)}</text>'
+
+
+def _written(text: str) -> str:
+    return _LEFTWARD.sub(lambda words: f"{words[0]}{_MARK}", _escaped(text))
 
 
 def _text(text: Text, *, name: str = "") -> str:
     kind = f' class="{name}"' if name else ""
-    return f'<text{kind} x="{text.area.x}" y="{_middle(text.area)}">{_escaped(text.text)}</text>'
+    return f'<text{kind} x="{text.area.x}" y="{_middle(text.area)}">{_written(text.text)}</text>'
 
 
 def _rect(area: Area) -> str:
