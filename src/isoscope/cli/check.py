@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isoscope import __version__, checkers, formats
-from isoscope.cli import BAD_INPUT
+from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.cli.outputs import Outputs, output_options
@@ -62,6 +61,7 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
+    report: str | None,
     junit: str | None,
     sarif: str | None,
     step_summary: bool,
@@ -93,6 +93,7 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.txt --report report.html
         isoscope check history.txt --junit report.xml --step-summary
         isoscope check history.txt --svg pictures
     """
@@ -101,12 +102,21 @@ def command(
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
-    outputs = Outputs(junit=junit, sarif=sarif, step_summary=step_summary, asked=asked, timings=timings)
-    drawings = Drawings(dot, svg, paths)
+    outputs = Outputs(
+        report=report,
+        junit=junit,
+        sarif=sarif,
+        step_summary=step_summary,
+        asked=asked,
+        timings=timings,
+    )
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
+    if summarise and report is not None:
+        raise UsageError("--summary counts and has no --report")
     if summarise and (dot is not None or svg is not None):
         raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
+    drawings = Drawings(dot, svg, paths)
     with outputs.opened(histories), drawings.opened():
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
@@ -238,7 +248,6 @@ def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    width = max(60, min(100, shutil.get_terminal_size((100, 24)).columns))
-    click.echo(render_text(report, width=width))
+    screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

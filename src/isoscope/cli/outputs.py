@@ -12,6 +12,7 @@ import click
 
 from isoscope.errors import UsageError
 from isoscope.formats.source import output
+from isoscope.reports.results import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +27,11 @@ _VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--junit`, `--sarif` and `--step-summary`."""
+    """`--report`, `--junit`, `--sarif` and `--step-summary`."""
     options = [
+        click.option(
+            "--report", metavar="FILE", help="Also write a page for a browser, with pictures (HTML)."
+        ),
         click.option("--junit", metavar="FILE", help="Also write JUnit XML, for Jenkins, GitLab and others."),
         click.option("--sarif", metavar="FILE", help="Also write SARIF, for code scanning."),
         click.option("--step-summary", is_flag=True, help=f"Also add a summary to ${_VARIABLE}."),
@@ -41,6 +45,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 class Outputs:
     """The files that were asked for, and what they will tell."""
 
+    report: str | None
     junit: str | None
     sarif: str | None
     step_summary: bool
@@ -50,7 +55,7 @@ class Outputs:
 
     def add(self, result: Result) -> None:
         """Notes a report, or that there is none, if some file will tell it."""
-        if self.junit is not None or self.sarif is not None or self.step_summary:
+        if self.step_summary or any(file is not None for file in (self.report, self.junit, self.sarif)):
             self.results.append(result)
 
     @contextmanager
@@ -65,11 +70,16 @@ class Outputs:
             junit, sarif = (stack.enter_context(output(f)) if f else None for f in (self.junit, self.sarif))
             yield
             self._write(junit, sarif)
+            self._write_page()
             if summary:
                 self._add_summary(summary)
 
     def _refuse_nonsense(self, histories: Sequence[str]) -> None:
-        files = {"--junit": self.junit, "--sarif": self.sarif}
+        files = {"--report": self.report, "--junit": self.junit, "--sarif": self.sarif}
+        if self.report is not None and len(histories) > 1:
+            raise UsageError(
+                "--report is about one history\n\nhint: --json, --junit and --sarif can tell about several"
+            )
         taken = {os.path.realpath(history): history for history in histories}
         for option, file in files.items():
             if file is None:
@@ -97,6 +107,19 @@ class Outputs:
             from isoscope.reports.sarif import render_sarif  # noqa: PLC0415 - few runs need it
 
             sarif.write(render_sarif(self.results, asked=self.asked).encode())
+
+    def _write_page(self) -> None:
+        """A history that could not be read has no page; its error was printed."""
+        for result in self.results:
+            if self.report is None or isinstance(result, Unreadable):
+                continue
+            from isoscope.reports.html import render_html  # noqa: PLC0415 - as above
+
+            # Standard input and other things without a name cannot be linked to.
+            has_file = Path(str(result.history["path"])).exists()
+            page = render_html(result, folder=str(Path(self.report).parent) if has_file else None)
+            with output(self.report) as sink:
+                sink.write(page.encode())
 
     def _add_summary(self, path: str) -> None:
         """Other commands of the same step write there too, and all share the room."""

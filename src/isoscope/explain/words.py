@@ -9,13 +9,19 @@ from isoscope.explain import conflicts, dependencies, reads, versions
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
-__all__ = ["hint", "message"]
+__all__ = ["contradiction", "hint", "message"]
 
 _SENTENCES = {
     **reads.SENTENCES,
     **conflicts.SENTENCES,
     **dependencies.SENTENCES,
     **versions.SENTENCES,
+}
+_CONTRADICTIONS = {
+    **reads.CONTRADICTIONS,
+    **conflicts.CONTRADICTIONS,
+    **dependencies.CONTRADICTIONS,
+    **versions.CONTRADICTIONS,
 }
 
 
@@ -25,6 +31,12 @@ def message(anomaly: Anomaly) -> str:
     if sentence is None:
         return f"{anomaly.name} between {', '.join(anomaly.transactions)}."
     return sentence(anomaly)
+
+
+def contradiction(anomaly: Anomaly) -> str:
+    """Why what the steps show cannot be, in one sentence; without steps, what happened."""
+    sentence = _CONTRADICTIONS.get(anomaly.name)
+    return sentence(anomaly) if sentence and anomaly.steps else message(anomaly)
 
 
 def hint(name: str) -> str:

@@ -10,7 +10,7 @@ from isoscope.explain import shown
 from isoscope.explain.phrases import duration
 from isoscope.levels import Level
 from isoscope.reports.activity import activity_document, percent
-from isoscope.reports.text import paragraph
+from isoscope.reports.terminal import paragraph
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
