@@ -257,3 +257,10 @@ def test_a_file_that_a_browser_cannot_show_is_no_link(tmp_path: Path) -> None:
 def test_a_value_that_looks_like_a_place_is_no_link(tmp_path: Path) -> None:
     report = check(recorded("(<memory>:12)"), ["read-atomic"])
     assert '<span class="place">' not in render_html(report, folder=str(tmp_path))
+
+
+def test_large_counterexamples_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "_PART_LONGEST", 20_000)
+    parts = unpacked(render_html(check(many(20), ["read-atomic"], max_anomalies=20)), 'class="part')
+    assert len(parts) > 3
+    assert sum(map(len, parts)) == 19

@@ -133,13 +133,25 @@ def test_focus_does_what_hovering_does(opened: Opened) -> None:
 def test_keys_go_through_the_counterexamples(opened: Opened) -> None:
     page = opened.at("#fractured-read-co-1")
     assert heading(page).endswith("1 of 60")
-    for key, number in (("j", 2), ("ArrowDown", 3), ("k", 2), ("ArrowUp", 1), ("k", 1)):
+    for key, number in (("j", 2), ("j", 3), ("k", 2), ("k", 1), ("k", 1)):
         page.keyboard.press(key)
         page.wait_for_selector(f"#fractured-read-co-{number}:visible")
     page.keyboard.press("t")
     page.wait_for_selector("#transactions:visible")
     page.keyboard.press("s")
     page.wait_for_selector("#summary:visible")
+
+
+def test_arrow_keys_go_through_the_list_and_scroll_elsewhere(opened: Opened) -> None:
+    page = opened.at("#fractured-read-co-1")
+    heading(page)
+    page.keyboard.press("ArrowDown")
+    assert heading(page).endswith("1 of 60")
+    page.locator("#contents a").first.focus()
+    for key, number in (("ArrowDown", 2), ("ArrowDown", 3), ("ArrowUp", 2)):
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#fractured-read-co-{number}:visible")
+        page.wait_for_function(f"document.activeElement.hash === '#fractured-read-co-{number}'")
 
 
 def test_the_help_opens_and_closes_by_keys(opened: Opened) -> None:

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["PLAIN", "Embedded", "Example", "embed", "pack"]
 
 #: Characters that all counterexamples together may take, and one that is not compressed.
-_BUDGET, _PLAIN_LONGEST = 1_500_000, 60_000
-#: Counterexamples of a page, and of a part that is unpacked at once.
-_MOST, _PART = 1000, 32
+_BUDGET, _PLAIN_LONGEST = 1_400_000, 60_000
+#: Counterexamples of a page.
+_MOST = 1000
+#: Counterexamples of a part, which is unpacked at once, and their characters before it is packed.
+_PART, _PART_LONGEST = 32, 400_000
 #: The part of those that are not compressed.
 PLAIN = -1
 
@@ -69,7 +71,7 @@ def embed(findings: Sequence[Finding], render: Callable[[Example], str]) -> Embe
             held.plain[example.id], held.parts_of[example.id] = html, PLAIN
             continue
         waiting[example.id], held.parts_of[example.id] = html, len(held.parts)
-        if len(waiting) == _PART:
+        if len(waiting) == _PART or sum(map(len, waiting.values())) > _PART_LONGEST:
             held.parts.append(pack(waiting))
             waiting = {}
     if waiting:

@@ -51,7 +51,8 @@
       link.setAttribute("aria-current", "true");
       link.scrollIntoView({ block: "nearest" });
     }
-    if (focus) article.focus({ preventScroll: true });
+    if (link && document.activeElement.closest("#contents")) link.focus();
+    else if (focus) article.focus({ preventScroll: true });
   }
 
   function offerCopies(article) {
@@ -206,14 +207,13 @@
       if (event.key === "Escape") leave(event.target);
       return;
     }
-    const reading = !byId("counterexamples").hidden;
-    // A picture that is wider than its place is scrolled by the arrow keys.
-    const scrolls = event.target.matches(".picture, .wide");
+    // Elsewhere the arrow keys scroll, which people without a mouse need.
+    const inList = event.target.closest("#contents");
     const actions = {
       j: () => step(1), k: () => step(-1), "/": search, "?": () => byId("help").showModal(), Escape: dark,
       s: () => (location.hash = "summary"), c: () => (location.hash = "counterexamples"),
       t: () => (location.hash = "transactions"),
-      ...(reading && !scrolls ? { ArrowDown: () => step(1), ArrowUp: () => step(-1) } : {}),
+      ...(inList ? { ArrowDown: () => step(1), ArrowUp: () => step(-1) } : {}),
     };
     if (!Object.hasOwn(actions, event.key)) return;
     event.preventDefault();
