@@ -1,4 +1,4 @@
-"""`python -m benchmarks [growth|adya|versions|large] [--record]`: measures, prints, records with the commit.
+"""`python -m benchmarks [growth|adya|versions|report|large] [--record]`: measures, prints, records.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import adya, growth, loading, startup, versions, weak
+from benchmarks import adya, growth, loading, report, startup, versions, weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -49,6 +49,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "results": _results,
     "weak": weak.rows,
     "versions": versions.rows,
+    "report": report.rows,
     "large": weak.large,
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from math import floor, log10
 from typing import TYPE_CHECKING
+
+from isoscope.reports.charts import round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ def _legend(names: Sequence[str]) -> Iterator[str]:
 
 
 def _panel(panel: Panel) -> Iterator[str]:
-    top = _round_up(max(max(values) for values in panel.series.values()))
+    top = round_up(max(max(values) for values in panel.series.values()))
     yield f'<text x="{LEFT}" y="16" font-size="12">{escape(panel.title)}</text>'
     for share in (0.0, 0.5, 1.0):
         y = _down(share)
@@ -96,11 +97,3 @@ def _marker(number: int, x: float, y: float) -> str:
     }
     style = f'stroke="{colour}" stroke-width="1.5" fill="{colour}"'
     return f'<path d="{paths[shape]}" transform="translate({x:.1f} {y:.1f})" {style}/>'
-
-
-def _round_up(value: float) -> float:
-    """The next number that starts with 1, 2 or 5 and has nothing but zeros behind it."""
-    if value <= 0:
-        return 1.0
-    step: float = 10.0 ** floor(log10(value))
-    return next(step * leading for leading in (1, 2, 5, 10) if step * leading >= value)

@@ -11,6 +11,7 @@ import sys
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import click
@@ -18,9 +19,10 @@ import click
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
-from isoscope.cli.explain import reported
+from isoscope.cli.explain import reported, told
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.reports.schema import render_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -113,14 +115,15 @@ def _anomaly(entry: CatalogueEntry) -> str:
         "Counted": entry.counted,
         "Source": entry.source,
     }
-    parts = [f"### {entry.name}", entry.meaning, _facts(facts)]
-    for head, example in (("Example", entry.example), ("Allowed", entry.allowed)):
-        if example is not None:
-            parts.append(_example(head, example))
-    return "\n\n".join(parts)
+    parts = [f"### {entry.name}", entry.meaning, _facts(facts), _example("Example", entry.example)]
+    if said := told(entry):
+        parts.append(f"```text\n{dedent(said)}\n```")
+    return "\n\n".join(filter(None, [*parts, _example("Allowed", entry.allowed)]))
 
 
-def _example(head: str, example: Example) -> str:
+def _example(head: str, example: Example | None) -> str:
+    if example is None:
+        return ""
     return f"{head} ({example.format}): {example.note}\n\n```text\n{example.text}```"
 
 
@@ -244,6 +247,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
     REFERENCE / "formats.md": formats,
+    REFERENCE / "isoscope.schema.json": render_schema,
 }
 
 

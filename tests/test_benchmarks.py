@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import adya, growth, measure, weak
+from benchmarks import adya, growth, measure, report, weak
 from benchmarks.plot import Panel, figure
 
 from isoscope import _native, formats
@@ -116,3 +116,11 @@ def test_the_search_alone_sees_a_graph_without_cycles() -> None:
     assert (graph.nodes, graph.edges, graph.components()) == (200, 100 + 96 + 200, 200)
     with pytest.raises(ValueError, match="same number of transactions"):
         _native.Graph.begins_and_commits(seed=1, transactions=10, sessions=4, dependencies=0)
+
+
+def test_a_planted_violation_is_found_as_often_as_it_was_planted(tmp_path: Path) -> None:
+    path = tmp_path / "history.txt"
+    formats.save(generate(Workload(transactions=20)), path)
+    report.with_violations(path, first=1000, of_each=3)
+    found = report.written(str(path))
+    assert (found["found"], found["shown"]) == (12, 12)

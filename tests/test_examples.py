@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +28,7 @@ def example(name: str) -> str:
 def test_a_recorded_dirty_read_is_found(tmp_path: Path) -> None:
     done = run("record_and_check.py", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "audit read bob = 30, which payment wrote and then rolled back." in done.stdout
+    assert "But payment aborted: nobody should ever see what it wrote." in done.stdout
     assert "audit read bob = 30 and later bob = 0" in done.stdout
     assert "violated  read-committed, cut-isolation" in done.stdout
 
@@ -69,6 +71,29 @@ def test_a_log_shows_what_values_do_not(tmp_path: Path) -> None:
     assert with_log == "with the log: snapshot-isolation violated"
     assert proof[0] == "  read-skew: transfer (wr) audit (rw) transfer"
     assert proof[1].endswith("which transfer overwrote with 70: the log has 100 before 70.")
+
+
+def test_a_bank_is_tested_with_the_plugin(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "test_bank.py", tmp_path)
+    command = [sys.executable, "-m", "pytest", "-W", "error", "-p", "isoscope.pytest_plugin", "test_bank.py"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    shown = {}
+    for option in ("-q", "--runxfail"):
+        done = subprocess.run(
+            [*command, option],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        shown[option] = (done.returncode, done.stdout)
+    assert shown["-q"][0] == 0
+    assert "1 passed, 1 xfailed" in shown["-q"][1]
+    assert shown["--runxfail"][0] == 1
+    assert "the recorded history breaks serializable" in shown["--runxfail"][1]
+    assert "lost-update: 1 found" in shown["--runxfail"][1]
 
 
 def test_every_example_is_run_here() -> None:

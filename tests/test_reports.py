@@ -36,7 +36,13 @@ def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> No
         "  holds     pl-1, cut-isolation\n"
         "\n"
         "aborted-read: 1 found\n"
-        "  - T2 read x = 1, which T1 wrote and then rolled back.\n"
+        "\n"
+        "  T1  wrote x = 1, then aborted\n"
+        "  T2  read x = 1\n"
+        "\n"
+        "  T1 before T2 (wr)  T2 read x = 1, which T1 wrote\n"
+        "  But T1 aborted: nobody should ever see what it wrote.\n"
+        "\n"
         "  hint: a client that reports a time-out as a failure may have made this up; record what timed out\n"
         "        as indeterminate (Jepsen: :info, not :fail)\n"
     )
@@ -167,21 +173,6 @@ def test_the_strongest_levels_that_may_still_hold_stand_for_the_others(
     assert [row for row in rows if row.startswith("  possible")] == [possible] * bool(possible)
 
 
-def test_a_circle_stands_on_one_line_above_its_sentences() -> None:
-    history = record(
-        [("append", "x", 1), ("append", "y", 1)],
-        [("append", "x", 2), ("append", "y", 2)],
-        [("read", "x", (1, 2)), ("read", "y", (2, 1))],
-    )
-    report = check(history, ["read-committed"])
-    assert render_text(report).partition("write-cycle: 1 found\n")[2].splitlines()[:2] == [
-        "  - T1 (ww) T2 (ww) T1",
-        "    T1 and T2 each come before the other:",
-    ]
-    [found] = document(report)["verdicts"][0]["anomalies"]
-    assert found["circle"] == "T1 (ww) T2 (ww) T1"
-
-
 #: Of x everything was read, of y something, of z nothing; w has but one version.
 UNREAD = record(
     [("append", "x", 1), ("append", "y", 1), ("append", "z", 1), ("append", "w", 1)],
@@ -245,7 +236,7 @@ def test_a_claim_orders_keys_too() -> None:
 )
 def test_who_orders_how_many_keys_is_one_line(rows: list[tuple[str, int, int]], said: str) -> None:
     order = tuple(Ordered(source=source, keys=keys, whole=whole) for source, keys, whole in rows)
-    text = render_text(replace(check(ABORTED), version_order=order))
+    text = render_text(replace(check(ABORTED), version_order=order), width=200)
     assert f"\nversion order: {said}\n" in text
 
 
@@ -270,7 +261,7 @@ def test_places_in_the_text_need_only_the_name_of_the_input(tmp_path: Path) -> N
     path.write_text("r(1,7,1,1)\n")
     text = render_text(check(isoscope.load(path), ["pl-2"]))
     assert text.startswith(f"{path} (plume)")
-    assert "T1 read key 1 = 7 (h.txt:1), but nobody" in text
+    assert "read key 1 = 7 (h.txt:1)\n" in text
     assert f"({path}:1)" in render_json(check(isoscope.load(path), ["pl-2"]))
 
 
@@ -303,15 +294,19 @@ def test_more_anomalies_than_are_shown_are_counted() -> None:
     history = record(*[[("read", "x", 100 + n)] for n in range(1500)])
     text = render_text(check(history, ["pl-2"], max_anomalies=2))
     assert "thin-air-read: 1,500 found\n" in text
-    assert text.count("  - T") == 2
-    assert text.endswith("  ... and 1,498 more\n")
+    assert re.findall(r"^  \d+ of .*", text, re.MULTILINE) == ["  1 of 1,500:", "  2 of 1,500:"]
+    assert text.endswith("\n\n  ... and 1,498 more\n")
 
 
-@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_single_counterexample_has_no_number() -> None:
+    assert " of 1" not in render_text(check(ABORTED))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_lines_are_no_longer_than_the_width(width: int) -> None:
     history = record(*[[("read", "x", 100 + n), ("read", "x", 0)] for n in range(3)])
-    body = render_text(check(history), width=width).split("\n\n", 1)[1]
-    assert max(map(len, body.splitlines())) <= width
+    text = render_text(check(history), width=width)
+    assert width - 20 < max(map(len, text.splitlines())) <= width
 
 
 # Section 5 of the design, as types; it does not ask for `assumptions`, `version_order` and `operations`.
@@ -484,38 +479,19 @@ def test_a_report_that_was_not_timed_has_no_seconds() -> None:
     assert "seconds" not in document(replace(timed(), seconds=None), timings=True)
 
 
-def test_a_report_needs_no_colour() -> None:
-    assert not re.search(r"[\x00-\x09\x0b-\x1f]", render_text(check(ABORTED)))
+def test_a_report_has_colours_only_if_it_is_asked_for_them() -> None:
+    plain, coloured = render_text(check(ABORTED)), render_text(check(ABORTED), colour=True)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", plain)
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+    assert "  in short  read-committed" in coloured
+    assert "  \x1b[36m\x1b[1mholds\x1b[0m     strong" in coloured
 
 
-LONG = """w(1,1,1,1)
-w(2,1,1,1)
-w(1,2,2,2)
-r(2,1,3,3)
-r(1,2,3,3)
-r(1,1,4,4)
-w(3,1,2,5)
-r(3,1,5,6)
-w(4,1,5,6)
-r(4,1,4,7)
-r(1,1,4,7)
-"""
-
-
-def test_a_long_proof_has_a_line_for_each_link_and_the_name_of_the_file_once(tmp_path: Path) -> None:
-    path = tmp_path / "long.txt"
-    path.write_text(LONG)
-    text = render_text(check(isoscope.load(path), ["causal"]))
-    _, _, example = text.partition("commit-order-conflict: 1 found\n")
-    assert example.splitlines()[0].startswith("  - T7 read key 1 = 1 (long.txt:11) from T1 although T2,")
-    assert example.count("long.txt") == 1
-    links = [line for line in example.splitlines() if line.startswith("    - ")]
-    assert [line.split(",")[0].strip() for line in links] == [
-        "- T2 before T5",
-        "- T5 before T6",
-        "- T6 before T7",
-    ]
-    assert "    So T2 must have committed before T1." in example.splitlines()
+@pytest.mark.parametrize("path", ["\x1b[2J.txt", "two\nlines.txt", "\u202etxt.exe"])
+def test_a_hostile_name_of_a_file_is_harmless_in_the_heading(path: str) -> None:
+    report = replace(check(ABORTED), history={**check(ABORTED).history, "path": path})
+    assert all(line.isprintable() for line in render_text(report).splitlines())
+    assert render_text(report).count("\n") == render_text(check(ABORTED)).count("\n")
 
 
 def told(name: str) -> Report:
@@ -528,26 +504,6 @@ def told(name: str) -> Report:
         anomalies=(CASES[name][0],),
     )
     return replace(check(ABORTED, ["causal"]), verdicts=(verdict,))
-
-
-def test_every_order_that_was_tried_has_a_line_of_its_own() -> None:
-    _, _, example = render_text(told("no-commit-order")).partition("1 found\n")
-    lines = [line for line in example.splitlines() if not line.startswith("      ")]
-    assert lines[0] == "  - Whatever the order of the versions, there is a circle."
-    assert [line[:31] for line in lines[1:]] == [
-        "    If T1's 1 came before T2's ",
-        "    - T3 before T2, because T3 ",
-        "    - T2 before T3, because T2 ",
-        "    If T2's 2 came before T1's ",
-        "    - T4 before T1, because T4 ",
-        "    - T1 before T4, because T1 ",
-    ]
-
-
-def test_what_the_end_of_a_circle_contradicts_has_a_line_of_its_own() -> None:
-    lines = render_text(told("read-skew of three")).splitlines()
-    assert "    T3 comes after T1:" in lines
-    assert "    But T3 read x = 0, the initial value, which T1 overwrote with 1." in lines
 
 
 def test_a_step_in_the_json_document_says_how_its_order_is_known() -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UsageError,
     )
+    from isoscope.explain.shrink import shrink
     from isoscope.formats import load, save
     from isoscope.history import UNKNOWN, History, Initial, Operation, Term, Timestamp, Transaction
     from isoscope.levels import Level
@@ -57,6 +58,7 @@ _HOMES = {
     "load": "formats",
     "save": "formats",
     "search": "checkers",
+    "shrink": "explain",
 }
 
 __all__ = [
@@ -85,6 +87,7 @@ __all__ = [
     "load",
     "save",
     "search",
+    "shrink",
 ]
 
 

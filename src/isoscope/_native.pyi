@@ -16,6 +16,7 @@ __all__ = [
     "Term",
     "Unknown",
     "__version__",
+    "activity",
     "dependencies",
     "generate",
     "graph_statistics",
@@ -23,7 +24,10 @@ __all__ = [
     "judge_predicates",
     "judge_values",
     "judge_versions",
+    "neighbours",
     "ordered_keys",
+    "part",
+    "servers",
     "table_columns",
 ]
 
@@ -290,8 +294,39 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
+# Median, 95th and 99th percentile, longest.
+_Latency: TypeAlias = list[int]
+# Added up over instants, and the most at once.
+_UnderWay: TypeAlias = tuple[int, int]
+# Transactions by status, latency of the committed ones, under way.
+_Bucket: TypeAlias = tuple[tuple[int, int, int], _Latency | None, _UnderWay]
+# Clock; first instant, length and width of a bucket; transactions without an instant, and without both ends;
+# buckets; latency and under way of all; keys with the transactions that use, read and write them; keys by
+# the logarithm of their uses.
+_Activity: TypeAlias = tuple[
+    int,
+    tuple[int, int, int],
+    tuple[int, int],
+    list[_Bucket],
+    tuple[_Latency | None, _UnderWay],
+    list[tuple[Any, int, int, int]],
+    list[int],
+]
+
+def activity(columns: Columns, buckets: int, keys: int) -> _Activity:
+    """What went on, in at most so many buckets, and the so many keys that most transactions use."""
+
 # Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
 _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]
 
 def judge_predicates(columns: Columns) -> _Predicates:
     """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
+
+def part(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
+    """The part with these transactions, `without` these operations and what goes with them."""
+
+def servers(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and everybody who must stay if all their reads are to."""
+
+def neighbours(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and everybody with an operation on one of their keys."""

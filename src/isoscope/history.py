@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope._native import UNKNOWN, Columns, Term, Unknown
+from isoscope._native import UNKNOWN, Columns, Term, Unknown, part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from isoscope._native import _OperationRow as OperationRow
 
@@ -345,6 +345,14 @@ class History:
             positions=positions and Interval(*positions),
             line=line or None,
         )
+
+    def part(self, transactions: Iterable[int], *, without: Iterable[int] = ()) -> History:
+        """The history of these transactions alone, by number, and of everything else about them.
+
+        `without` are operations, numbered from 0 through the whole history. What others of those that go are
+        needed for goes as well (reads of what they wrote, ...): a part says nothing that the whole does not.
+        """
+        return History(part(self._columns, [*transactions], [*without]), self.source)
 
     @property
     def sessions(self) -> tuple[Session, ...]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 __all__ = [
     "DEFINITIONS",
     "LADDER",
+    "MINIMUM",
     "PLAIN_LADDER",
     "Definition",
     "Family",
@@ -625,6 +626,8 @@ PLAIN_LADDER = (
     Level.SNAPSHOT_ISOLATION,
     Level.SERIALIZABLE,
 )
+#: What no database should break: these decide where nobody names a level.
+MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 
 _NAMES = {
     normalise(name): definition.level.value

@@ -171,6 +171,7 @@ def test_the_demo_leaves_histories_and_reports_that_can_be_checked_again(tmp_pat
     names = [{name for v in d["verdicts"] for name in v["anomaly_counts"]} for d in documents]
     assert set().union(*names) >= set(NAMES)
     assert (folder / "report.txt").read_text().count(" found\n") == sum(map(len, names))
+    assert "<!doctype html>" in (folder / "report.html").read_text()
     for document in documents:
         levels = document["weakest_violated"] or ["cut-isolation"]
         status = run("check", document["history"]["path"], "--level", levels[0]).status

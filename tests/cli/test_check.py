@@ -95,9 +95,8 @@ def test_what_can_be_read_is_checked_and_printed_although_something_cannot(folde
 
 def test_the_report_names_the_lines_of_the_input(folder: Path) -> None:
     done = run("check", "aborted.txt")
-    assert "T2 read key 1 = 1 (aborted.txt:2), which T-1 wrote" not in done.out
-    assert "(aborted.txt:2)" in done.out
-    assert "(line 1)" in done.out
+    assert "wrote key 1 = 1 (aborted.txt:1), then aborted\n" in done.out
+    assert "read key 1 = 1 (line 2)\n" in done.out
     assert done.err == ""
 
 
@@ -170,7 +169,7 @@ def test_initial_overrides_the_formats_initial_value(
     (folder / "initial.txt").write_text(f"r(1,{value},1,1)\n")
     done = run("check", "initial.txt", *(["--initial", initial] if initial else []))
     assert done.status == status
-    assert assumed in done.out
+    assert assumed in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
@@ -284,5 +283,5 @@ def test_the_option_replaces_all_initial_values(folder: Path) -> None:
 def test_no_bracket_is_left_open_at_the_end_of_a_line(folder: Path) -> None:
     (folder / "conflict.txt").write_text(run("explain", "commit-order-conflict", "--example").out)
     lines = run("check", "conflict.txt", "--level", "causal").out.splitlines()
-    assert any("because" in line for line in lines)
-    assert not any(line.endswith("(") for line in lines)
+    assert any(" before " in line for line in lines)
+    assert all(line.count("(") == line.count(")") for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +20,7 @@ from isoscope.reference.observations import INITIAL
 from .clock_histories import clock_histories, random_clock_history
 
 if TYPE_CHECKING:
+    from isoscope.checkers.contradictions import Finding
     from isoscope.history import History
     from isoscope.levels import Level
     from isoscope.reference.clock import Violation
@@ -32,10 +33,10 @@ NAMES = list(AXIOMS)
 
 
 def defined(history: History, level: Level) -> Counter[object]:
-    return Counter(row(history, violation) for violation in clock.judge(history, level).violations)
+    return Counter(row(violation) for violation in clock.judge(history, level).violations)
 
 
-def row(history: History, violation: Violation) -> object:
+def row(violation: Violation) -> object:
     name = violation.name
     if name == "write-conflict":
         return name, frozenset((violation.transaction, violation.other)), violation.key
@@ -52,21 +53,23 @@ def found(history: History, level: Level) -> Counter[object]:
     """What the engine says, in the words of the definition."""
     counts, findings, _, _ = judge_clock(history.columns, level is SER, 1000)
     assert counts == [sum(finding[0] == name for finding in findings) for name in range(len(NAMES))]
-    return Counter(translated(history, level, finding) for finding in findings)
+    return Counter(translated(history, finding) for finding in findings)
 
 
-def translated(history: History, level: Level, finding: tuple[object, ...]) -> object:
+def translated(history: History, finding: Finding) -> object:
     number, transaction, other, key, operation, against, elements, origin = finding
-    name = NAMES[number]  # type: ignore[call-overload]
+    name = NAMES[number]
     locate = history.columns.locate
     if name == "write-conflict":
         return name, frozenset((transaction, other)), reads.token(key)
     if name in ("session-order", "timestamp-inversion"):
         return name, transaction, other
-    read = locate(operation)  # type: ignore[arg-type]
+    assert operation is not None
+    read = locate(operation)
     if name != "stale-read":
         return name, read, reads.token(key)
-    kind, write = origin  # type: ignore[misc]
+    assert origin is not None
+    kind, write = origin
     writer = None if write is None else locate(write)[0]
     if CLASSES[kind] == "older-version" and write is None:
         writer = INITIAL
@@ -75,13 +78,15 @@ def translated(history: History, level: Level, finding: tuple[object, ...]) -> o
     return name, read, reads.token(key), expected, CLASSES[kind], writer
 
 
-def demanded(history: History, key: object, against: object, elements: object, *, is_list: bool) -> object:
+def demanded(
+    history: History, key: object, against: int | None, elements: list[Any], *, is_list: bool
+) -> object:
     if is_list:
-        return tuple(reads.token(element) for element in elements)  # type: ignore[attr-defined]
+        return tuple(reads.token(element) for element in elements)
     if against is None:
         count = reads.counted(history)
         return reads.initial_value(history, [*history], count, key)
-    number, place = history.columns.locate(against)  # type: ignore[arg-type]
+    number, place = history.columns.locate(against)
     value = history.transaction(number).operations[place].value
     assert value is not UNKNOWN
     return reads.token(value)
@@ -90,8 +95,8 @@ def demanded(history: History, key: object, against: object, elements: object, *
 def assert_agreement(history: History, level: Level) -> None:
     assert found(history, level) == defined(history, level)
     judgement = clock.judge(history, level)
-    [verdict] = [v for v in check(history, levels=[level])] or [None]
-    if verdict is not None and history.evidence["timestamps"]:
+    [verdict] = check(history, levels=[level])
+    if history.evidence["timestamps"]:
         assert verdict.outcome is judgement.outcome
         assert judge_clock(history.columns, level is SER, 0)[2] == judgement.ties
 

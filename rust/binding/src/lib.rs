@@ -1,11 +1,13 @@
 //! `isoscope._native`: checks arguments, releases the GIL, calls one kernel.
 
+mod activity;
 mod build;
 mod clock;
 mod columns;
 mod generate;
 mod interrupt;
 mod judge;
+mod part;
 mod predicates;
 mod read;
 mod scalar;
@@ -41,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<read::Reader>()?;
     module.add_class::<build::Builder>()?;
     module.add_class::<tables::TableReader>()?;
+    module.add_function(wrap_pyfunction!(activity::activity, module)?)?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
@@ -50,6 +53,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
+    module.add_function(wrap_pyfunction!(part::part, module)?)?;
+    module.add_function(wrap_pyfunction!(part::servers, module)?)?;
+    module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

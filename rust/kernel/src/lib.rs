@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod builder;
 pub mod by_key;
 pub mod cancel;
@@ -19,6 +20,7 @@ pub mod history;
 pub mod index;
 mod mentioned;
 pub mod observations;
+pub mod part;
 pub mod predicates;
 pub mod reads;
 pub mod value;

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import __version__, checkers, formats, levels
-from isoscope.cli import BAD_INPUT
-from isoscope.cli.options import format_option, initial_option
+from isoscope import __version__, checkers, formats
+from isoscope.cli import BAD_INPUT, screen
+from isoscope.cli.drawings import Drawings, drawing_options
+from isoscope.cli.options import format_option, initial_option, parse_levels
+from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
-from isoscope.levels import Level
+from isoscope.levels import MINIMUM
 from isoscope.reports import Summary, dumps, render_json, render_text
+from isoscope.reports.results import Unreadable
 from isoscope.verdict import Claim, Method, Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from isoscope.history import History, Initial
+    from isoscope.levels import Level
 
 __all__ = ["command", "exit_status"]
 
 VIOLATED, UNDECIDED = 1, 3
-#: Without --level, these decide the exit status: no database should break them.
-MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
 
 
 @click.command("check")
@@ -45,6 +46,8 @@ MINIMUM = (Level.PL_2, Level.READ_COMMITTED, Level.CUT_ISOLATION)
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
+@output_options
+@drawing_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -58,6 +61,12 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
+    report: str | None,
+    junit: str | None,
+    sarif: str | None,
+    step_summary: bool,
+    dot: str | None,
+    svg: str | None,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -84,27 +93,35 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.txt --report report.html
+        isoscope check history.txt --junit report.xml --step-summary
+        isoscope check history.txt --svg pictures
     """
-    asked = _levels(names)
+    asked = parse_levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
     question.refuse_nonsense()
     read = _Reading(question, format_, initial)
     paths = list(_each(histories) if summarise else histories)
-    if summarise:
-        if timings:
-            raise UsageError("--summary counts and has no --timings")
-        return _summarise(read, paths, as_json=as_json)
-    statuses = []
-    for path in paths:
-        try:
-            report = read.report(path)
-        except IsoscopeError as error:
-            _report_error(path, error, as_json=as_json)
-            statuses.append(BAD_INPUT)
-            continue
-        _print(report, as_json=as_json, timings=timings)
-        statuses.append(_status(report, asked))
-    return _worst(statuses)
+    outputs = Outputs(
+        report=report,
+        junit=junit,
+        sarif=sarif,
+        step_summary=step_summary,
+        asked=asked,
+        timings=timings,
+    )
+    if summarise and timings:
+        raise UsageError("--summary counts and has no --timings")
+    if summarise and report is not None:
+        raise UsageError("--summary counts and has no --report")
+    if summarise and (dot is not None or svg is not None):
+        raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
+    drawings = Drawings(dot, svg, paths)
+    with outputs.opened(histories), drawings.opened():
+        if summarise:
+            return _summarise(read, paths, outputs, as_json=as_json)
+        beside = (outputs, drawings)
+        return _worst([_check(read, path, beside, as_json=as_json, timings=timings) for path in paths])
 
 
 def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
@@ -168,7 +185,24 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _summarise(read: _Reading, paths: list[str], *, as_json: bool) -> int:
+def _check(
+    read: _Reading, path: str, beside: Iterable[Outputs | Drawings], *, as_json: bool, timings: bool
+) -> int:
+    """Reports on one history, here and beside; the exit status that it asks for."""
+    try:
+        report = read.report(path)
+    except IsoscopeError as error:
+        _report_error(path, error, as_json=as_json)
+        for output in beside:
+            output.add(Unreadable(path=path, error=str(error)))
+        return BAD_INPUT
+    _print(report, as_json=as_json, timings=timings)
+    for output in beside:
+        output.add(report)
+    return _status(report, read.question.levels)
+
+
+def _summarise(read: _Reading, paths: list[str], outputs: Outputs, *, as_json: bool) -> int:
     summary, statuses = Summary(), []
     for path in paths:
         try:
@@ -176,9 +210,11 @@ def _summarise(read: _Reading, paths: list[str], *, as_json: bool) -> int:
         except IsoscopeError as error:
             click.echo(f"error: {str(error).splitlines()[0]}", err=True)
             summary.add_unreadable(path, str(error))
+            outputs.add(Unreadable(path=path, error=str(error)))
             statuses.append(BAD_INPUT)
             continue
         summary.add(report)
+        outputs.add(report)
         statuses.append(_status(report, read.question.levels))
     click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
     return _worst(statuses)
@@ -201,13 +237,6 @@ def _worst(statuses: Iterable[int]) -> int:
     return next((status for status in (BAD_INPUT, VIOLATED, UNDECIDED) if status in found), 0)
 
 
-def _levels(names: tuple[str, ...]) -> tuple[Level, ...]:
-    try:
-        return tuple(dict.fromkeys(levels.parse(name) for name in names))
-    except ValueError as error:
-        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
-
-
 def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:
     click.echo(f"error: {error}", err=True)
     if as_json:
@@ -219,7 +248,6 @@ def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    width = max(60, min(100, shutil.get_terminal_size((100, 24)).columns))
-    click.echo(render_text(report, width=width))
+    screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

@@ -15,10 +15,12 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.values import NAMES
+from isoscope.cli import screen
 from isoscope.errors import UsageError
-from isoscope.explain import message
 from isoscope.history import Initial
-from isoscope.reports import paragraph, render_json, render_text
+from isoscope.levels import Level
+from isoscope.reports import render_counterexample, render_json, render_text
+from isoscope.reports.html import render_html
 from isoscope.verdict import Report
 from isoscope.workloads import Workload, generate
 
@@ -36,6 +38,9 @@ _VALID = {
     "valid-timestamps.json": Workload(transactions=5_000, timestamps=True, initial=Initial(), seed=3),
     "valid-registers.parquet": Workload(transactions=50_000, distribution="zipfian", seed=4),
 }
+_BROKEN = Workload(
+    transactions=300, sessions=5, keys=12, level=Level.PL_2, min_operations=5, max_operations=5, seed=5
+)
 
 
 @click.command("demo")
@@ -56,13 +61,15 @@ def command(out: str) -> None:
     click.echo("\n2. Small histories with one anomaly each\n")
     reports += [_violated(folder, name) for name in NAMES]
     click.echo("3. What `isoscope check` says of the last one\n")
-    click.echo(render_text(reports[-1]))
+    screen.echo(render_text(reports[-1], width=screen.width(), colour=screen.has_colour()))
     texts = "\n".join(render_text(report) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")
+    _page(folder / "broken.txt", folder / "report.html")
     click.echo(
         f"All reports: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
+        f"A page to open in a browser, of a history with many anomalies: {folder / 'report.html'}\n"
         f"Next: {_program()} check {folder / 'aborted-read.txt'}"
     )
 
@@ -80,6 +87,13 @@ def _valid(path: Path, workload: Workload) -> Report:
     return report
 
 
+def _page(history: Path, page: Path) -> None:
+    """A report with pictures, of a history that shows most of what can go wrong."""
+    formats.save(generate(_BROKEN), history)
+    report = check(formats.load(history))
+    page.write_text(render_html(report, folder=str(page.parent)), encoding="utf-8")
+
+
 def _violated(folder: Path, name: str) -> Report:
     example = CATALOGUE[name].example
     if example is None:
@@ -90,6 +104,7 @@ def _violated(folder: Path, name: str) -> Report:
     broken = ", ".join(report.weakest_violated)
     found = [a for verdict in report.verdicts for a in verdict.anomalies if a.name == name]
     click.echo(f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}")
-    said = message(found[0]).replace(f"({folder}{os.sep}", "(")
-    click.echo(paragraph(said, margin=2) + "\n")
+    colour = screen.has_colour()
+    text = render_counterexample(found[0], width=screen.width(), colour=colour, folder=str(folder))
+    screen.echo(f"{text}\n")
     return report

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from isoscope import anomalies
-from isoscope.anomalies import CATALOGUE, CatalogueEntry, broken
-from isoscope.checkers import CHECKERS
+from isoscope import anomalies, formats
+from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
+from isoscope.checkers import CHECKERS, search
+from isoscope.cli import screen
 from isoscope.errors import UsageError
 from isoscope.levels import Level
-from isoscope.reports import paragraph
+from isoscope.reports import paragraph, render_counterexample
+from isoscope.verdict import Claim
 
-__all__ = ["command", "reported"]
+__all__ = ["command", "reported", "told"]
+
+_SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
+#: What has to be claimed before some example shows its anomaly.
+_CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
 
 
 @click.command("explain")
@@ -32,18 +40,34 @@ def command(name: str | None, *, example: bool) -> None:
     if name is None:
         margin = max(map(len, CATALOGUE)) + 2
         entries = CATALOGUE.values()
-        click.echo("\n".join(paragraph(entry.meaning, head=entry.name, margin=margin) for entry in entries))
+        rows = (paragraph(e.meaning, head=e.name, margin=margin, width=screen.width()) for e in entries)
+        click.echo("\n".join(rows))
         return
     try:
         entry = anomalies.find(name)
     except ValueError as error:
         raise UsageError(f"{error}\n\nhint: `isoscope explain` lists them") from None
-    click.echo(_example(entry) if example else _page(entry), nl=not example)
+    if example:
+        click.echo(_example(entry), nl=False)
+    else:
+        screen.echo(_page(entry))
 
 
 def reported() -> frozenset[str]:
     """Names of the anomalies that the checkers of this version report."""
     return frozenset(name for checker in CHECKERS for name in checker.NAMES)
+
+
+def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
+    """What a report says of the entry's example, if there is one and a method that reports the anomaly."""
+    if entry.example is None or entry.name not in reported():
+        return ""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"example.{_SUFFIXES[entry.example.format]}"
+        path.write_text(entry.example.text, encoding="utf-8")
+        found = search(formats.load(path), [entry.name], assume=_CLAIMED.get(entry.name, ()), max_anomalies=1)
+    [sighting] = found.sightings
+    return render_counterexample(sighting.anomalies[0], width=width, colour=colour, folder=folder)
 
 
 def _example(entry: CatalogueEntry) -> str:
@@ -60,12 +84,20 @@ def _page(entry: CatalogueEntry) -> str:
         "counted": entry.counted,
         "source": entry.source,
     }
-    rows = [paragraph(text, head=head, margin=13) for head, text in facts.items()]
-    lines = [entry.title, "", paragraph(entry.meaning), "", *rows]
+    width = screen.width()
+    rows = [paragraph(text, head=head, margin=13, width=width) for head, text in facts.items()]
+    lines = [entry.title, "", paragraph(entry.meaning, width=width), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
-    for head, example in (("Example", entry.example), ("Allowed", entry.allowed)):
-        if example is not None:
-            lines += ["", f"{head} ({example.format}): {example.note}", ""]
-            lines += textwrap.indent(example.text, "    ").splitlines()
+    said = told(entry, width=width, colour=screen.has_colour())
+    lines += _shown("Example", entry.example, width, *(["", said] if said else []))
+    lines += _shown("Allowed", entry.allowed, width)
     return "\n".join(lines)
+
+
+def _shown(head: str, example: Example | None, width: int, *after: str) -> list[str]:
+    if example is None:
+        return []
+    text = textwrap.indent(example.text, "    ").splitlines()
+    note = paragraph(f"{head} ({example.format}): {example.note}", width=width)
+    return ["", note, "", *text, *after]

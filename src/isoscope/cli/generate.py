@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from isoscope import formats, levels
+from isoscope import formats
+from isoscope.cli.options import parse_level
 from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.workloads import MIXES, SCRIPTS, Workload, generate
@@ -17,18 +18,11 @@ __all__ = ["command"]
 _OF_THE_MIX = ("operations", "min_operations", "keys", "read_ratio", "distribution")
 
 
-def _level(_context: click.Context, _option: click.Parameter, name: str | None) -> levels.Level | None:
-    try:
-        return None if name is None else levels.parse(name)
-    except ValueError as error:
-        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
-
-
 @click.command("generate")
 @click.argument("target", metavar="OUT")
-@click.option("--level", metavar="LEVEL", callback=_level,
+@click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
-@click.option("--break", "breaks", metavar="LEVEL", callback=_level,
+@click.option("--break", "breaks", metavar="LEVEL", callback=parse_level,
               help=f"Break this level at least once: {', '.join(SCRIPTS)}.")  # fmt: skip
 @click.option("--lag", default=8, show_default=True, type=click.IntRange(1, 2**16),
               help="A read shows one of this many last versions, as far as --level allows.")  # fmt: skip

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import formats
+from isoscope import formats, levels
+from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from isoscope.history import Scalar, Unknown
+    from isoscope.levels import Level
 
-__all__ = ["format_option", "initial_option", "parse_initial"]
+__all__ = ["format_option", "initial_option", "parse_initial", "parse_level", "parse_levels"]
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -42,3 +44,16 @@ def parse_initial(text: str) -> Initial:
         return Initial(value=int(text))
     except ValueError:
         return Initial(value=text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text)
+
+
+def parse_levels(names: Iterable[str]) -> tuple[Level, ...]:
+    """The levels of these names, each once."""
+    try:
+        return tuple(dict.fromkeys(levels.parse(name) for name in names))
+    except ValueError as error:
+        raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
+
+
+def parse_level(_context: click.Context, _option: click.Parameter, name: str | None) -> Level | None:
+    """The level of that name, as the callback of an option."""
+    return None if name is None else parse_levels([name])[0]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from isoscope import formats
+from isoscope.activity import activity
 from isoscope.checkers import graph, version_order
 from isoscope.cli.options import format_option
+from isoscope.errors import UsageError
 from isoscope.history import EvidenceKind, Extent
-from isoscope.reports import dumps
+from isoscope.reports import activity_document, activity_lines, dumps, render_plot
 
 if TYPE_CHECKING:
     from isoscope.history import History
@@ -22,24 +25,52 @@ __all__ = ["command", "graph_statistics", "statistics"]
 @click.argument("path", metavar="HISTORY")
 @format_option("the history")
 @click.option("--graph", "with_graph", is_flag=True, help="Also count the dependency graph.")
+@click.option("--activity", "with_activity", is_flag=True,
+              help="Also say what went on: latency, throughput, abort rate, busiest keys.")  # fmt: skip
+@click.option("--plot", metavar="OUT.svg", help="Write what --activity says as a page of charts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(path: str, *, format_: str | None, with_graph: bool, as_json: bool) -> None:
+def command(
+    path: str,
+    *,
+    format_: str | None,
+    with_graph: bool,
+    with_activity: bool,
+    plot: str | None,
+    as_json: bool,
+) -> None:
     """Show what a history holds: sizes, evidence, repeated values.
+
+    Time is the client's clock if the history has it, else the database's, else an order; the output and the
+    charts say which. With --activity --json, the document has every number that the charts show.
 
     \b
     Example:
         isoscope stats history.edn
         isoscope stats history.edn --graph
+        isoscope stats history.edn --activity --plot history.svg
     """
+    if plot is not None and not plot.lower().endswith(".svg"):
+        raise UsageError(f"--plot {plot}: the charts are SVG\n\nhint: let the name end in .svg")
     history = formats.load(path, format=format_)
     found = statistics(history)
     if with_graph:
         found |= graph_statistics(history)
+    counted = activity(history) if with_activity or plot else None
+    if counted and plot:
+        _write(plot, render_plot(counted, title=history.source.path))
+    shown = counted if with_activity else None
     if as_json:
-        click.echo(dumps(found))
+        click.echo(dumps(found | ({"activity": activity_document(shown)} if shown else {})))
         return
-    for name, value in found.items():
+    for name, value in (found | dict(activity_lines(shown) if shown else ())).items():
         click.echo(_line(name, value))
+
+
+def _write(path: str, content: str) -> None:
+    try:
+        Path(path).write_text(content, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def statistics(history: History) -> dict[str, Any]:

@@ -1,8 +1,27 @@
-"""Say it in words: one or two sentences for an anomaly, one for a step, one line for a circle."""
+"""Say it in words: a sentence or two, a proof step by step, one line for a circle; and shrink it first."""
 
 from isoscope.explain.circle import one_line
-from isoscope.explain.phrases import shown, whole
+from isoscope.explain.phrases import abbreviated, deed, harmless, same, shown, whole
+from isoscope.explain.proof import Part, Reason, proof, trimmed
+from isoscope.explain.shrink import shrink
 from isoscope.explain.steps import because
-from isoscope.explain.words import hint, message
+from isoscope.explain.words import contradiction, hint, message
 
-__all__ = ["because", "hint", "message", "one_line", "shown", "whole"]
+__all__ = [
+    "Part",
+    "Reason",
+    "abbreviated",
+    "because",
+    "contradiction",
+    "deed",
+    "harmless",
+    "hint",
+    "message",
+    "one_line",
+    "proof",
+    "same",
+    "shown",
+    "shrink",
+    "trimmed",
+    "whole",
+]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from isoscope.explain.phrases import at, key_in_words, read, same, shown
-from isoscope.explain.steps import Missed, because, chain, missed
+from isoscope.explain.phrases import at, key_in_words, listed, read, same, shown
+from isoscope.explain.steps import Missed, after_a_colon, because, chain, missed
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from isoscope.verdict import Anomaly, Step
+    from isoscope.verdict import Anomaly, Step, Witness
 
-__all__ = ["SENTENCES"]
+__all__ = ["CONTRADICTIONS", "SENTENCES"]
 
 _TIMES = {2: "twice", 3: "three times", 4: "four times"}
 
@@ -50,7 +50,40 @@ def _missed(anomaly: Anomaly, *, overwrote: bool) -> str:
     served = facts["served"][0].witnesses[1] if facts["served"] else None
     when = "already" if anomaly.name.startswith("non-monotonic") else "then"
     found = Missed(anomaly.witnesses[0], served, facts["write"], facts["sight"])
-    return missed(found, when=when, overwrote=overwrote)
+    return missed(found, when=when, overwrote=overwrote, how=after_a_colon)
+
+
+def _overtaken(anomaly: Anomaly) -> str:
+    """The reader came after what it missed."""
+    facts = cast("Mapping[str, Any]", anomaly.facts)
+    reader, newer, by = facts["reader"], facts["newer"], facts["sight"][0].relation
+    if anomaly.name.startswith("non-monotonic"):
+        how = f"went back: after it had seen {newer},"
+    elif anomaly.name == "causal-conflict":
+        how = f"comes after {newer}, and yet"
+    elif by == "wr":
+        how = f"saw only part of what {newer} wrote:"
+    else:
+        how = f"missed what {newer} had done before it in its own session:"
+    return f"So {reader} {how} {_without(anomaly)}."
+
+
+def _without(anomaly: Anomaly) -> str:
+    """`it read x = 1, which T2 had overwritten with 2`."""
+    stale, write = anomaly.witnesses[0], cast("Witness", anomaly.facts["write"])
+    seen = read(stale, who="it")
+    if write.kind == OperationKind.APPEND:
+        return f"{seen} without {write.transaction}'s append of {shown(write.value)}"
+    initial = ", the initial value" if anomaly.facts["older"] is None else ""
+    return f"{seen}{initial}, which {write.transaction} had overwritten with {shown(write.value)}"
+
+
+def _no_commit_order(anomaly: Anomaly) -> str:
+    ends = [step.before for step in cast("Sequence[Step]", anomaly.facts["order"])]
+    who = listed([*ends, cast("str", anomaly.facts["newer"])])
+    if len(ends) == 1:
+        return f"So {who} must each have committed before the other."
+    return f"So none of {who} can have committed first."
 
 
 def _incompatible(anomaly: Anomaly) -> str:
@@ -93,4 +126,13 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "commit-order-conflict": _by_commit_order,
     "incompatible-order": _incompatible,
     "duplicate-elements": _duplicate,
+}
+
+CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
+    "non-monotonic-read-co": _overtaken,
+    "non-monotonic-read-cm": _no_commit_order,
+    "fractured-read-co": _overtaken,
+    "fractured-read-cm": _no_commit_order,
+    "causal-conflict": _overtaken,
+    "commit-order-conflict": _no_commit_order,
 }

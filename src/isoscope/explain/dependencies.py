@@ -21,11 +21,11 @@ from isoscope.explain.steps import because, chain
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from isoscope.verdict import Anomaly, Step, Witness
 
-__all__ = ["SENTENCES"]
+__all__ = ["CONTRADICTIONS", "SENTENCES"]
 
 #: Orders that clients give, whatever the keys.
 _CLIENTS = ("session", "real-time")
@@ -33,14 +33,43 @@ _CLIENTS = ("session", "real-time")
 
 def _circle(anomaly: Anomaly) -> str:
     """Each comes before the next, and the last before the first."""
+    if against_time := _against_time(anomaly):
+        return _out_of_time(*against_time)
     steps = anomaly.steps
-    by_clients = [step for step in steps if step.relation in _CLIENTS]
-    others = [step for step in steps if step.relation not in _CLIENTS]
-    if len(by_clients) == len(others) == 1:
-        return _out_of_time(*by_clients, *others)
-    who = listed(list(dict.fromkeys(step.before for step in steps)))
     how = "each come before the other" if len(steps) == 2 else "come before each other in a circle"
-    return f"{who} {how}: {chain(steps)}."
+    return f"{_all_of(steps)} {how}: {chain(steps)}."
+
+
+def _no_order(anomaly: Anomaly) -> str:
+    if against_time := _against_time(anomaly):
+        return _turned_back(*against_time)
+    if len(anomaly.steps) == 2:
+        return f"So {_all_of(anomaly.steps)} would each have to come before the other."
+    return f"So none of {_all_of(anomaly.steps)} can have come first."
+
+
+def _all_of(steps: Sequence[Step]) -> str:
+    return listed(list(dict.fromkeys(step.before for step in steps)))
+
+
+def _against_time(anomaly: Anomaly) -> tuple[Step, Step] | None:
+    """The clients' order of two transactions, and the one step that contradicts it."""
+    by_clients = [step for step in anomaly.steps if step.relation in _CLIENTS]
+    others = [step for step in anomaly.steps if step.relation not in _CLIENTS]
+    return (by_clients[0], others[0]) if len(by_clients) == len(others) == 1 else None
+
+
+def _turned_back(together: Step, against: Step) -> str:
+    """It saw what was not yet there, or its version is the older one though it came later."""
+    early, late = together.before, together.after
+    is_session = together.relation == "session"
+    if against.relation == "wr":
+        when = (
+            "ran only later in the same session" if is_session else f"began only after {early} had completed"
+        )
+        return f"So {early} saw what {late} wrote, although {late} {when}."
+    order = "of the session" if is_session else "of real time"
+    return f"So the versions of {key_in_words(against.key)} are in the opposite order {order}."
 
 
 def _out_of_time(together: Step, against: Step) -> str:
@@ -57,16 +86,23 @@ def _out_of_time(together: Step, against: Step) -> str:
 
 def _lost_update(anomaly: Anomaly) -> str:
     """Two changed a version that both had read, or one changed what had changed since it read it."""
-    missed = [step for step in anomaly.steps if step.relation == "rw"]
-    order = [step for step in anomaly.steps if step.relation == "ww"]
-    mine = missed[1].witnesses[1] if not order else writes(order[-1])[1]
+    missed, order, mine = _update(anomaly)
     if len(anomaly.steps) == 2 and anomaly.facts["rival"]:
-        return f"{_both_changed(anomaly, missed[0], mine)} {_which_was_lost(order, mine)}"
+        why = f": {ordered(order[0])}" if order else ""
+        fate = _which_was_lost(order, mine)
+        return f"{_both_changed(anomaly, missed[0], mine)} {fate[0].upper()}{fate[1:]}{why}."
     seen, theirs, *_ = missed[0].witnesses
     return (
         f"{read(seen)} and then {did(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} came in "
         f"between: {chain([*missed, *order])}."
     )
+
+
+def _update(anomaly: Anomaly) -> tuple[list[Step], list[Step], Witness]:
+    """What was missed, how the versions are ordered, and the write of him who missed the other's."""
+    missed = [step for step in anomaly.steps if step.relation == "rw"]
+    order = [step for step in anomaly.steps if step.relation == "ww"]
+    return missed, order, missed[1].witnesses[1] if not order else writes(order[-1])[1]
 
 
 def _both_changed(anomaly: Anomaly, missed: Step, mine: Witness) -> str:
@@ -75,20 +111,33 @@ def _both_changed(anomaly: Anomaly, missed: Step, mine: Witness) -> str:
     them, me = theirs.transaction, seen.transaction
     initial = ", the initial value," if missed.source == "initial" and seen.value != () else ""
     to_it = "appended to it" if mine.kind == OperationKind.APPEND else "wrote it"
-    value = assignment(seen, *seen.value[-1:]) if isinstance(seen.value, tuple) else assignment(seen)
     return (
-        f"{them}{at(rival)} and {me}{at(seen)} both read {value}{initial} and both {to_it}: "
+        f"{them}{at(rival)} and {me}{at(seen)} both read {_value(seen)}{initial} and both {to_it}: "
         f"{them} {did(theirs)} {shown(theirs.value)}{at(theirs)} and {me} {did(mine)} {shown(mine.value)}"
         f"{at(mine)}, and neither saw the other's {change(mine)}."
     )
 
 
+def _value(seen: Witness) -> str:
+    return assignment(seen, *seen.value[-1:]) if isinstance(seen.value, tuple) else assignment(seen)
+
+
 def _which_was_lost(order: list[Step], mine: Witness) -> str:
     is_append = mine.kind == OperationKind.APPEND
     if not order:
-        return "Whichever came second missed the first." if is_append else "Whichever came first was lost."
-    lost = f"{mine.transaction}'s came second" if is_append else f"{order[0].before}'s was lost"
-    return f"{lost}: {ordered(order[0])}."
+        return "whichever came second missed the first" if is_append else "whichever came first was lost"
+    return f"{mine.transaction}'s came second" if is_append else f"{order[0].before}'s was lost"
+
+
+def _overwritten_unseen(anomaly: Anomaly) -> str:
+    missed, order, mine = _update(anomaly)
+    seen, theirs, *_ = missed[0].witnesses
+    them, me, kind = theirs.transaction, seen.transaction, change(mine)
+    if len(anomaly.steps) == 2 and anomaly.facts["rival"]:
+        both = f"{them} and {me} both changed {_value(seen)}"
+        return f"So {both}, and neither saw the other's {kind}: {_which_was_lost(order, mine)}."
+    key = key_in_words(seen.key)
+    return f"So {_writing(theirs)} came between {me}'s read of {key} and its own {kind}."
 
 
 def _writing(write: Witness) -> str:
@@ -118,6 +167,21 @@ def _torn(step: Step, missed: Step) -> str:
     return f"saw only part of what {step.before} wrote"
 
 
+def _seen_and_missed(anomaly: Anomaly) -> str:
+    *path, missed = anomaly.steps
+    if missed.relation != "rw":
+        return _no_order(anomaly)
+    reader, writer = missed.before, missed.after
+    what = change(missed.witnesses[1])
+    if len(path) == 1 and path[0].relation == "wr":
+        return f"So {reader} {_torn(path[0], missed)}: it would have to come both after and before {writer}."
+    if len(path) == 1 and path[0].relation == "session":
+        return f"So {reader} missed the {what} of a transaction that ran before it in its session."
+    if len(path) == 1 and path[0].relation == "real-time":
+        return f"So the read was stale: {writer}'s {what} was complete before {reader} began."
+    return f"So {reader} comes after {writer} and yet did not see its {what} to {key_in_words(missed.key)}."
+
+
 def _stale(together: Step, missed: Step) -> str:
     if together.relation == "real-time":
         return f"Stale read: although {in_time(together)}, {overwritten(missed)}."
@@ -129,25 +193,53 @@ def _stale(together: Step, missed: Step) -> str:
 
 def _long_fork(anomaly: Anomaly) -> str:
     """Two readers each saw one update and not the other."""
-    if [step.relation for step in anomaly.steps] != ["wr", "rw", "wr", "rw"]:
+    if not _is_fork(anomaly):
         return _circle(anomaly)
     saw, missed, saw_too, missed_too = anomaly.steps
     return (
-        f"{saw.after} and {saw_too.after} saw the updates of {saw.before} and {saw_too.before} in opposite "
-        f"orders: {because(saw)}, but {overwritten(missed, 'it')}; "
+        f"{_opposite_orders(anomaly)}: {because(saw)}, but {overwritten(missed, 'it')}; "
         f"{because(saw_too)}, but {overwritten(missed_too, 'it')}."
     )
 
 
+def _opposite(anomaly: Anomaly) -> str:
+    if not _is_fork(anomaly):
+        return _no_order(anomaly)
+    return f"So {_opposite_orders(anomaly)}."
+
+
+def _is_fork(anomaly: Anomaly) -> bool:
+    return [step.relation for step in anomaly.steps] == ["wr", "rw", "wr", "rw"]
+
+
+def _opposite_orders(anomaly: Anomaly) -> str:
+    saw, _, saw_too, _ = anomaly.steps
+    updates = f"the updates of {saw.before} and {saw_too.before}"
+    return f"{saw.after} and {saw_too.after} saw {updates} in opposite orders"
+
+
 def _write_skew(anomaly: Anomaly) -> str:
     """Each read what the next then changed."""
-    steps = anomaly.steps
-    if {step.relation for step in steps} != {"rw"}:
+    if not _is_blind(anomaly):
         return _circle(anomaly)
-    who = listed([step.before for step in steps])
-    what = "the other then changed" if len(steps) == 2 else "the next of them then changed, in a circle"
-    so = "each would have to come before the other" if len(steps) == 2 else "none of them can have come first"
-    return f"{who} each read what {what}: {'; '.join(map(overwritten, steps))}. So {so}."
+    changed, so = _changed(anomaly)
+    return f"{changed}: {'; '.join(map(overwritten, anomaly.steps))}. So {so}."
+
+
+def _unseen(anomaly: Anomaly) -> str:
+    return "So {}: {}.".format(*_changed(anomaly)) if _is_blind(anomaly) else _no_order(anomaly)
+
+
+def _is_blind(anomaly: Anomaly) -> bool:
+    return {step.relation for step in anomaly.steps} == {"rw"}
+
+
+def _changed(anomaly: Anomaly) -> tuple[str, str]:
+    """What happened, and what would follow."""
+    who = f"{_all_of(anomaly.steps)} each read what"
+    if len(anomaly.steps) == 2:
+        return f"{who} the other then changed", "each would have to come before the other"
+    return f"{who} the next of them then changed, in a circle", "none of them can have come first"
 
 
 def _in_every_order(name: str, sentence: Callable[[Anomaly], str]) -> dict[str, Callable[[Anomaly], str]]:
@@ -162,4 +254,14 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     **_in_every_order("read-skew", _read_skew),
     **_in_every_order("long-fork", _long_fork),
     **_in_every_order("write-skew", _write_skew),
+}
+
+CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
+    "cyclic-causal-order": _no_order,
+    "lost-update": _overwritten_unseen,
+    **_in_every_order("write-cycle", _no_order),
+    **_in_every_order("circular-information-flow", _no_order),
+    **_in_every_order("read-skew", _seen_and_missed),
+    **_in_every_order("long-fork", _opposite),
+    **_in_every_order("write-skew", _unseen),
 }

@@ -30,6 +30,7 @@ __all__ = ["CLAIM", "in_time", "ordered", "overwritten", "replaced", "versions",
 CLAIM = "assume "
 _READ_THEN_WRITE = ("read-then-write", f"{CLAIM}writes-follow-reads")
 _TOLD = {
+    "list read": "reads of the list have {} before {}",
     "log": "the log has {} before {}",
     "declared": "the declared order has {} before {}",
     "timestamps": "by commit timestamps {} comes before {}",

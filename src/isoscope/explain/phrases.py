@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from isoscope.history import OperationKind, Range, Term
+from isoscope.history import UNKNOWN, OperationKind, Range, Term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
 __all__ = [
+    "abbreviated",
     "act",
     "assignment",
     "at",
     "change",
+    "deed",
     "did",
     "duration",
+    "harmless",
     "key_in_words",
     "listed",
     "possession",
@@ -32,6 +35,12 @@ __all__ = [
 _LONGEST = 60
 #: Neighbours that an element of a long list is shown with, on either side.
 _NEAR = 2
+_VERBS = {
+    OperationKind.READ: "read",
+    OperationKind.RANGE_READ: "read",
+    OperationKind.WRITE: "wrote",
+    OperationKind.INSERT: "inserted",
+}
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
@@ -43,12 +52,41 @@ def whole(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A key or value as messages show it: short as well."""
+    """A key or value as messages show it: short as well; of a long list the first and the last elements."""
     text = whole(value)
+    if not isinstance(value, tuple) or len(text) <= _LONGEST:
+        return abbreviated(text)
+    first, last = _beginning(value), _beginning(value[::-1])[::-1]
+    return f"[{' '.join([*first, '...', *last])}]" if len(first) + len(last) < len(value) else _each(value)
+
+
+def _beginning(values: tuple[object, ...]) -> list[str]:
+    """As many elements as fit into half of the room, and at least one."""
+    words: list[str] = []
+    room = _LONGEST // 2
+    for word in map(shown, values):
+        room -= len(word) + 1
+        if words and room < 0:
+            break
+        words.append(word)
+    return words
+
+
+def _each(values: tuple[object, ...]) -> str:
+    return f"[{' '.join(map(shown, values))}]"
+
+
+def abbreviated(text: str) -> str:
+    """A text, in the middle of a long one three dots."""
     if len(text) <= _LONGEST:
         return text
     half = _LONGEST // 2
     return f"{text[:half]} ... {text[-half:]}"
+
+
+def harmless(text: str) -> str:
+    """A name of a file, or whatever else is no value, on one line and harmless on a terminal."""
+    return text if text.isprintable() else json.dumps(text)[1:-1]
 
 
 def _around(value: object, elements: Sequence[object]) -> str:
@@ -72,7 +110,9 @@ def _around(value: object, elements: Sequence[object]) -> str:
 def _scalar(value: object) -> str:
     if value is None:
         return "nil"
-    if isinstance(value, str) and (not value.isidentifier() or value in ("nil", "True", "False")):
+    # Some characters that nobody sees may stand in an identifier.
+    is_word = isinstance(value, str) and value.isidentifier() and value.isprintable()
+    if isinstance(value, str) and (not is_word or value in ("nil", "True", "False")):
         return json.dumps(value, ensure_ascii=not value.isprintable())
     if isinstance(value, Term) and not value.text.isprintable():
         return json.dumps(value.text)
@@ -93,7 +133,7 @@ def assignment(witness: Witness, *elements: object) -> str:
 
 def at(witness: Witness) -> str:
     """The operation's place in the input, if it has one."""
-    return f" ({witness.place})" if witness.place else ""
+    return f" ({harmless(witness.place)})" if witness.place else ""
 
 
 def read(witness: Witness, *elements: object, who: str = "") -> str:
@@ -107,13 +147,22 @@ def did(witness: Witness) -> str:
 
 
 def act(witness: Witness) -> str:
-    """`T1 read x = 1`, `T1 wrote x = 1`, `T1 appended 1 to x`."""
-    if witness.kind == OperationKind.READ:
-        return read(witness)
+    """`T1 read x = 1 (h.txt:3)`, `T1 wrote x = 1`, `T1 appended 1 to x`."""
+    return f"{witness.transaction} {deed(witness)}{at(witness)}"
+
+
+def deed(witness: Witness, *elements: object) -> str:
+    """`read x = 1`, `wrote x = 1`, `appended 1 to x`; a long list around the elements that matter."""
     if witness.kind == OperationKind.APPEND:
-        key = key_in_words(witness.key)
-        return f"{witness.transaction} appended {shown(witness.value)} to {key}{at(witness)}"
-    return f"{witness.transaction} wrote {assignment(witness)}{at(witness)}"
+        return f"appended {shown(witness.value)} to {key_in_words(witness.key)}"
+    if witness.kind == OperationKind.DELETE:
+        return f"deleted {key_in_words(witness.key)}"
+    verb = _VERBS.get(OperationKind(witness.kind))
+    if verb is None:
+        return witness.kind
+    if witness.value is UNKNOWN:
+        return f"{verb} {key_in_words(witness.key)}, with an unknown result"
+    return f"{verb} {assignment(witness, *elements)}"
 
 
 def change(witness: Witness) -> str:

@@ -11,9 +11,9 @@ from isoscope.history import UNKNOWN, OperationKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from isoscope.verdict import Anomaly
+    from isoscope.verdict import Anomaly, Witness
 
-__all__ = ["HINTS", "SENTENCES"]
+__all__ = ["CONTRADICTIONS", "HINTS", "SENTENCES"]
 
 
 def _element(anomaly: Anomaly) -> str:
@@ -40,10 +40,21 @@ def _aborted(anomaly: Anomaly) -> str:
     start = f"{read_in_words(read)}, {which} {write.transaction} {did(write)}{at(write)}"
     if not anomaly.facts.get("logged"):
         return f"{start} and then rolled back."
+    return f"{start}; the {_wrong_outcome(write)}."
+
+
+def _wrong_outcome(write: Witness) -> str:
     return (
-        f"{start}; the history has {write.transaction} as failed, but the log shows that it committed: "
-        "its client has recorded the wrong outcome."
+        f"history has {write.transaction} as failed, but the log shows that it committed: "
+        "its client has recorded the wrong outcome"
     )
+
+
+def _rolled_back(anomaly: Anomaly) -> str:
+    _, write = anomaly.witnesses
+    if anomaly.facts.get("logged"):
+        return f"The {_wrong_outcome(write)}."
+    return f"But {write.transaction} aborted: nobody should ever see what it {did(write)}."
 
 
 def _future(anomaly: Anomaly) -> str:
@@ -71,19 +82,28 @@ def _not_last(anomaly: Anomaly) -> str:
 
 
 def _intermediate(anomaly: Anomaly) -> str:
-    read, write, replacement = anomaly.witnesses
+    read, write, _ = anomaly.witnesses
     if write.kind == OperationKind.APPEND:
         is_end = isinstance(read.value, tuple) and same(read.value[-1], write.value)
         ends = "which ends with" if is_end else "where only its own appends follow"
         return (
             f"{read_in_words(read)}, {ends} {shown(write.value)} of {write.transaction}{at(write)}; "
-            f"but {write.transaction} went on and appended {shown(replacement.value)}"
-            f"{at(replacement)} before it committed."
+            f"but {write.transaction} {_went_on(anomaly)}."
         )
-    return (
-        f"{read_in_words(read)}, which {write.transaction} wrote{at(write)} but replaced by "
-        f"{shown(replacement.value)}{at(replacement)} before it committed."
-    )
+    return f"{read_in_words(read)}, which {write.transaction} wrote{at(write)} but {_went_on(anomaly)}."
+
+
+def _went_on(anomaly: Anomaly, what: str = "") -> str:
+    """What the writer did next; `what` it replaced, if that is not clear."""
+    *_, replacement = anomaly.witnesses
+    append = replacement.kind == OperationKind.APPEND
+    next_ = "went on and appended" if append else f"replaced {what}by"
+    return f"{next_} {shown(replacement.value)}{at(replacement)} before it committed"
+
+
+def _half_done(anomaly: Anomaly) -> str:
+    read, write, _ = anomaly.witnesses
+    return f"But {write.transaction} {_went_on(anomaly, 'it ')}: {read.transaction} saw it half done."
 
 
 def _non_repeatable(anomaly: Anomaly) -> str:
@@ -107,4 +127,9 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "not-my-last-write": _not_last,
     "intermediate-read": _intermediate,
     "non-repeatable-read": _non_repeatable,
+}
+
+CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
+    "aborted-read": _rolled_back,
+    "intermediate-read": _half_done,
 }

@@ -14,17 +14,23 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Step, Witness
 
-__all__ = ["Missed", "because", "chain", "missed"]
+__all__ = ["Missed", "after_a_colon", "because", "chain", "missed"]
 
 
-def because(step: Step) -> str:
-    """Why the step's first transaction comes before its second."""
+def because(step: Step, *, in_full: bool = True) -> str:
+    """Why the step's first transaction comes before its second.
+
+    Not `in_full`: what came to a reader's sight by several steps is said to have come, not how.
+    """
     if step.relation == "session":
         return f"both ran in {session(step.session)}"
     if step.relation == "real-time":
         return in_time(step)
     if step.relation == "clock":
         return on_the_clock(step)
+    if step.relation == "cm" and step.witnesses:
+        stale, served, write = step.witnesses
+        return missed(Missed(stale, served, write, step.sight), how=_in_brackets if in_full else None)
     if step.relation in _REASONS and step.witnesses:
         return _REASONS[step.relation](step)
     return f"the history shows it by `{step.relation}`"
@@ -43,9 +49,14 @@ def _write_read(step: Step) -> str:
     return f"{start}, which {write.transaction} wrote{at(write)}"
 
 
-def _in_sight(step: Step) -> str:
-    stale, served, write = step.witnesses
-    return missed(Missed(stale, served, write, step.sight), nested=True)
+def _in_brackets(steps: Sequence[Step]) -> str:
+    """How, inside a chain."""
+    return f" ({chain(steps)})"
+
+
+def after_a_colon(steps: Sequence[Step]) -> str:
+    """How, at the end of a sentence."""
+    return f": {chain(steps)}"
 
 
 class Missed(NamedTuple):
@@ -60,11 +71,17 @@ class Missed(NamedTuple):
     sight: Sequence[Step]
 
 
-def missed(found: Missed, *, when: str = "also", overwrote: bool = False, nested: bool = False) -> str:
+def missed(
+    found: Missed,
+    *,
+    when: str = "also",
+    overwrote: bool = False,
+    how: Callable[[Sequence[Step]], str] | None = None,
+) -> str:
     """Somebody read a key from one transaction although another that wrote it too was in sight.
 
     `when`: whether the reader saw the other `already`, only `then`, or at some time `also`. `overwrote`: it
-    is known to have come later. `nested`: the clause is part of a chain itself.
+    is known to have come later. `how` tells the steps by which the other came to sight, if they are several.
     """
     stale, served, write, sight = found
     start, writer = f"{read(stale)}{_origin(stale, served)}", write.transaction
@@ -73,8 +90,8 @@ def missed(found: Missed, *, when: str = "also", overwrote: bool = False, nested
         return f"{start} {_by_read(sight[0], write, when=when, known=known)}"
     if len(sight) == 1:
         return f"{start} although {writer}, which {known}, ran before it in {session(sight[0].session)}"
-    how = f" ({chain(sight)})" if nested else f": {chain(sight)}"
-    return f"{start} although {writer}, which {known}, happened before it{how}"
+    told = how(sight) if how else ""
+    return f"{start} although {writer}, which {known}, happened before it{told}"
 
 
 def _by_read(step: Step, write: Witness, *, when: str, known: str) -> str:
@@ -118,5 +135,4 @@ _REASONS: Mapping[str, Callable[[Step], str]] = {
     "wr": _write_read,
     "ww": replaced,
     "rw": overwritten,
-    "cm": _in_sight,
 }

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["SENTENCES"]
+__all__ = ["CONTRADICTIONS", "SENTENCES", "supposed"]
+
+_TAKEN_BACK = "a committed update is built on one that was taken back"
 
 
 def _dirty_update(anomaly: Anomaly) -> str:
@@ -21,48 +23,84 @@ def _dirty_update(anomaly: Anomaly) -> str:
     return (
         f"{read(seen, aborted.value, committed.value)}, where {possession(committed)} stands behind "
         f"{shown(aborted.value)}, which {aborted.transaction} appended{at(aborted)} and then rolled back: "
-        "a committed update is built on one that was taken back."
+        f"{_TAKEN_BACK}."
     )
+
+
+def _built_on_sand(anomaly: Anomaly) -> str:
+    _, aborted, _ = anomaly.witnesses
+    return f"But {aborted.transaction} aborted: {_TAKEN_BACK}."
 
 
 def _cyclic_versions(anomaly: Anomaly) -> str:
     """The versions of one key in a circle, each step by its own source."""
-    [key] = map(key_in_words, anomaly.keys)
-    claims = dict.fromkeys(step.source for step in anomaly.steps if step.source.startswith(CLAIM))
     links = "; ".join("{} before {}, because {}".format(*versions(s), ordered(s)) for s in anomaly.steps)
-    sentence = f"The versions of {key} come before each other in a circle: {links}."
-    if not claims:
-        return sentence
-    claimed = listed([f"`{claim.removeprefix(CLAIM)}`" for claim in claims])
-    return f"{sentence} So what was claimed, {claimed}, is not true of {key}."
+    sentence = f"The {_in_a_circle(anomaly)}: {links}."
+    return f"{sentence} {_untrue(anomaly)}" if _claimed(anomaly) else sentence
+
+
+def _in_a_circle(anomaly: Anomaly) -> str:
+    [key] = map(key_in_words, anomaly.keys)
+    return f"versions of {key} come before each other in a circle"
+
+
+def _claimed(anomaly: Anomaly) -> list[str]:
+    claims = dict.fromkeys(step.source for step in anomaly.steps if step.source.startswith(CLAIM))
+    return [f"`{claim.removeprefix(CLAIM)}`" for claim in claims]
+
+
+def _untrue(anomaly: Anomaly) -> str:
+    """Who said so was wrong, if somebody did."""
+    [key] = map(key_in_words, anomaly.keys)
+    if claims := _claimed(anomaly):
+        return f"So what was claimed, {listed(claims)}, is not true of {key}."
+    return f"So the {_in_a_circle(anomaly)}."
 
 
 def _contradictory(anomaly: Anomaly) -> str:
     """Two sources order the same versions differently."""
-    [key] = map(key_in_words, anomaly.keys)
     *said, last = map(ordered, anomaly.steps)
-    return f"The sources disagree on the versions of {key}: {'; '.join(said)}; but {last}."
+    return f"The {_disagreement(anomaly)}: {'; '.join(said)}; but {last}."
+
+
+def _disagreement(anomaly: Anomaly) -> str:
+    [key] = map(key_in_words, anomaly.keys)
+    return f"sources disagree on the versions of {key}"
+
+
+def _wrong_source(anomaly: Anomaly) -> str:
+    return f"So the {_disagreement(anomaly)}, and one of them is wrong."
 
 
 def _without_order(anomaly: Anomaly) -> str:
     """One circle for every way to order two versions, if it takes no more than two."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    return " ".join([_whatever(anomaly), *(f"{supposed(one)}: {chain(one[1:])}." for one in _each(anomaly))])
+
+
+def _each(anomaly: Anomaly) -> Sequence[Sequence[Step]]:
+    return cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+
+
+def _whatever(anomaly: Anomaly) -> str:
     level = anomaly.facts.get("level")
-    if not alternatives:
-        start = "Every order that the versions can have was tried, and each of them closes a circle."
+    if not _each(anomaly):
         if level:
-            start = f"No order of the versions satisfies {level}: each that they can have closes a circle."
-    elif level:
-        start = f"No order of the versions satisfies {level}: each closes a circle."
-    else:
-        start = "Whatever the order of the versions, there is a circle."
-    return " ".join([start, *map(_if, alternatives)])
+            return f"No order of the versions satisfies {level}: each that they can have closes a circle."
+        return "Every order that the versions can have was tried, and each of them closes a circle."
+    if level:
+        return f"No order of the versions satisfies {level}: each closes a circle."
+    return "Whatever the order of the versions, there is a circle."
 
 
-def _if(steps: Sequence[Step]) -> str:
-    supposed, *rest = steps
-    first, second = map(possession, writes(supposed))
-    return f"If {first} came before {second} in {key_in_words(supposed.key)}: {chain(rest)}."
+def _so_whatever(anomaly: Anomaly) -> str:
+    said = _whatever(anomaly)
+    return f"So {said[0].lower()}{said[1:]}"
+
+
+def supposed(steps: Sequence[Step]) -> str:
+    """What the first of the steps of an alternative supposes."""
+    first, second = map(possession, writes(steps[0]))
+    return f"If {first} came before {second} in {key_in_words(steps[0].key)}"
 
 
 def _predicate_read_miss(anomaly: Anomaly) -> str:
@@ -81,4 +119,11 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "contradictory-evidence": _contradictory,
     "no-commit-order": _without_order,
     "predicate-read-miss": _predicate_read_miss,
+}
+
+CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
+    "dirty-update": _built_on_sand,
+    "cyclic-versions": _untrue,
+    "contradictory-evidence": _wrong_source,
+    "no-commit-order": _so_whatever,
 }

@@ -9,7 +9,7 @@ from isoscope.explain import clock, conflicts, dependencies, reads, versions
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
-__all__ = ["hint", "message"]
+__all__ = ["contradiction", "hint", "message"]
 
 _SENTENCES = {
     **reads.SENTENCES,
@@ -17,6 +17,12 @@ _SENTENCES = {
     **dependencies.SENTENCES,
     **versions.SENTENCES,
     **clock.SENTENCES,
+}
+_CONTRADICTIONS = {
+    **reads.CONTRADICTIONS,
+    **conflicts.CONTRADICTIONS,
+    **dependencies.CONTRADICTIONS,
+    **versions.CONTRADICTIONS,
 }
 
 
@@ -26,6 +32,12 @@ def message(anomaly: Anomaly) -> str:
     if sentence is None:
         return f"{anomaly.name} between {', '.join(anomaly.transactions)}."
     return sentence(anomaly)
+
+
+def contradiction(anomaly: Anomaly) -> str:
+    """Why what the steps show cannot be, in one sentence; without steps, what happened."""
+    sentence = _CONTRADICTIONS.get(anomaly.name)
+    return sentence(anomaly) if sentence and anomaly.steps else message(anomaly)
 
 
 def hint(name: str) -> str:

@@ -1,14 +1,14 @@
-"""The verdicts as text for a terminal: plain words, no colour needed."""
+"""The verdicts as text for a terminal: plain words, colour only if it is asked for."""
 
 from __future__ import annotations
 
 import os
-import re
-import textwrap
 from typing import TYPE_CHECKING
 
-from isoscope.explain import hint, message, one_line
+from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
+from isoscope.reports.counterexample import render_counterexample
+from isoscope.reports.terminal import Paint, paragraph
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Ordered, Search
 
-__all__ = ["paragraph", "render_text"]
+__all__ = ["in_short", "ordered", "render_text"]
 
 _MARGIN = 12
+#: Heads of rows that are no outcome.
+_NO_ANSWERS = ("in short", "")
 #: More levels with one reason are counted, not listed.
 _FEW = 4
 #: What most people ask for; these stand for a longer list.
@@ -45,36 +47,35 @@ _WHO = {
     "timestamps": "timestamps order",
     "initial": "the first state orders",
 }
-#: Where a link of a chain begins, and where a sentence about the chain does.
-_LINK = re.compile(r"(?<=[:;(]) ?(?=\S+ before \S+, because )")
-_SENTENCE = re.compile(r"(?<=\.) (?=So \S|But \S|If \S|\S+ comes after )")
-#: Stands for a space where no line may end. It is in no message: `shown` escapes what is not printable.
-_GLUE = "\N{NO-BREAK SPACE}"
 
 
-def render_text(report: Report | Search, *, width: int = 100) -> str:
+def render_text(report: Report | Search, *, width: int = 100, colour: bool = False) -> str:
     """The report; lines are no longer than `width` where words allow it."""
-    rows = _outcomes(report, width) if isinstance(report, Report) else _sightings(report, width)
+    rows = _outcomes(report) if isinstance(report, Report) else _sightings(report)
     blocks = [
-        _heading(report),
-        "\n".join(rows),
-        *_anomalies(report, width),
+        _heading(report, width),
+        "\n".join(_row(head, text, width, Paint(colour)) for head, text in rows),
+        *_anomalies(report, width, Paint(colour)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _heading(report: Report | Search) -> str:
+def _heading(report: Report | Search, width: int) -> str:
     history = report.history
     sizes = ", ".join(_count(history, name) for name in ("sessions", "transactions", "operations", "keys"))
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
     evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
-    lines = [f"{history['path']} ({history['format']}): {sizes}{ends}", f"evidence: {evidence}"]
+    lines = [
+        (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes}{ends}"),
+        ("evidence", evidence),
+    ]
     if isinstance(report, Report) and report.version_order:
-        lines.append(f"version order: {'; '.join(filter(None, map(_ordered, report.version_order)))}")
-    return "\n".join([*lines, *map(_assumed, report.assumptions)])
+        lines.append(("version order", "; ".join(filter(None, map(ordered, report.version_order)))))
+    lines += map(_assumed, report.assumptions)
+    return "\n".join(paragraph(text, width=width, head=f"{head}: ", margin=2) for head, text in lines)
 
 
-def _ordered(row: Ordered) -> str:
+def ordered(row: Ordered) -> str:
     """Who orders how many keys; of those that nobody orders, the ones with several versions."""
     if not row.source:
         left = row.keys - row.whole
@@ -93,9 +94,10 @@ def _keys(count: int) -> str:
     return f"{count:,} key" if count == 1 else f"{count:,} keys"
 
 
-def _assumed(assumption: str) -> str:
+def _assumed(assumption: str) -> tuple[str, str]:
     """A claim is the user's assumption, not ours."""
-    return assumption if assumption.startswith("claimed: ") else f"assumed: {assumption}"
+    claim = assumption.removeprefix("claimed: ")
+    return "assumed" if claim == assumption else "claimed", harmless(claim)
 
 
 def _count(history: Mapping[str, object], name: str) -> str:
@@ -103,23 +105,22 @@ def _count(history: Mapping[str, object], name: str) -> str:
     return f"{number:,} {name.removesuffix('s') if number == 1 else name}"
 
 
-def _outcomes(report: Report, width: int) -> Iterator[str]:
+def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
     """The answer in short, then one line an outcome; a level that others follow from stands for them."""
     holds, violated, open_ = map(report.levels, Outcome)
-    for head, short in zip(("in short", ""), _in_short(report), strict=False):
-        yield _row(head, short, width)
+    yield from zip(("in short", ""), in_short(report), strict=False)
     if violated:
-        yield _row("violated", _with_rest(report.weakest_violated, violated, "stronger"), width)
+        yield "violated", _with_rest(report.weakest_violated, violated, "stronger")
     if holds:
-        yield _row("holds", _with_rest(report.strongest_holding, holds, "weaker"), width)
+        yield "holds", _with_rest(report.strongest_holding, holds, "weaker")
     possible = [level for level in report.strongest_possible if level in open_]
     if set(possible) != set(open_):
-        yield _row("possible", _with_rest(possible, open_, "weaker"), width)
+        yield "possible", _with_rest(possible, open_, "weaker")
     unknown = ((verdict.reason, verdict.level) for verdict in report.verdicts if verdict.reason)
-    yield from _unknown(unknown, "levels", width)
+    yield from _unknown(unknown, "levels")
 
 
-def _in_short(report: Report) -> Iterator[str]:
+def in_short(report: Report) -> Iterator[str]:
     """The answer for the levels with session order, if several were asked, and where sessions matter."""
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     if len(outcomes.keys() & set(LADDER)) < 2 or not (short := _border(outcomes, LADDER)):
@@ -149,26 +150,26 @@ def _sessions_matter(outcomes: Mapping[Level, Outcome]) -> bool:
     )
 
 
-def _sightings(search: Search, width: int) -> Iterator[str]:
+def _sightings(search: Search) -> Iterator[tuple[str, str]]:
     """Which of the anomalies that were looked for are there."""
     found = [f"{s.name} ({s.count:,})" for s in search.sightings if s.presence is Presence.FOUND]
     absent = [s.name for s in search.sightings if s.presence is Presence.ABSENT]
     if found:
-        yield _row("found", ", ".join(found), width)
+        yield "found", ", ".join(found)
     if absent:
-        yield _row("absent", ", ".join(absent), width)
+        yield "absent", ", ".join(absent)
     unknown = ((sighting.reason, sighting.name) for sighting in search.sightings if sighting.reason)
-    yield from _unknown(unknown, "anomalies", width)
+    yield from _unknown(unknown, "anomalies")
 
 
-def _unknown(reasons: Iterable[tuple[str, str]], what: str, width: int) -> Iterator[str]:
+def _unknown(reasons: Iterable[tuple[str, str]], what: str) -> Iterator[tuple[str, str]]:
     """One line a reason."""
     unknown: dict[str, list[str]] = {}
     for reason, name in reasons:
         unknown.setdefault(reason, []).append(name)
     for reason, names in unknown.items():
         listed = ", ".join(names) if len(names) <= _FEW else f"{len(names)} {what}"
-        yield _row("unknown", f"{listed}: {reason}", width)
+        yield "unknown", f"{listed}: {reason}"
 
 
 def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str:
@@ -183,36 +184,28 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
     return f"{chosen}, and so {len(rest)} {side} levels ({', '.join(known)}, ...)"
 
 
-def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:
-    """`text` in lines of `width`, indented by `margin`, with `head` in the margin of the first one.
-
-    Names and places are never broken.
-    """
-    return textwrap.fill(
-        text,
-        width,
-        initial_indent=f"{head:<{margin}}",
-        subsequent_indent=" " * margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _row(head: str, text: str, width: int, paint: Paint) -> str:
+    painted = head if head in _NO_ANSWERS else paint.outcome(head)
+    return paragraph(text, width=width, head=f"  {painted}", margin=_MARGIN)
 
 
-def _row(head: str, text: str, width: int) -> str:
-    return paragraph(text, width=width, head=f"  {head}", margin=_MARGIN)
-
-
-def _anomalies(report: Report | Search, width: int) -> Iterator[str]:
+def _anomalies(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
     """Each name once, with its count and the first of its counterexamples."""
-    path = str(report.history["path"])
+    folder = os.path.split(str(report.history["path"]))[0]
     for name, count, examples in _examples(report):
-        shown = [_shown(anomaly, path, width) for anomaly in examples]
-        more = count - len(shown)
-        if more > 0:
-            shown.append(f"  ... and {more:,} more")
-        if advice := hint(name):
-            shown.append(paragraph(advice, width=width, head="  hint: ", margin=8))
-        yield "\n".join([f"{name}: {count:,} found", *shown])
+        told = [render_counterexample(a, width=width, colour=paint.colour, folder=folder) for a in examples]
+        if len(told) > 1:
+            told = [f"  {number} of {count:,}:\n{text}" for number, text in enumerate(told, start=1)]
+        rest = "\n".join(_rest(name, count - len(told), width))
+        yield "\n\n".join(filter(None, [f"{paint.name(name)}: {count:,} found", *told, rest]))
+
+
+def _rest(name: str, more: int, width: int) -> Iterator[str]:
+    """What comes after the counterexamples: how many are not shown, and what to think of before blaming."""
+    if more > 0:
+        yield f"  ... and {more:,} more"
+    if advice := hint(name):
+        yield paragraph(advice, width=width, head="  hint: ", margin=8)
 
 
 def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anomaly]]]:
@@ -225,61 +218,3 @@ def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anom
             if name not in seen:
                 yield name, count, [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
         seen |= verdict.anomaly_counts.keys()
-
-
-def _shown(anomaly: Anomaly, path: str, width: int) -> str:
-    """One counterexample; above the sentences about a circle stands the circle on one line."""
-    sentences = _example(message(anomaly), path, width)
-    if not (circle := one_line(anomaly)):
-        return sentences
-    return "\n".join(
-        [paragraph(circle, width=width, head="  - ", margin=4), sentences.replace("  - ", "    ", 1)]
-    )
-
-
-def _example(text: str, path: str, width: int) -> str:
-    """Sentences; the heading says where the input is, so places need only its name, and that once.
-
-    A long one, with several links of a chain, has a line for each.
-    """
-    folder, name = os.path.split(path)
-    short = _places(text.replace(f"({folder}{os.sep}", "(") if folder else text, name)
-    if len(_LINK.findall(short)) < 2:
-        return _paragraph(short, width, head="  - ", margin=4)
-    lines: list[str] = []
-    for sentence in _SENTENCE.split(short):
-        opening, *links = _LINK.split(sentence)
-        start = re.sub(r" ?\($", ":", opening)
-        lines.append(_paragraph(start, width, head="    " if lines else "  - ", margin=4))
-        lines += (
-            _paragraph(link, width, head=f"{'- ':>{deep}}", margin=deep) for deep, link in _nested(links)
-        )
-    return "\n".join(lines)
-
-
-def _nested(links: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Each link with its margin: those in brackets say why the one before them holds."""
-    deep = 6
-    for link in links:
-        closes = link.count(")") > link.count("(")
-        text = link.removesuffix("(").rstrip() + (":" if link.endswith("(") else "")
-        yield deep, re.sub(r"\)(?=[.;]?$)", "", text) if closes else text
-        deep = 8 if link.endswith("(") else 6 if closes else deep
-
-
-def _places(text: str, name: str) -> str:
-    """The places in one file: after the first, the line or byte is enough."""
-    start, place, rest = text.partition(f"({name}:")
-    return start + place + rest.replace(f"({name}: byte ", "(byte ").replace(f"({name}:", "(line ")
-
-
-def _paragraph(text: str, width: int, *, head: str, margin: int) -> str:
-    glued = re.sub(r" = | key |\[[^][]*\]|\((byte|line) \d+", _glue, text)
-    return paragraph(glued, width=width, head=head, margin=margin).replace(_GLUE, " ")
-
-
-def _glue(part: re.Match[str]) -> str:
-    """A key stays with its value, a list on its line; a line may end before the word `key`."""
-    if part[0] == " key ":
-        return f" key{_GLUE}"
-    return part[0].replace(" ", _GLUE)

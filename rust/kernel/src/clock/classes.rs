@@ -182,7 +182,7 @@ impl Context<'_> {
     }
 
     /// Whether the clock shows a transaction what another wrote.
-    fn sees(&self, reader: usize, writer: usize) -> bool {
+    pub(super) fn sees(&self, reader: usize, writer: usize) -> bool {
         let is_earlier = self.ranks[writer] < self.ranks[reader];
         if self.isolation == Isolation::Serializable {
             return is_earlier;

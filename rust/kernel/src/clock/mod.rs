@@ -126,7 +126,7 @@ pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Canc
     let context = Context { history, counted: &counted, isolation, ranks, shapes: &shapes };
     judgement.of_reads(&context, replay.found(), most);
     if isolation == Isolation::Snapshot {
-        judgement.of_times(history, &timed, most);
+        judgement.of_times(&context, &timed, most);
     }
     shapes.report(&mut judgement);
     judgement
@@ -278,15 +278,12 @@ impl Judgement {
     }
 
     /// What timestamps show by themselves.
-    fn of_times(&mut self, history: &History, timed: &[u32], most: usize) {
-        let columns = &history.transactions;
-        let times = |transaction: u32| {
-            (columns.starts.get(transaction as usize), columns.commits.get(transaction as usize))
-        };
+    fn of_times(&mut self, context: &Context<'_>, timed: &[u32], most: usize) {
+        let history = context.history;
         let mut is_timed = vec![false; history.transaction_count()];
         for &transaction in timed {
             is_timed[transaction as usize] = true;
-            let (start, commit) = times(transaction);
+            let (start, commit) = context.times(transaction as usize);
             if start > commit {
                 self.note(most, Finding::between(Name::TimestampInversion, transaction, NOTHING));
             }
@@ -295,7 +292,8 @@ impl Judgement {
             let transactions = history.transactions_of(session).iter().copied();
             let mut before = None;
             for transaction in transactions.filter(|&transaction| is_timed[transaction as usize]) {
-                if let Some(before) = before.filter(|&before| times(transaction).0 < times(before).1) {
+                let is_unseen = |&before: &u32| !context.sees(transaction as usize, before as usize);
+                if let Some(before) = before.filter(is_unseen) {
                     self.note(most, Finding::between(Name::SessionOrder, transaction, before));
                 }
                 before = Some(transaction);

@@ -116,7 +116,7 @@ impl Times {
 }
 
 /// From the first invocation to the last completion, by the client's clock.
-fn by_clock(history: &History, transaction: usize) -> Interval {
+pub(crate) fn by_clock(history: &History, transaction: usize) -> Interval {
     let whole = history.transactions.intervals.get(transaction);
     if whole.invoke().is_some() || history.operations.intervals.is_empty() {
         return whole;

@@ -1,0 +1,120 @@
+"""The HTML report on a million transactions with thousands of violations: seconds to write, and size."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from benchmarks.loading import DATA, Row
+from isoscope import formats
+from isoscope.workloads import Workload, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["rows", "with_violations", "written"]
+
+REPEATS = 3
+OF_EACH = 1000
+MILLION = Workload(
+    sessions=100, transactions=1_000_000, min_operations=4, max_operations=4, keys=10_000, seed=9
+)
+#: Operations of a few transactions on keys `x` and `y` of their own, as (kind, key, value).
+PLANTED = (
+    # fractured read
+    ((("w", "x", 1), ("w", "y", 1)), (("r", "x", 0), ("r", "y", 1))),
+    # thin-air read
+    ((("r", "x", 7),),),
+    # non-repeatable read
+    ((("w", "x", 1),), (("r", "x", 0), ("r", "x", 1))),
+    # causal conflict
+    ((("w", "x", 1),), (("r", "x", 1), ("w", "y", 1)), (("r", "y", 1), ("r", "x", 0))),
+)
+
+
+def rows() -> Iterator[Row]:
+    """One history; every measurement in an interpreter of its own."""
+    DATA.mkdir(exist_ok=True)
+    path = DATA / "violated.txt"
+    formats.save(generate(MILLION), path)
+    with_violations(path, first=10_000_000, of_each=OF_EACH)
+    runs = [_measured(path) for _ in range(REPEATS)]
+    ratio = median(run["seconds"] / run["yardstick"] for run in runs)
+    figures = {
+        "write (median)": f"{median(run['seconds'] for run in runs):.3f} s",
+        "(best)": f"{min(run['seconds'] for run in runs):.3f} s",
+        "page": f"{runs[0]['bytes'] / 1e6:.2f} MB",
+        "counterexamples": f"{runs[0]['shown']:,.0f} of {runs[0]['found']:,.0f}",
+        "load and check (median)": f"{median(run['before'] for run in runs):.3f} s",
+        "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
+        "ratio": f"{ratio:.2f}",
+    }
+    yield Row("HTML report, 1,000,000 transactions", figures)
+
+
+def with_violations(path: Path, *, first: int, of_each: int) -> None:
+    """Adds so many of every planted violation to Plume text; keys, sessions and ids begin with `first`."""
+    number = first
+    with path.open("a", encoding="utf-8") as file:
+        for _ in range(of_each):
+            for kind, planted in enumerate(PLANTED):
+                for place, operations in enumerate(planted):
+                    # Few sessions: what the check costs grows with them.
+                    file.writelines(_lines_of(operations, number, first + 4 * kind + place, number + place))
+                number += 4
+
+
+def _lines_of(
+    operations: Sequence[tuple[str, str, int]], number: int, session: int, transaction: int
+) -> Iterator[str]:
+    keys = {"x": number, "y": number + 1}
+    return (f"{kind}({keys[key]},{value},{session},{transaction})\n" for kind, key, value in operations)
+
+
+def written(path: str) -> dict[str, float]:
+    """Checks one history and renders its page."""
+    from isoscope import checkers  # noqa: PLC0415 - its import is no part of the measurement
+    from isoscope.reports.html import render_html  # noqa: PLC0415
+
+    started = perf_counter()
+    report = checkers.check(
+        formats.load(path),
+        ["causal", "cut-isolation", "read-atomic", "read-committed"],
+        max_anomalies=OF_EACH,
+    )
+    before = perf_counter() - started
+    started = perf_counter()
+    page = render_html(report, folder=".").encode()
+    seconds = perf_counter() - started
+    widest = max(report.verdicts, key=lambda verdict: len(verdict.anomaly_counts))
+    return {
+        "seconds": seconds,
+        "before": before,
+        "bytes": len(page),
+        "found": sum(widest.anomaly_counts.values()),
+        "shown": int(page.split(b'<span class="badge">')[1].split(b"<")[0].replace(b",", b"")),
+        "yardstick": _lines(path),
+    }
+
+
+def _measured(path: Path) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.report", str(path)]
+    result: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return result
+
+
+def _lines(path: str) -> float:
+    started = perf_counter()
+    with open(path, "rb") as file:  # noqa: PTH123 - what is measured is the loop
+        for _ in file:
+            pass
+    return perf_counter() - started
+
+
+if __name__ == "__main__":
+    print(json.dumps(written(sys.argv[1])))

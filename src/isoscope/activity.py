@@ -1,0 +1,171 @@
+"""What went on in a history, and when: transactions that ended, their latency, how many were under way.
+
+Time is cut into buckets of equal width. A transaction counts in the bucket in which it ended for its client,
+or began if nobody knows its end; latency is that of committed transactions. The native core counts; here the
+counts have names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from isoscope import _native
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Scalar
+
+__all__ = ["Activity", "Bucket", "Clock", "KeyUse", "Latency", "UnderWay", "activity"]
+
+_MOST_BUCKETS, _FEWEST_BUCKETS, _IN_A_BUCKET = 60, 10, 20
+_MOST_KEYS = 10
+_SECOND = 10**9
+
+
+class Clock(StrEnum):
+    """Whose time it is: the best that the history has, in this order."""
+
+    CLIENT = "client"
+    DATABASE = "database"
+    EVENTS = "events"
+    APPEARANCE = "appearance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Nanoseconds from the first invocation to the last completion; percentiles by nearest rank."""
+
+    p50: int
+    p95: int
+    p99: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderWay:
+    """How many transactions were under way: on average over time, and most at one instant."""
+
+    mean: float
+    peak: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """What went on in `length` instants from `start` on, which counts from the first instant of all."""
+
+    start: int
+    length: int
+    committed: int
+    aborted: int
+    indeterminate: int
+    latency: Latency | None
+    under_way: UnderWay | None
+
+    @property
+    def transactions(self) -> int:
+        """Those that ended here, however."""
+        return self.committed + self.aborted + self.indeterminate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyUse:
+    """How many transactions read or wrote a key, read it, wrote it."""
+
+    key: Scalar
+    transactions: int
+    readers: int
+    writers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What went on in a whole history.
+
+    `length` counts instants: nanoseconds of the client's clock, ticks of the database's, places in an order.
+    `untimed` transactions are in no bucket; `open` ones, of which not both ends are known, have no latency
+    and are not under way. `keys_by_use[n]` is how many keys 2**n transactions use or more, but fewer than
+    2**(n + 1).
+    """
+
+    clock: Clock
+    first: int
+    length: int
+    untimed: int
+    open: int
+    buckets: tuple[Bucket, ...]
+    latency: Latency | None
+    under_way: UnderWay | None
+    keys: tuple[KeyUse, ...]
+    keys_by_use: tuple[int, ...]
+
+    def total(self, status: str) -> int:
+        """Transactions in buckets that are `committed`, `aborted`, `indeterminate`, or `transactions`."""
+        return sum(getattr(bucket, status) for bucket in self.buckets)
+
+    def share(self, status: str) -> float | None:
+        """The share of `aborted` or `indeterminate` transactions in those that are in buckets."""
+        every = self.total("transactions")
+        return self.total(status) / every if every else None
+
+    @property
+    def throughput(self) -> float | None:
+        """Transactions that committed in a second, by the client's clock."""
+        if self.clock is not Clock.CLIENT:
+            return None
+        return self.total("committed") * _SECOND / self.length
+
+
+def activity(history: History) -> Activity:
+    """What went on in `history`, by the best clock that it has."""
+    buckets = max(_FEWEST_BUCKETS, min(_MOST_BUCKETS, len(history) // _IN_A_BUCKET))
+    found = _native.activity(history.columns, buckets, _MOST_KEYS)
+    place, (first, length, width), (untimed, open_), rows, (latency, under_way), keys, by_use = found
+    clock = list(Clock)[place]
+    return Activity(
+        clock=clock,
+        first=first,
+        length=length,
+        untimed=untimed,
+        open=open_,
+        buckets=tuple(
+            _bucket(clock, start, min(width, length - start), row)
+            for start, row in zip(range(0, length, width or 1), rows, strict=True)
+        ),
+        latency=_latency(clock, latency),
+        under_way=_under_way(clock, under_way, length),
+        keys=tuple(
+            KeyUse(key=key, transactions=used, readers=readers, writers=writers)
+            for key, used, readers, writers in keys
+        ),
+        keys_by_use=tuple(by_use),
+    )
+
+
+def _bucket(clock: Clock, start: int, length: int, row: _native._Bucket) -> Bucket:
+    (committed, aborted, indeterminate), latency, under_way = row
+    return Bucket(
+        start=start,
+        length=length,
+        committed=committed,
+        aborted=aborted,
+        indeterminate=indeterminate,
+        latency=_latency(clock, latency),
+        under_way=_under_way(clock, under_way, length),
+    )
+
+
+def _latency(clock: Clock, quantiles: list[int] | None) -> Latency | None:
+    """Only a client knows how long it waited, and only with a clock."""
+    if quantiles is None or clock is not Clock.CLIENT:
+        return None
+    p50, p95, p99, longest = quantiles
+    return Latency(p50=p50, p95=p95, p99=p99, max=longest)
+
+
+def _under_way(clock: Clock, counted: tuple[int, int], length: int) -> UnderWay | None:
+    """In an order of appearance every transaction ends before the next begins: that says nothing."""
+    if clock is Clock.APPEARANCE or not length:
+        return None
+    total, peak = counted
+    return UnderWay(mean=total / length, peak=peak)

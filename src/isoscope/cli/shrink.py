@@ -1,0 +1,124 @@
+"""`isoscope shrink`: the few transactions that break a level, as a history of their own."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from isoscope import explain, formats
+from isoscope.checkers import check
+from isoscope.cli.options import format_option, initial_option, parse_level
+from isoscope.errors import UsageError
+from isoscope.reports import paragraph
+from isoscope.verdict import Claim, Method, Outcome
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Initial
+    from isoscope.levels import Level
+    from isoscope.verdict import Verdict
+
+__all__ = ["command"]
+
+
+@click.command("shrink")
+@click.argument("path", metavar="HISTORY")
+@click.argument("target", metavar="OUT")
+@click.option("--level", metavar="LEVEL", callback=parse_level,
+              help="Level that OUT still breaks; by default the weakest that HISTORY breaks.")  # fmt: skip
+@click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
+@click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
+              help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
+@format_option("HISTORY")
+@initial_option()
+@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
+def command(
+    path: str,
+    target: str,
+    *,
+    level: Level | None,
+    method: str | None,
+    assume: tuple[str, ...],
+    format_: str | None,
+    initial: Initial | None,
+    to: str | None,
+    lossy: bool,
+) -> None:
+    """Shrink a history to the few transactions that break a level.
+
+    What is left breaks the level, and does not without any one of its transactions or operations. It is
+    a part of what was recorded: nothing is renamed, moved or changed. With a transaction go the reads
+    that it served.
+
+    The format of OUT follows from its name, as in `isoscope convert`. Exits 2 if the level is not
+    violated.
+
+    \b
+    Examples:
+        isoscope shrink run.edn small.edn --level snapshot-isolation
+        isoscope shrink run.txt.gz small.txt
+    """
+    if to is None:
+        formats.for_path(target)  # a name that says nothing is refused before the work, not after
+    question = _Question(method, assume)
+    history = formats.load(path, format=format_, initial=initial)
+    broken = question.broken(history, level)
+    small = explain.shrink(
+        history,
+        lambda part: question.verdict(part, broken.level).outcome is Outcome.VIOLATED,
+        near=broken.anomalies,
+    )
+    _show_progress("")
+    for loss in formats.save(small, target, format=to, lossy=lossy):
+        click.echo(f"lost: {loss}", err=True)
+    # What was written to standard output must stay a history.
+    click.echo(_said(history, small, question.verdict(small, broken.level)), err=target == "-")
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """How levels are decided."""
+
+    method: str | None
+    assume: tuple[str, ...]
+
+    def verdict(self, part: History, level: Level) -> Verdict:
+        _show_progress(f"{len(part):,} transactions, {part.columns.operations:,} operations")
+        [verdict] = check(part, [level], method=self.method, assume=self.assume, max_anomalies=1).verdicts
+        return verdict
+
+    def broken(self, history: History, level: Level | None) -> Verdict:
+        """The verdict on the level, or on the weakest that is violated; refuses what is not."""
+        levels = None if level is None else [level]
+        report = check(history, levels, method=self.method, assume=self.assume)
+        if not report.weakest_violated:
+            raise UsageError(f"nothing to shrink: {_why_not(report.verdicts[0] if level else None)}")
+        weakest = report.weakest_violated[0]
+        return next(verdict for verdict in report.verdicts if verdict.level is weakest)
+
+
+def _why_not(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "no level is violated"
+    if verdict.outcome is Outcome.UNKNOWN:
+        return f"{verdict.level} is unknown: {verdict.reason}"
+    return f"{verdict.level} {verdict.outcome}"
+
+
+def _said(history: History, small: History, verdict: Verdict) -> str:
+    """What was kept, and what is wrong with it."""
+    sizes = (
+        f"{len(history):,} transactions -> {len(small):,}, "
+        f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
+    )
+    messages = [paragraph(explain.message(anomaly)) for anomaly in verdict.anomalies]
+    return "\n\n".join([f"{sizes}: breaks {verdict.level}", *messages])
+
+
+def _show_progress(text: str) -> None:
+    """Replaces the last line of a terminal; nothing is shown to anybody else."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)

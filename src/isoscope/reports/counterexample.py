@@ -1,0 +1,169 @@
+"""One counterexample as text: who did what, then the proof step by step, then why it cannot be."""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+from isoscope.explain import abbreviated, contradiction, deed, harmless, proof, same, shown, trimmed
+from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.explain import Part
+    from isoscope.verdict import Anomaly, Participant, Witness
+
+__all__ = ["render_counterexample"]
+
+_MARGIN = 2
+#: What stands on the left of a table takes at most this share of the width; else it stands above.
+_LEFT = 0.4
+_READS = ("read", "range-read")
+#: How a transaction ended is said in words of their own.
+_BRACKETS = ("begin", "commit", "abort")
+_ENDS = {"aborted": "then aborted", "indeterminate": "then no answer came (indeterminate)"}
+_PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL)
+#: An operation stays on its line: a verb with its key, that with its value, a list, a place.
+_TOGETHER = re.compile(
+    r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
+    r"| \((byte|event|line) |\.\.\. \S+ more"
+)
+
+
+def render_counterexample(
+    anomaly: Anomaly, *, width: int = 100, colour: bool = False, folder: str = ""
+) -> str:
+    """The transactions, each step with its reason, and the contradiction; no newline at the end.
+
+    `folder` is left out of the places of operations.
+    """
+    paint = Paint(colour)
+    told = trimmed(anomaly) if anomaly.participants else anomaly
+    parts = proof(told)
+    blocks = [
+        "\n".join(_transactions(anomaly, parts, _Places(folder), width, paint)),
+        "\n".join([*_steps(parts, width), _filled(contradiction(told), width)]),
+    ]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _transactions(
+    anomaly: Anomaly, parts: Sequence[Part], places: _Places, width: int, paint: Paint
+) -> Iterator[str]:
+    """One row each: its name, its session if it has a name, what it did."""
+    rows = []
+    for participant in _in_order(anomaly, parts):
+        name = paint.name(abbreviated(participant.transaction))
+        session = "" if participant.session is None else f"session {shown(participant.session)}"
+        rows.append((name, session, ", ".join(_deeds(participant, anomaly, places, paint))))
+    names, sessions = (max((columns(row[side]) for row in rows), default=0) for side in (0, 1))
+    heads = [f"{padded(name, names)}  {padded(session, sessions)}".rstrip() for name, session, _ in rows]
+    stacked = [", ".join(filter(None, row[:2])) for row in rows]
+    yield from _table(heads, stacked, [row[2] for row in rows], width)
+
+
+def _in_order(anomaly: Anomaly, parts: Sequence[Part]) -> list[Participant]:
+    """By the time when they began if one clock has it for all, else as the proof speaks of them."""
+    everyone = sorted(anomaly.participants, key=lambda one: (one.lane, one.position))
+    if len({one.clock for one in everyone}) == 1 and all(one.times[0] is not None for one in everyone):
+        return sorted(everyone, key=lambda one: one.times[0] or 0)
+    spoken_of = [end for part in parts for reason in part.reasons for end in (reason.before, reason.after)]
+    by_proof = sorted(everyone, key=lambda one: _turn(one, spoken_of))
+    # A session's transactions stay in their order, whichever the proof begins with.
+    of_lane = {one.lane: iter([p for p in everyone if p.lane == one.lane]) for one in everyone}
+    return [next(of_lane[one.lane]) for one in by_proof]
+
+
+def _turn(participant: Participant, spoken_of: Sequence[str]) -> int:
+    """First whoever wrote what others only read, last whoever only read."""
+    if (name := abbreviated(participant.transaction)) in spoken_of:
+        return spoken_of.index(name)
+    reads = all(one.kind in _READS for one in participant.operations if one.index in participant.matters)
+    return len(spoken_of) if reads else -1
+
+
+def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: Paint) -> Iterator[str]:
+    """What it did; where several operations in a row are in one place, that stands once behind them."""
+    done = list(_with_gaps(participant))
+    for (left_out, operation), following in zip_longest(done, done[1:]):
+        if left_out:
+            yield paint.faint(f"... {left_out:,} more")
+        if operation is not None:
+            is_last = following is None or following[1] is None or following[1].place != operation.place
+            said = deed(operation, *_elements(anomaly, operation)) + (places.of(operation) if is_last else "")
+            yield said if operation.index in participant.matters else paint.faint(said)
+    if end := _ENDS.get(participant.status):
+        yield end
+
+
+def _with_gaps(participant: Participant) -> Iterator[tuple[int, Witness | None]]:
+    """Its operations, each with how many are left out before it; at last, how many after all of them."""
+    left_out, after = 0, -1
+    for operation in participant.operations:
+        left_out += operation.index - after - 1
+        after = operation.index
+        if operation.kind not in _BRACKETS:
+            yield left_out, operation
+            left_out = 0
+    yield left_out + participant.left_out + len(participant.operations) - after - 1, None
+
+
+def _elements(anomaly: Anomaly, operation: Witness) -> list[object]:
+    """What matters in a list that was read: what is wrong with it, or who appended to it."""
+    appended = [
+        write.value
+        for one in anomaly.participants
+        for write in one.operations
+        if write.kind == "append" and write.index in one.matters and same(write.key, operation.key)
+    ]
+    return [*appended, anomaly.facts["value"]] if "value" in anomaly.facts else appended
+
+
+class _Places:
+    """Places of operations: the name of a file once, then only lines or bytes of it."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = f"{folder.rstrip('/')}/" if folder else ""
+        self._path = ""
+
+    def of(self, operation: Witness) -> str:
+        found = _PLACE.fullmatch(operation.place)
+        if not found:
+            return f" ({harmless(operation.place)})" if operation.place else ""
+        path, unit, number = found["path"], (found["unit"] or "line").strip(), found["number"]
+        if path == self._path:
+            return f" ({unit} {number})"
+        self._path = path
+        return f" ({harmless(operation.place.removeprefix(self._folder))})"
+
+
+def _steps(parts: Sequence[Part], width: int) -> Iterator[str]:
+    """A row for each step; what is supposed stands above its steps."""
+    for part in parts:
+        if part.supposed:
+            yield _filled(f"{part.supposed}:", width)
+        heads = [f"{reason.before} before {reason.after} ({reason.relation})" for reason in part.reasons]
+        reasons = [reason.because for reason in part.reasons]
+        yield from _table(heads, heads, reasons, width, margin=_MARGIN * (2 if part.supposed else 1))
+
+
+def _table(
+    heads: Sequence[str], stacked: Sequence[str], texts: Sequence[str], width: int, *, margin: int = _MARGIN
+) -> Iterator[str]:
+    """Rows of a head and a text beside it; where that leaves too little room, below `stacked`."""
+    left = margin + max(map(columns, heads), default=0) + 2
+    longest = max((columns(word) for text in texts for word in text.split(" ")), default=0)
+    has_room = left <= width * _LEFT and left + longest <= width
+    for head, above, text in zip(heads, stacked, texts, strict=True):
+        if has_room:
+            yield _filled(text, width, head=" " * margin + head, margin=left)
+        else:
+            yield _filled(f"{above}:", width, margin=margin)
+            yield _filled(text, width, margin=margin + 2)
+
+
+def _filled(text: str, width: int, *, head: str = "", margin: int = _MARGIN) -> str:
+    glued = _TOGETHER.sub(lambda part: part[0].replace(" ", GLUE), text)
+    return paragraph(glued, width=width, head=head, margin=margin)

@@ -1,0 +1,98 @@
+"""JUnit XML, as Jenkins and GitLab read it: a suite for each history, a case for each level.
+
+A case fails if it decides the exit status: a level that was named, or without names one of the minimum,
+is violated. What else is violated or unknown is skipped with its reason, so that a green job stays green.
+A named level that is unknown is an error, as is a history that could not be read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from isoscope.reports.results import Unreadable, answers
+from isoscope.reports.text import render_text
+from isoscope.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isoscope.levels import Level
+    from isoscope.reports.results import Answer, Result
+
+__all__ = ["render_junit"]
+
+#: What a case can end with, as a suite counts it.
+_COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def render_junit(results: Sequence[Result], *, asked: Sequence[Level] = (), timings: bool = False) -> str:
+    """One document for all histories; times only with `timings`, so that the same input gives the same."""
+    root = ElementTree.Element("testsuites", name="isoscope")
+    for result in results:
+        root.append(_suite(result, asked, timings=timings))
+    _count(root)
+    # Jenkins' schema has this attribute for suites only.
+    del root.attrib["skipped"]
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True).decode()
+    return f"{text}\n"
+
+
+def _suite(result: Result, asked: Sequence[Level], *, timings: bool) -> ElementTree.Element:
+    if isinstance(result, Unreadable):
+        suite = ElementTree.Element("testsuite", name=_allowed(result.path))
+        case = _case(suite, result.path, "read")
+        _end(case, "error", "unreadable", result.message, text=result.error)
+    else:
+        path = str(result.history["path"])
+        suite = ElementTree.Element("testsuite", name=_allowed(path))
+        for answer in answers(result, asked):
+            _answer(_case(suite, path, answer.name), answer)
+        if timings and result.seconds is not None:
+            suite.set("time", f"{sum(result.seconds.values()):.6f}")
+    _count(suite)
+    return suite
+
+
+def _case(suite: ElementTree.Element, path: str, name: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname=_allowed(path), name=name)
+
+
+def _answer(case: ElementTree.Element, answer: Answer) -> None:
+    if answer.outcome is Outcome.VIOLATED:
+        found = ", ".join(answer.anomalies)
+        if answer.counts:
+            _end(case, "failure", "violated", f"violated: {found}", text=render_text(answer.part))
+        else:
+            _end(case, "skipped", "violated", f"violated, but not asked for: {found}")
+    elif answer.outcome is Outcome.UNKNOWN:
+        kind = "error" if answer.counts else "skipped"
+        _end(case, kind, "unknown", f"unknown: {answer.reason}")
+
+
+def _end(case: ElementTree.Element, tag: str, kind: str, message: str, *, text: str = "") -> None:
+    end = ElementTree.SubElement(case, tag, type=kind, message=_allowed(message))
+    end.text = _allowed(text) or None
+
+
+def _count(element: ElementTree.Element) -> None:
+    for attribute, tag in _COUNTED.items():
+        element.set(attribute, str(sum(1 for _ in element.iter(tag))))
+
+
+def _allowed(text: str) -> str:
+    """XML 1.0 has no way to write most control characters, nor halves of pairs: they are spelt out."""
+    return "".join(letter if _is_allowed(ord(letter)) else _spelt(letter) for letter in text)
+
+
+def _is_allowed(code: int) -> bool:
+    return code in (0x9, 0xA) or 0x20 <= code < 0x7F or 0xA0 <= code < 0xD800 or _is_high(code)
+
+
+def _is_high(code: int) -> bool:
+    return 0xE000 <= code < 0xFFFE or code >= 0x10000
+
+
+def _spelt(letter: str) -> str:
+    return letter.encode("unicode-escape").decode("ascii")

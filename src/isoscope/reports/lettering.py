@@ -1,0 +1,85 @@
+"""What is written into pictures: short, harmless, and measured without a font.
+
+Widths are of the widest usual fonts, so that no text leaves its place whichever a viewer has.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING
+
+from isoscope.explain import shown
+from isoscope.explain.phrases import key_in_words
+
+if TYPE_CHECKING:
+    from isoscope.verdict import Witness
+
+__all__ = ["inert", "key", "measure", "operation", "shortened"]
+
+#: Letters of a key, and of a value, in a picture.
+_KEY, _VALUE = 16, 22
+#: A letter of a monospaced font of 12 pixels, and of a proportional one.
+_MONOSPACED, _PROPORTIONAL = 7.3, 6.9
+_VERBS = {"read": "read", "write": "wrote", "insert": "inserted"}
+_NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
+
+
+def operation(witness: Witness) -> str:
+    """What an operation did, on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
+    name, value = key(witness.key), shortened(shown(witness.value), _VALUE)
+    match witness.kind:
+        case "read" | "write" | "insert":
+            return f"{_VERBS[witness.kind]} {name} = {value}"
+        case "range-read":
+            return f"read by a predicate {value}"
+        case "append":
+            return f"appended {value} to {name}"
+        case "delete":
+            return f"deleted {name}"
+        case kind:
+            return kind
+
+
+def key(name: object) -> str:
+    """A key: a bare number would read like a value."""
+    return shortened(key_in_words(name), _KEY)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text without its middle if it is longer than so many letters; what cannot be printed is spelt out."""
+    half = longest // 2
+    if len(text) > 8 * longest:
+        text = f"{text[: 4 * longest]}{text[-4 * longest :]}"
+    safe = inert(text)
+    return safe if len(safe) <= longest else f"{safe[: longest - half].rstrip()}…{safe[-half + 1 :].lstrip()}"
+
+
+def inert(text: str) -> str:
+    """The text, with the number of every character that is not printable in its place."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+
+
+@lru_cache(maxsize=4096)
+def measure(text: str, *, size: int = 12, monospaced: bool = False) -> int:
+    """Pixels that a text takes at most; wide characters count double."""
+    letters = map(_monospaced if monospaced else _proportional, text)
+    return ceil(sum(letters) * size / 12)
+
+
+def _monospaced(letter: str) -> float:
+    return _MONOSPACED * _columns(letter)
+
+
+def _proportional(letter: str) -> float:
+    if letter in _NARROW:
+        return 4.6
+    return 11.5 if letter in _BROAD else _PROPORTIONAL * _columns(letter) * (1.2 if letter.isupper() else 1)
+
+
+def _columns(letter: str) -> int:
+    """One, or two where the font has to be another."""
+    return 1 if letter.isascii() or unicodedata.east_asian_width(letter) in ("Na", "H", "N") else 2

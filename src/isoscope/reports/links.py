@@ -1,0 +1,119 @@
+"""What the arrows of a picture say: the steps of a proof, and what it takes to see that they are one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from isoscope.reports.lettering import key
+from isoscope.verdict import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.verdict import Anomaly, Witness
+
+__all__ = ["MISSED", "Link", "closing", "links"]
+
+#: The name of the arrow that closes the circle of a conflict: the reader did not see the later write.
+MISSED = "missed"
+_WITHOUT_KEY = {"session": "session", "real-time": "real time"}
+#: Who orders versions by what everybody knows, by what is supposed, or by what a user claims.
+_INFERRED = ("initial", "read-then-write", "session", "real-time", "supposed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An arrow before it has a place.
+
+    `step` is the number of a step of the anomaly, `3.served` what shows it, or `missed`. `start` and `end`
+    are operations of `before` and of `after`; None stands for the whole transaction.
+    """
+
+    step: str
+    before: str
+    after: str
+    relation: str
+    label: str
+    inferred: bool
+    operations: tuple[tuple[str, int], ...] = ()
+    start: int | None = None
+    end: int | None = None
+
+
+def links(steps: Sequence[Step], *, first: int = 0) -> tuple[Link, ...]:
+    """An arrow for every step, the first of which is number `first`, and for the reads that they rest on."""
+    found = [_link(str(number), step) for number, step in enumerate(steps, start=first)]
+    known = set(map(_said, found))
+    served = (link for number, step in enumerate(steps, start=first) for link in _served(number, step))
+    return (*found, *(link for link in served if _said(link) not in known))
+
+
+def _said(link: Link) -> tuple[str, str, str, str]:
+    return link.before, link.after, link.relation, link.label
+
+
+def closing(anomaly: Anomaly) -> tuple[Link, ...]:
+    """Of a conflict, the arrow from the read to the write that it missed."""
+    write = cast("Witness | None", anomaly.facts.get("write"))
+    if write is None or not anomaly.witnesses:
+        return ()
+    stale = anomaly.witnesses[0]
+    step = Step(
+        before=stale.transaction,
+        after=write.transaction,
+        relation="rw",
+        key=stale.key,
+        witnesses=(stale, write),
+        source="initial",
+    )
+    return (_link(MISSED, step),)
+
+
+def _served(number: int, step: Step) -> Iterator[Link]:
+    """That the read behind a step `cm` shows the write of `after`."""
+    if step.relation == "cm" and len(step.witnesses) == 3:
+        stale, write, _ = step.witnesses
+        served = Step(
+            before=write.transaction,
+            after=stale.transaction,
+            relation="wr",
+            key=step.key,
+            witnesses=(stale, write),
+        )
+        yield _link(f"{number}.served", served)
+
+
+def _link(name: str, step: Step) -> Link:
+    start, end = _ends(step)
+    return Link(
+        step=name,
+        before=step.before,
+        after=step.after,
+        relation=step.relation,
+        label=_label(step),
+        inferred=step.relation == "cm" or step.source in _INFERRED or step.source.startswith("assume "),
+        operations=tuple((w.transaction, w.index) for w in step.witnesses if w.index >= 0),
+        start=start,
+        end=end,
+    )
+
+
+def _label(step: Step) -> str:
+    if step.relation in _WITHOUT_KEY:
+        return _WITHOUT_KEY[step.relation]
+    return f"{step.relation} {key(step.key)}"
+
+
+def _ends(step: Step) -> tuple[int | None, int | None]:
+    """The operations at the ends: of a read and a write the order depends on the relation."""
+    return _end(step, step.before, ("rw",)), _end(step, step.after, ("wr",))
+
+
+def _end(step: Step, label: str, reading: tuple[str, ...]) -> int | None:
+    reads = step.relation in reading
+    for witness in step.witnesses:
+        is_read = witness.kind in ("read", "range-read")
+        if witness.transaction == label and is_read == reads and witness.index >= 0:
+            return witness.index
+    return None

@@ -1,0 +1,122 @@
+"""What the reports for machines are made of: an answer for each level, and each anomaly once.
+
+An answer *counts* if it decides the exit status, so that a file and the status never disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from isoscope.levels import MINIMUM, Level
+from isoscope.verdict import Outcome, Presence, Report, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.verdict import Anomaly
+
+__all__ = ["Answer", "Finding", "Result", "Unreadable", "answers", "findings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A history that could not be read, and why."""
+
+    path: str
+    error: str
+
+    @property
+    def message(self) -> str:
+        """The error without its excerpt and hint."""
+        return self.error.partition("\n")[0]
+
+
+Result: TypeAlias = Report | Search | Unreadable
+
+_OUTCOMES = {
+    Presence.FOUND: Outcome.VIOLATED,
+    Presence.ABSENT: Outcome.HOLDS,
+    Presence.UNKNOWN: Outcome.UNKNOWN,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a report says of one level, or a search of one anomaly; `part` says this and nothing else."""
+
+    name: str
+    outcome: Outcome
+    reason: str
+    counts: bool
+    anomalies: tuple[str, ...]
+    part: Report | Search
+
+
+def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]:
+    """One answer for each level or anomaly; `asked` are the levels that the user named, if any."""
+    if isinstance(report, Search):
+        for sighting in report.sightings:
+            yield Answer(
+                name=sighting.name,
+                outcome=_OUTCOMES[sighting.presence],
+                reason=sighting.reason,
+                counts=sighting.presence is not Presence.ABSENT,
+                anomalies=(sighting.name,) if sighting.count else (),
+                part=replace(report, sightings=(sighting,)),
+            )
+        return
+    for verdict in report.verdicts:
+        yield Answer(
+            name=str(verdict.level),
+            outcome=verdict.outcome,
+            reason=verdict.reason,
+            counts=_counts(verdict.level, verdict.outcome, asked),
+            anomalies=tuple(verdict.anomaly_counts),
+            part=replace(report, verdicts=(verdict,)),
+        )
+
+
+def _counts(level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
+    """A violation of what was asked for, or of the minimum, counts; unknown only if it was asked for."""
+    if outcome is Outcome.VIOLATED:
+        return level in (asked or MINIMUM)
+    return outcome is Outcome.UNKNOWN and level in asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """An anomaly of one history: how many there are, the first of them, and the levels that they break."""
+
+    name: str
+    count: int
+    anomalies: tuple[Anomaly, ...]
+    levels: tuple[Level, ...]
+    counts: bool
+
+
+def findings(report: Report | Search, asked: Sequence[Level]) -> Iterator[Finding]:
+    """Each name once, although every level that it breaks reports it."""
+    if isinstance(report, Search):
+        for sighting in report.sightings:
+            if sighting.anomalies:
+                yield Finding(
+                    name=sighting.name,
+                    count=sighting.count,
+                    anomalies=sighting.anomalies,
+                    levels=(),
+                    counts=True,
+                )
+        return
+    # The verdict with the most names has them in the order in which the text shows them.
+    widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
+    for name in dict.fromkeys(name for verdict in widest for name in verdict.anomaly_counts):
+        first = next(verdict for verdict in widest if name in verdict.anomaly_counts)
+        levels = tuple(verdict.level for verdict in report.verdicts if name in verdict.anomaly_counts)
+        yield Finding(
+            name=name,
+            count=first.anomaly_counts[name],
+            anomalies=tuple(anomaly for anomaly in first.anomalies if anomaly.name == name),
+            levels=levels,
+            counts=any(_counts(level, Outcome.VIOLATED, asked) for level in levels),
+        )

@@ -1,0 +1,217 @@
+"""The schema of the JSON documents, draft 2020-12: names come from the code, so that they cannot differ.
+
+A field that is not optional is always there, and there are no others.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from isoscope.anomalies import CATALOGUE
+from isoscope.levels import Level
+from isoscope.verdict import Method, Outcome, Presence
+
+__all__ = ["EVIDENCE", "render_schema", "schema"]
+
+#: The kinds of evidence, which are a matter of histories.
+EVIDENCE = ("values", "version-order", "timestamps", "intervals")
+
+_TEXT = {"type": "string"}
+_NAME = {"type": "string", "minLength": 1}
+_COUNT = {"type": "integer", "minimum": 0}
+_OPERATION = {"transaction": _NAME, "kind": _NAME, "key": _TEXT, "value": _TEXT, "place": _TEXT}
+_SECONDS = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}
+
+
+def render_schema() -> str:
+    """The schema as it is published."""
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """What `isoscope check --json` prints: one of four documents."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:isoscope:document",
+        "title": "A document of isoscope check --json",
+        "oneOf": [_ref(name) for name in ("report", "search", "unreadable", "summary")],
+        "$defs": {**_documents(), **_answers(), **_proofs(), **_summary(), **_names()},
+    }
+
+
+def _documents() -> dict[str, Any]:
+    version = {"isoscope": _said(_NAME, "version of Isoscope")}
+    head = {**version, "history": _ref("history")}
+    assumptions = {"assumptions": _said(_list(_NAME), "what the answers rest on beside the operations")}
+    seconds = {"seconds": _said(_SECONDS, "by stage; with --timings only")}
+    levels = _list(_ref("level"))
+    report = {
+        **head,
+        **assumptions,
+        "version_order": _said(_list(_ref("ordered")), "who orders how many keys, the strongest first"),
+        "verdicts": _list(_ref("verdict")),
+        "strongest_holding": levels,
+        "strongest_possible": levels,
+        "weakest_violated": levels,
+    }
+    search = {**head, **assumptions, "sightings": _list(_ref("sighting"))}
+    unreadable = {**version, "history": _object({"path": _TEXT}), "error": _NAME}
+    return {
+        "report": _said(_object(report, seconds), "verdicts on one history"),
+        "search": _said(_object(search, seconds), "one history, with --anomaly"),
+        "unreadable": _said(_object(unreadable), "a history that could not be read"),
+        "summary": _said(_object({**version, "summary": _ref("counts")}), "with --summary"),
+    }
+
+
+def _answers() -> dict[str, Any]:
+    history = {
+        "path": _said(_TEXT, "the input as it was named"),
+        "format": _NAME,
+        **dict.fromkeys(
+            ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate"), _COUNT
+        ),
+        "evidence": _list({"enum": list(EVIDENCE)}),
+    }
+    verdict = {
+        "level": _ref("level"),
+        "outcome": {"enum": [str(outcome) for outcome in Outcome]},
+        "method": _ref("method"),
+        "reason": _said(_TEXT, "why it is unknown; empty otherwise"),
+        "anomaly_counts": {
+            "type": "object",
+            "propertyNames": _ref("anomaly-name"),
+            "additionalProperties": {"type": "integer", "minimum": 1},
+        },
+        "anomalies": _list(_ref("anomaly")),
+    }
+    sighting = {
+        "name": _ref("anomaly-name"),
+        "presence": {"enum": [str(presence) for presence in Presence]},
+        "method": _ref("method"),
+        "reason": _said(_TEXT, "why it is unknown; empty otherwise"),
+        "count": _COUNT,
+        "anomalies": _list(_ref("anomaly")),
+    }
+    ordered = {"source": _TEXT, "keys": _COUNT, "whole": _COUNT}
+    return {
+        "history": _object(history),
+        "ordered": _object(ordered),
+        "verdict": _object(verdict) | _proved("outcome", Outcome.VIOLATED, Outcome.UNKNOWN),
+        "sighting": _object(sighting) | _proved("presence", Presence.FOUND, Presence.UNKNOWN),
+    }
+
+
+def _proved(field: str, shown: str, unknown: str) -> dict[str, Any]:
+    """What is violated or found is shown, what is unknown has a reason, and nothing else has either."""
+    some, none = {"minItems": 1}, {"maxItems": 0}
+    return {
+        "allOf": [
+            _when(field, shown, "anomalies", some, otherwise=none),
+            _when(field, unknown, "reason", {"minLength": 1}, otherwise={"maxLength": 0}),
+        ]
+    }
+
+
+def _proofs() -> dict[str, Any]:
+    step = {
+        "from": _NAME,
+        "to": _NAME,
+        "relation": _said(_NAME, "wr, ww, rw, session, real-time, cm, ..."),
+        "key": _said({"type": ["string", "null"]}, "null where the relation is about no key"),
+        "source": _said(_TEXT, "how the order of two versions is known; empty where nothing has to be said"),
+        "because": _NAME,
+    }
+    anomaly = {
+        "name": _ref("anomaly-name"),
+        "transactions": _list(_NAME),
+        "keys": _list(_TEXT),
+        "steps": _list(_ref("step")),
+        "operations": _said(_list(_ref("operation")), "the ones to look at"),
+        "circle": _said(_TEXT, "the steps on one line if they lead back to where they begin"),
+        "message": _said(_NAME, "the anomaly in words"),
+        "hint": _TEXT,
+    }
+    participants = {"participants": _said(_list(_ref("participant")), "what each transaction did")}
+    return {
+        "anomaly": _object(anomaly, participants),
+        "step": _object(step),
+        "operation": _object(_OPERATION),
+        **_participants(),
+    }
+
+
+def _participants() -> dict[str, Any]:
+    participant = {
+        "transaction": _NAME,
+        "session": _said(_TEXT, "empty if the input does not name it"),
+        "position": _said(_COUNT, "how many transactions came before it in its session"),
+        "status": _NAME,
+        "place": _TEXT,
+        "clock": _TEXT,
+        "times": _said(_list({"type": ["integer", "null"]}), "begin and end by that clock"),
+        "operations": _list(_ref("act")),
+        "left_out": _said(_COUNT, "operations that are not among these"),
+    }
+    act = {"index": _COUNT, **_OPERATION, "matters": {"type": "boolean"}}
+    return {"participant": _object(participant), "act": _object(act)}
+
+
+def _summary() -> dict[str, Any]:
+    outcomes = {str(outcome): _COUNT for outcome in Outcome}
+    anomaly = {
+        "name": _ref("anomaly-name"),
+        "histories": _COUNT,
+        "count": _COUNT,
+        "unknown": _COUNT,
+        "first": _TEXT,
+    }
+    counts = {
+        "histories": _said(_COUNT, "that could be read"),
+        "unreadable": _list(_object({"path": _TEXT, "error": _NAME})),
+        "levels": _list(_object({"level": _ref("level"), **outcomes})),
+        "anomalies": _list(_object(anomaly)),
+    }
+    return {"counts": _object(counts)}
+
+
+def _names() -> dict[str, Any]:
+    return {
+        "level": {"enum": [str(level) for level in Level]},
+        "method": {"enum": [str(method) for method in Method]},
+        "anomaly-name": {"enum": list(CATALOGUE)},
+    }
+
+
+def _object(fields: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
+    """An object with these fields, perhaps the optional ones, and no others."""
+    return {
+        "type": "object",
+        "properties": {**fields, **(optional or {})},
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _said(part: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"description": description, **part}
+
+
+def _when(
+    field: str, value: str, other: str, then: dict[str, Any], *, otherwise: dict[str, Any]
+) -> dict[str, Any]:
+    """If `field` has this value, `other` is so, else otherwise."""
+    return {
+        "if": {"properties": {field: {"const": str(value)}}},
+        "then": {"properties": {other: then}},
+        "else": {"properties": {other: otherwise}},
+    }

@@ -1,0 +1,130 @@
+"""A summary in Markdown, as GitHub shows it below a job: levels by outcome, then each anomaly.
+
+GitHub shows nothing at all of what is longer than 1 MiB, so what does not fit is left out and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isoscope.explain import message, one_line
+from isoscope.reports.results import Unreadable, answers, findings
+from isoscope.verdict import Outcome, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.levels import Level
+    from isoscope.reports.results import Finding, Result
+    from isoscope.verdict import Report
+
+__all__ = ["LIMIT", "render_step_summary"]
+
+LIMIT = 2**20
+#: Kept free for the sentence about what was left out.
+_ROOM = 200
+#: These mean something in Markdown or HTML; as numbers they mean only themselves, in tables and headings too.
+_SPECIAL = frozenset("\\`*_{}[]<>|#~!$@&\"':")
+_SIZES = ("sessions", "transactions", "operations", "keys")
+_WORDS = {
+    Outcome.VIOLATED: ("violated", "found"),
+    Outcome.HOLDS: ("holds", "absent"),
+    Outcome.UNKNOWN: ("unknown", "unknown"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part that is shown as a whole or not at all."""
+
+    text: str
+    is_anomaly: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.text.encode()) + 2
+
+
+def render_step_summary(results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = LIMIT) -> str:
+    """Markdown of at most `limit` bytes; tables go before anomalies where there is no room for all."""
+    pieces = [piece for result in results for piece in _pieces(result, asked)]
+    kept = _fitting(pieces, limit - _ROOM)
+    blocks = [piece.text for place, piece in enumerate(pieces) if place in kept]
+    left = [piece for place, piece in enumerate(pieces) if place not in kept]
+    if left:
+        blocks.append(_left_out(left))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _fitting(pieces: Sequence[_Piece], room: int) -> set[int]:
+    kept: set[int] = set()
+    for place in sorted(range(len(pieces)), key=lambda place: pieces[place].is_anomaly):
+        room -= pieces[place].size
+        if room < 0:
+            break
+        kept.add(place)
+    return kept
+
+
+def _left_out(pieces: Sequence[_Piece]) -> str:
+    anomalies = sum(piece.is_anomaly for piece in pieces)
+    counts = {("history", "histories"): len(pieces) - anomalies, ("anomaly", "anomalies"): anomalies}
+    what = " and ".join(_counted(count, *nouns) for nouns, count in counts.items() if count)
+    return f"Left out, because GitHub shows no more than 1 MiB: {what}."
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
+    if isinstance(result, Unreadable):
+        text = f"### {_inert(result.path)}\n\ncould not be read: {_inert(result.message)}"
+        yield _Piece(text, is_anomaly=False)
+        return
+    yield _Piece(_table(result, asked), is_anomaly=False)
+    for finding in findings(result, asked):
+        yield _Piece(_details(finding), is_anomaly=True)
+
+
+def _table(report: Report | Search, asked: Sequence[Level]) -> str:
+    """Who has which outcome; what decides the exit status is bold."""
+    history, is_search = report.history, isinstance(report, Search)
+    sizes = [_counted(history[noun], noun.removesuffix("s"), noun) for noun in _SIZES]  # type: ignore[arg-type]
+    lines = [
+        f"### {_inert(str(history['path']))}",
+        "",
+        ", ".join(sizes),
+        "",
+        f"| outcome | {'anomalies' if is_search else 'levels'} |",
+        "|---|---|",
+    ]
+    every = list(answers(report, asked))
+    for outcome, words in _WORDS.items():
+        names = [f"**{one.name}**" if one.counts else one.name for one in every if one.outcome is outcome]
+        if names:
+            lines.append(f"| {words[is_search]} | {', '.join(names)} |")
+    reasons = dict.fromkeys(one.reason for one in every if one.reason)
+    return "\n".join([*lines, *(f"\nunknown: {_inert(reason)}" for reason in reasons)])
+
+
+def _details(finding: Finding) -> str:
+    lines = [f"<details><summary>{finding.name}: {finding.count:,} found</summary>", ""]
+    for anomaly in finding.anomalies:
+        circle = one_line(anomaly)
+        lead = f"{_inert(circle)}<br>" if circle else ""
+        lines.append(f"- {lead}{_inert(message(anomaly))}")
+    more = finding.count - len(finding.anomalies)
+    return "\n".join([*lines, *([f"- and {more:,} more"] if more > 0 else []), "", "</details>"])
+
+
+def _inert(text: str) -> str:
+    """The text as nothing but text, on one line."""
+    return "".join(map(_shown, " ".join(text.split())))
+
+
+def _shown(letter: str) -> str:
+    if letter in _SPECIAL:
+        return f"&#{ord(letter)};"
+    return letter if letter.isprintable() else f"&#92;{letter.encode('unicode-escape').decode('ascii')[1:]}"

@@ -1,0 +1,237 @@
+"""A counterexample as SVG: text only, no script, nothing from elsewhere; a page may restyle it.
+
+Kinds of arrows differ in colour (Okabe and Ito's, darker or lighter where contrast asks for it), in their
+heads and in their labels, so that they can be told apart without colours. What is inferred is dashed.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from isoscope.explain import message
+from isoscope.reports.cards import PADDING
+from isoscope.reports.lettering import inert, measure
+from isoscope.reports.picture import draw
+from isoscope.reports.shapes import Area
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Picture, Row, Text
+    from isoscope.verdict import Anomaly
+
+__all__ = ["STYLE", "render_svg"]
+
+_LIGHT = (
+    "--paper:#fff;--band:#f4f5f7;--card:#fff;--ink:#1a1a1a;--faint:#5f6670;--rim:#8a919c;--mark:#fff3c4;"
+    "--wr:#0072b2;--ww:#007a59;--rw:#b84f00;--session:#4d4d4d;--real-time:#7d5a00;--cm:#a3447c"
+)
+_DARK = (
+    "--paper:#16181d;--band:#1f232a;--card:#262b34;--ink:#eceff4;--faint:#a3acba;--rim:#79828f;--mark:#4a4222;"
+    "--wr:#56b4e9;--ww:#2fc79c;--rw:#ff9a57;--session:#c3c8d0;--real-time:#e69f00;--cm:#e2a3c8"
+)
+_KINDS = ("wr", "ww", "rw", "session", "real-time", "cm")
+#: What every picture looks like. A page that shows several may have it once (`render_svg(styled=False)`).
+STYLE = (
+    f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
+    f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
+    f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
+    ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
+    ".isoscope .name{font-size:15px;font-weight:600}"
+    ".isoscope .lane rect{fill:var(--band)}"
+    ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
+    ".isoscope .axis path{stroke:var(--faint);fill:none}"
+    ".isoscope .rim{stroke:var(--rim);stroke-width:1.3;fill:none}"
+    ".isoscope .fill{fill:var(--card)}"
+    ".isoscope .title,.isoscope .operation{font-family:ui-monospace,Menlo,Consolas,monospace}"
+    ".isoscope .title{font-size:13px;font-weight:700}"
+    ".isoscope .operation text{fill:var(--faint)}"
+    ".isoscope .operation rect{fill:none}"
+    ".isoscope .matters text{fill:var(--ink);font-weight:700}"
+    ".isoscope .matters rect{fill:var(--mark)}"
+    ".isoscope .aborted .rim{stroke-dasharray:7 4}"
+    ".isoscope .indeterminate .rim{stroke-dasharray:1.5 3;stroke-width:2}"
+    ".isoscope .step path{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
+    ".isoscope .step .head{fill:currentColor;stroke-width:1.3;stroke-dasharray:none}"
+    ".isoscope .rw .head,.isoscope .cm .head{fill:var(--paper)}"
+    ".isoscope .step rect{fill:var(--paper)}"
+    ".isoscope .step text{fill:currentColor;font-weight:600}"
+    ".isoscope .inferred .line{stroke-dasharray:6 4}"
+) + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
+#: Heads that point to the right, with their tip at the origin.
+_HEADS = {
+    "wr": "M0 0L-10 -4.5V4.5Z",
+    "ww": "M0 0L-8 -4.5V4.5ZM-7 0L-15 -4.5V4.5Z",
+    "rw": "M0 0L-10 -4.5V4.5Z",
+    "session": "M0 0L-9 -4.5L-6 0L-9 4.5Z",
+    "real-time": "M0 0L-9 -4.5L-6 0L-9 4.5ZM-12 -4.5V4.5",
+    "cm": "M0 0L-6 -4.5L-12 0L-6 4.5Z",
+}
+#: Words of a script that runs to the left. A mark behind them keeps what follows, ` = 1`, in its place.
+_LEFTWARD = re.compile(
+    "[{0}](?:[{0} ]*[{0}])?".format(
+        r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+    )
+)
+_MARK = "\N{LEFT-TO-RIGHT MARK}"
+_ROUND = 6
+
+
+def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
+    """The picture of an anomaly; `ids` go before every id, for several in one page."""
+    return "".join(_svg(draw(anomaly), message(anomaly), ids=_escaped(ids), styled=styled))
+
+
+def _svg(picture: Picture, description: str, *, ids: str, styled: bool) -> Iterator[str]:
+    width, height = picture.area.width, picture.area.height
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="isoscope" role="img" width="{width}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" aria-labelledby="{ids}name {ids}what">'
+        f'<title id="{ids}name">{_escaped(picture.title.text)}</title>'
+        f'<desc id="{ids}what">{_escaped(description)}</desc>'
+    )
+    if styled:
+        yield f"<style>{STYLE}</style>"
+    yield f'<rect width="{width}" height="{height}" fill="var(--paper)"/>'
+    yield _text(picture.title, name="name")
+    for panel in picture.panels:
+        yield from _panel(panel, width)
+    yield from (_text(remark) for remark in picture.remarks)
+    yield from (_sample(kind, text) for kind, text in picture.legend)
+    yield "</svg>\n"
+
+
+def _panel(panel: Panel, width: int) -> Iterator[str]:
+    yield '<g class="panel">'
+    if panel.caption:
+        yield _text(panel.caption, name="caption")
+    yield from (_lane(lane, width) for lane in panel.lanes)
+    yield _axis(panel.axis)
+    yield from ("".join(_box(box)) for box in panel.boxes)
+    yield from (_line(arrow) for arrow in panel.arrows)
+    yield "</g>"
+
+
+def _lane(lane: Lane, width: int) -> str:
+    band = Area(x=0, y=lane.area.y, width=width, height=lane.area.height)
+    return f'<g class="lane">{_rect(band)}{_text(lane.label)}</g>'
+
+
+def _axis(axis: Text) -> str:
+    """An arrow to the right, with its meaning written behind it."""
+    y, x = _middle(axis.area), axis.area.x
+    words = measure(axis.text)
+    end = max(axis.area.right, x + words + 24)
+    return (
+        f'<g class="axis"><text x="{x}" y="{y}">{_escaped(axis.text)}</text>'
+        f'<path d="M{x + words + 6} {y}H{end}M{end - 5} {y - 4}L{end} {y}L{end - 5} {y + 4}"/></g>'
+    )
+
+
+def _box(box: Box) -> Iterator[str]:
+    status = "committed" if not box.status else _escaped(box.status)
+    yield f'<g class="box {status}" data-transaction="{_escaped(box.transaction)}">'
+    yield f'<rect class="fill" {_size(box.area)} rx="4"/>'
+    yield from (_operation(box, row) for row in box.rows)
+    yield _rim(box)
+    x, y = box.heading.x, _middle(box.heading)
+    yield f'<text class="title" x="{x}" y="{y}">{_written(box.title)}</text>'
+    if box.note:
+        after = x + measure(box.title, size=13, monospaced=True) + 8
+        yield f'<text class="note" x="{after}" y="{y}">{_escaped(box.note)}</text>'
+    yield "</g>"
+
+
+def _rim(box: Box) -> str:
+    """The border, without the sides that nobody knows the time of."""
+    area = box.area
+    if not box.open_left and not box.open_right:
+        return f'<rect class="rim" {_size(area)} rx="4"/>'
+    parts = [f"M{area.x} {area.y}H{area.right}M{area.x} {area.bottom}H{area.right}"]
+    parts += [f"M{area.x} {area.y}V{area.bottom}"] * (not box.open_left)
+    parts += [f"M{area.right} {area.y}V{area.bottom}"] * (not box.open_right)
+    return f'<path class="rim" d="{"".join(parts)}"/>'
+
+
+def _operation(box: Box, row: Row) -> str:
+    place = "" if row.index is None else f' data-operation="{_escaped(box.transaction)}:{row.index}"'
+    name = "operation matters" if row.matters else "operation"
+    inner = Area(x=row.area.x + 3, y=row.area.y + 1, width=row.area.width - 6, height=row.area.height - 2)
+    text = f'<text x="{row.area.x + PADDING}" y="{_middle(row.area)}">{_written(row.text)}</text>'
+    return f'<g class="{name}"{place}>{_rect(inner)}{text}</g>'
+
+
+def _line(arrow: Arrow) -> str:
+    """An arrow, its head and its label."""
+    (before, _), (x, y) = arrow.points[-2:]
+    names = f"step {arrow.relation}{' inferred' if arrow.inferred else ''}"
+    ends = f'data-from="{_escaped(arrow.before)}" data-to="{_escaped(arrow.after)}"'
+    operations = _escaped(" ".join(f"{transaction}:{index}" for transaction, index in arrow.operations))
+    return (
+        f'<g class="{names}" data-step="{arrow.step}" {ends} data-operations="{operations}">'
+        f'<path class="line" d="{_rounded(arrow.points)}"/>{_head(arrow.relation, x, y, flip=x < before)}'
+        f"{_rect(arrow.label.area)}{_label(arrow.label)}</g>"
+    )
+
+
+def _rounded(points: Sequence[tuple[int, int]]) -> str:
+    """A way with round corners."""
+    corners = [point for place, point in enumerate(points) if place == 0 or point != points[place - 1]]
+    parts = [f"M{corners[0][0]} {corners[0][1]}"]
+    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
+        parts.append(f"L{_towards(corner, before)}Q{corner[0]} {corner[1]} {_towards(corner, after)}")
+    return "".join([*parts, f"L{corners[-1][0]} {corners[-1][1]}"])
+
+
+def _towards(corner: tuple[int, int], other: tuple[int, int]) -> str:
+    """A point near a corner, no further than half of the way."""
+    (x, y), (to_x, to_y) = corner, other
+    length = abs(to_x - x) + abs(to_y - y)
+    near = min(_ROUND, length // 2)
+    return f"{x + (to_x - x) * near // length} {y + (to_y - y) * near // length}"
+
+
+def _head(relation: str, x: int, y: int, *, flip: bool) -> str:
+    shape = _HEADS.get(relation, _HEADS["wr"])
+    turned = " scale(-1 1)" if flip else ""
+    return f'<path class="head" transform="translate({x} {y}){turned}" d="{shape}"/>'
+
+
+def _sample(kind: str, text: Text) -> str:
+    y, end = _middle(text.area), text.area.x - 8
+    name, start = ("step session inferred" if kind == "inferred" else f"step {kind}"), end - 32
+    head = "" if kind == "inferred" else _head(kind, end, y, flip=False)
+    line = f'<g class="{name}"><path class="line" d="M{start} {y}H{end}"/>{head}</g>'
+    return f'<g class="legend">{line}{_text(text)}</g>'
+
+
+def _label(text: Text) -> str:
+    x = text.area.x + text.area.width // 2
+    return f'<text x="{x}" y="{_middle(text.area)}" text-anchor="middle">{_written(text.text)}</text>'
+
+
+def _written(text: str) -> str:
+    return _LEFTWARD.sub(lambda words: f"{words[0]}{_MARK}", _escaped(text))
+
+
+def _text(text: Text, *, name: str = "") -> str:
+    kind = f' class="{name}"' if name else ""
+    return f'<text{kind} x="{text.area.x}" y="{_middle(text.area)}">{_written(text.text)}</text>'
+
+
+def _rect(area: Area) -> str:
+    return f"<rect {_size(area)}/>"
+
+
+def _size(area: Area) -> str:
+    return f'x="{area.x}" y="{area.y}" width="{area.width}" height="{area.height}"'
+
+
+def _middle(area: Area) -> int:
+    return area.y + area.height // 2
+
+
+def _escaped(text: str) -> str:
+    return escape(inert(text))
