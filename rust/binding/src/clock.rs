@@ -21,6 +21,9 @@ pub fn judge_clock<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let isolation = if serializable { Isolation::Serializable } else { Isolation::Snapshot };
     let judgement = interruptible(py, |cancel| clock::judge(columns.history(), isolation, most, cancel))?;
+    if isolation == Isolation::Snapshot {
+        columns.tied().get_or_init(|| judgement.ties);
+    }
     let findings: PyResult<Vec<_>> =
         judgement.findings.iter().map(|finding| row(py, columns, finding)).collect();
     let aside = aside(py, columns, &judgement)?;

@@ -24,6 +24,7 @@ pub struct Columns(
     OnceLock<table::Longest>,
     OnceLock<(reads::Judgement, Observations)>,
     [OnceLock<Vec<Ordered>>; ASSUMPTIONS],
+    OnceLock<u64>,
 );
 
 /// So many sets of claims there are.
@@ -33,7 +34,7 @@ type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history, OnceLock::new(), OnceLock::new(), Default::default())
+        Self(history, OnceLock::new(), OnceLock::new(), Default::default(), OnceLock::new())
     }
 
     /// What is wrong with single reads, and who served each: looked at once.
@@ -49,6 +50,11 @@ impl Columns {
     /// How many keys each source orders under some claims, once somebody looked.
     pub(crate) fn ordered(&self, assume: u8) -> &OnceLock<Vec<Ordered>> {
         &self.3[assume as usize % ASSUMPTIONS]
+    }
+
+    /// How many timestamps belong to several transactions, once somebody looked.
+    pub(crate) fn tied(&self) -> &OnceLock<u64> {
+        &self.4
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -189,6 +195,12 @@ impl Columns {
             PyTuple::new(py, operations?)?,
         );
         Ok(row.into_pyobject(py)?.into_any())
+    }
+
+    /// How many timestamps belong to several transactions; None if nobody held the history against its clock.
+    #[getter]
+    fn ties(&self) -> Option<u64> {
+        self.4.get().copied()
     }
 
     /// How many transactions of its session come before one.

@@ -289,5 +289,8 @@ def _assumptions(history: History, claims: Sequence[Claim]) -> tuple[str, ...]:
         said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
     if history.source.log:
         said.append(f"{history.source.log} is its write-ahead log")
+    if ties := history.columns.ties:
+        several = "1 timestamp belongs" if ties == 1 else f"{ties:,} timestamps belong"
+        said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
     said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))

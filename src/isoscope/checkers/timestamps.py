@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Anomaly, Claim
 
-__all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find", "ties"]
+__all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find"]
 
 METHOD = Method.TIMESTAMPS
 LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
@@ -86,11 +86,6 @@ def find(
             yield Sighting(name=name, presence=presence, method=METHOD, reason=found.aside)
 
 
-def ties(history: History) -> int:
-    """How many timestamps belong to several transactions."""
-    return _Found(history, Level.CLOCK_SNAPSHOT_ISOLATION, 0).ties
-
-
 @dataclass(frozen=True)
 class _Found:
     """What the native core found."""
@@ -105,10 +100,6 @@ class _Found:
     ) -> tuple[list[int], list[Finding], int, tuple[int, int, list[object], list[object], int]]:
         is_serializable = self.level is Level.CLOCK_SERIALIZABLE
         return judge_clock(self.history.columns, is_serializable, self.most)
-
-    @property
-    def ties(self) -> int:
-        return self._judged[2]
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Step, Witness
 
-__all__ = ["SENTENCES", "on_the_clock"]
+__all__ = ["CONTRADICTIONS", "SENTENCES", "on_the_clock"]
 
 _EVENTS = {"start": "started", "commit": "committed"}
 
@@ -88,6 +88,20 @@ def _session(anomaly: Anomaly) -> str:
     )
 
 
+def _out_of_order(anomaly: Anomaly) -> str:
+    """The clock has them in one order, and what was read in the other."""
+    if len(anomaly.steps) == 1:
+        return _stale(anomaly)
+    first, second = anomaly.steps
+    if {first.relation, second.relation} == {"clock", "wr"}:
+        seen = first if first.relation == "wr" else second
+        return f"So {seen.after} saw what, by the database's clock, was not yet committed."
+    if "session" in (first.relation, second.relation):
+        return "So the clock does not follow the session."
+    missed = first if first.relation == "rw" else second
+    return f"So {missed.before} did not see what, by the database's clock, was committed before it."
+
+
 def _conflict(anomaly: Anomaly) -> str:
     first, second = anomaly.witnesses
     times = cast("Mapping[str, tuple[tuple[int, int], tuple[int, int]]]", anomaly.facts["times"])
@@ -116,4 +130,9 @@ SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
     "session-order": _session,
     "write-conflict": _conflict,
     "timestamp-inversion": _inversion,
+}
+
+CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
+    "stale-read": _out_of_order,
+    "session-order": _out_of_order,
 }

@@ -23,6 +23,7 @@ _CONTRADICTIONS = {
     **conflicts.CONTRADICTIONS,
     **dependencies.CONTRADICTIONS,
     **versions.CONTRADICTIONS,
+    **clock.CONTRADICTIONS,
 }
 
 

@@ -26,6 +26,7 @@ _KINDS = {
     "session": ("#4d4d4d", "vee"),
     "real-time": ("#7d5a00", "veetee"),
     "cm": ("#a3447c", "odiamond"),
+    "clock": ("#6b4fbb", "teenormal"),
 }
 _STATUS = {"aborted": "dashed", "indeterminate": "dotted"}
 

@@ -17,7 +17,7 @@ __all__ = ["MISSED", "Link", "closing", "links"]
 
 #: The name of the arrow that closes the circle of a conflict: the reader did not see the later write.
 MISSED = "missed"
-_WITHOUT_KEY = {"session": "session", "real-time": "real time"}
+_WITHOUT_KEY = {"session": "session", "real-time": "real time", "clock": "clock"}
 #: Who orders versions by what everybody knows, by what is supposed, or by what a user claims.
 _INFERRED = ("initial", "read-then-write", "session", "real-time", "supposed")
 

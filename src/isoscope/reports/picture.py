@@ -37,6 +37,7 @@ LEGEND = {
     "session": "session: came earlier in the session",
     "real-time": "real time: was over when the other began",
     "cm": "cm: must come earlier",
+    "clock": "clock: came earlier by the database's clock",
     "inferred": "dashed: follows from other things",
 }
 _LINE = 20

@@ -118,13 +118,14 @@ def _proofs() -> dict[str, Any]:
     step = {
         "from": _NAME,
         "to": _NAME,
-        "relation": _said(_NAME, "wr, ww, rw, session, real-time, cm, ..."),
+        "relation": _said(_NAME, "wr, ww, rw, session, real-time, clock, cm, ..."),
         "key": _said({"type": ["string", "null"]}, "null where the relation is about no key"),
         "source": _said(_TEXT, "how the order of two versions is known; empty where nothing has to be said"),
         "because": _NAME,
     }
     anomaly = {
         "name": _ref("anomaly-name"),
+        "axiom": _said(_TEXT, "of the database's clock: ext, int, noconflict, session, ...; else empty"),
         "transactions": _list(_NAME),
         "keys": _list(_TEXT),
         "steps": _list(_ref("step")),

@@ -26,13 +26,15 @@ __all__ = ["STYLE", "render_svg"]
 
 _LIGHT = (
     "--paper:#fff;--band:#f4f5f7;--card:#fff;--ink:#1a1a1a;--faint:#5f6670;--rim:#8a919c;--mark:#fff3c4;"
-    "--wr:#0072b2;--ww:#007a59;--rw:#b84f00;--session:#4d4d4d;--real-time:#7d5a00;--cm:#a3447c"
+    "--wr:#0072b2;--ww:#007a59;--rw:#b84f00;--session:#4d4d4d;--real-time:#7d5a00;--cm:#a3447c;"
+    "--clock:#6b4fbb"
 )
 _DARK = (
     "--paper:#16181d;--band:#1f232a;--card:#262b34;--ink:#eceff4;--faint:#a3acba;--rim:#79828f;--mark:#4a4222;"
-    "--wr:#56b4e9;--ww:#2fc79c;--rw:#ff9a57;--session:#c3c8d0;--real-time:#e69f00;--cm:#e2a3c8"
+    "--wr:#56b4e9;--ww:#2fc79c;--rw:#ff9a57;--session:#c3c8d0;--real-time:#e69f00;--cm:#e2a3c8;"
+    "--clock:#b9a5ff"
 )
-_KINDS = ("wr", "ww", "rw", "session", "real-time", "cm")
+_KINDS = ("wr", "ww", "rw", "session", "real-time", "cm", "clock")
 #: What every picture looks like. A page that shows several may have it once (`render_svg(styled=False)`).
 STYLE = (
     f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
@@ -68,6 +70,7 @@ _HEADS = {
     "session": "M0 0L-9 -4.5L-6 0L-9 4.5Z",
     "real-time": "M0 0L-9 -4.5L-6 0L-9 4.5ZM-12 -4.5V4.5",
     "cm": "M0 0L-6 -4.5L-12 0L-6 4.5Z",
+    "clock": "M0 -4.5V4.5M-3 0L-12 -4.5V4.5Z",
 }
 #: Words of a script that runs to the left. A mark behind them keeps what follows, ` = 1`, in its place.
 _LEFTWARD = re.compile(
