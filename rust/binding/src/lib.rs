@@ -8,6 +8,7 @@ mod judge;
 mod predicates;
 mod read;
 mod scalar;
+mod simulate;
 mod tables;
 mod versions;
 
@@ -42,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::TableReader>()?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
     module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;

@@ -20,6 +20,7 @@ mod mentioned;
 pub mod observations;
 pub mod predicates;
 pub mod reads;
+pub mod simulate;
 pub mod value;
 pub mod versions;
 pub mod weak;
