@@ -17,7 +17,7 @@ type EntryRow<'py> =
 
 /// The history of a run of the simulated database, and what came of its fault.
 #[pyfunction]
-#[pyo3(signature = (*, seed, sessions, transactions, tables, templates, rolled_back, isolation, conflicts, concurrency, nodes, skew, lists, most_writes_per_key, repeated_values, timestamps, intervals, initial, initial_replaceable, bug, bug_rate))]
+#[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, conflicts, concurrency, nodes, skew, lists, most_writes_per_key, repeated_values, timestamps, intervals, initial, initial_replaceable, bug, bug_rate))]
 #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword-only in Python")]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
 pub fn simulate<'py>(
@@ -27,7 +27,7 @@ pub fn simulate<'py>(
     transactions: u32,
     tables: Vec<TableRow>,
     templates: Vec<(u32, Vec<StepRow>)>,
-    rolled_back: u32,
+    aborted: u32,
     isolation: &str,
     conflicts: &str,
     concurrency: u32,
@@ -51,7 +51,7 @@ pub fn simulate<'py>(
         sessions,
         transactions,
         mix: mix(&tables, &templates)?,
-        rolled_back,
+        aborted,
         model: if lists { Model::List } else { Model::Register },
         isolation: isolation_called(isolation)?,
         conflicts: conflicts_called(conflicts)?,

@@ -31,8 +31,8 @@ pub(super) struct Touched {
     pub(super) own: Vec<u32>,
     /// What was found of others' writes.
     pub(super) shown: Option<Shown>,
-    /// Whether this finding is the first access, which EXT judges.
-    pub(super) is_first: bool,
+    /// What was found by the first access, which EXT judges.
+    pub(super) first: Option<Shown>,
     /// A transaction that had not committed what was found, and how many writes of it were found.
     pub(super) foreign: Option<(u32, u32)>,
     /// How many of the own writes reads leave out, by a fault.
@@ -55,8 +55,6 @@ pub(super) struct Client {
     pub(super) is_again: bool,
     /// Whether the fault may strike here.
     pub(super) is_marked: bool,
-    /// Whether somebody has read what is not committed, by a fault.
-    pub(super) was_seen: bool,
     /// The last transaction of the session that committed, and when.
     pub(super) before: (u32, u64),
     /// True time of the last event.

@@ -90,11 +90,11 @@ impl<'s> Engine<'s> {
     }
 
     fn next_session(&mut self) -> Option<u32> {
-        let waiting = if self.again.is_empty() { &mut self.idle } else { &mut self.again };
-        if waiting.is_empty() || (self.again.is_empty() && self.remaining == 0) {
-            return None;
-        }
-        let waiting = if self.again.is_empty() { &mut self.idle } else { &mut self.again };
+        let waiting = match self.again.is_empty() {
+            false => &mut self.again,
+            true if self.remaining > 0 && !self.idle.is_empty() => &mut self.idle,
+            true => return None,
+        };
         let place = self.random.below(waiting.len() as u32) as usize;
         Some(waiting.swap_remove(place))
     }
@@ -110,13 +110,12 @@ impl<'s> Engine<'s> {
         if !std::mem::take(&mut client.is_again) {
             self.remaining -= 1;
             self.plan(&mut client.plan);
-            client.rolls_back = self.random.below(1000) < self.simulation.rolled_back;
+            client.rolls_back = self.random.below(1000) < self.simulation.aborted;
         }
         self.begun += 1;
         client.id = self.begun;
         client.next = 0;
         client.touched.clear();
-        client.was_seen = false;
         client.start = self.clock.tick(client.session, self.now);
         client.snapshot = client.start;
         self.mark(client);

@@ -3,14 +3,14 @@
 //! The log is exact: it holds every violation of a level of the database's clock that an omniscient observer of
 //! the store finds, by the definitions of Li et al. 2025 and from the timestamps that are recorded.
 
-use super::clock::{TICK, after};
+use super::Isolation;
 use super::client::Client;
+use super::clock::{TICK, after};
 use super::engine::{Engine, small};
 use super::key::{Seen, Shown};
-use super::Isolation;
 use crate::history::NO_KEY;
 use crate::value::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What goes wrong in a transaction where the fault may strike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +90,22 @@ pub(super) struct Log {
     entries: BTreeMap<Place, (Shown, Shown)>,
     /// Ids of transactions that committed, from 1.
     committed: Vec<bool>,
-    /// Reads of what was not committed: the read, its writer, how many writes it showed.
-    suspects: Vec<(Place, (u32, u32), (Shown, Shown))>,
-    /// How often a transaction that others have read too early wrote a key in the end.
+    suspects: Vec<Suspect>,
+    /// Transactions that others have read too early.
+    watched: BTreeSet<u32>,
+    /// How often such a one wrote a key in the end, if it committed.
     fates: BTreeMap<(u32, u32), u32>,
+}
+
+/// A read of what was not committed.
+struct Suspect {
+    reader: u32,
+    key: u32,
+    read: u32,
+    writer: u32,
+    /// How many writes of his it showed.
+    count: u32,
+    shown: (Shown, Shown),
 }
 
 impl Log {
@@ -102,8 +114,7 @@ impl Log {
     }
 
     /// Adds an entry if something is wrong, and takes it back if not.
-    fn set(&mut self, place: Place, expected: u32, found: &Shown) {
-        let expected = Shown::plain(expected);
+    fn set(&mut self, place: Place, expected: Shown, found: &Shown) {
         if expected == *found {
             self.entries.remove(&place);
         } else {
@@ -171,10 +182,10 @@ impl Engine<'_> {
         let (id, keys, log) = (client.id, &self.keys, &mut self.log);
         for touched in &client.touched {
             let (key, state) = (touched.key, &keys[touched.key as usize]);
-            if let Some(shown) = touched.shown.as_ref().filter(|_| touched.is_first) {
-                log.set((id, Axiom::Ext, key, 0), state.at(start).value, shown);
+            if let Some(first) = &touched.first {
+                log.set((id, Axiom::Ext, key, 0), Shown::plain(state.at(start).value), first);
                 if is_serializable {
-                    log.set((id, Axiom::Replay, key, 0), state.newest().value, shown);
+                    log.set((id, Axiom::Replay, key, 0), Shown::plain(state.newest().value), first);
                 }
             }
             let overlaps = state.versions.iter().rev().take_while(|version| version.commit > client.start);
@@ -196,13 +207,13 @@ impl Engine<'_> {
         let is_serializable = self.simulation.isolation == Isolation::Serializable;
         for touched in client.writes() {
             let state = &self.keys[touched.key as usize];
-            let (key, value) = (touched.key, state.newest().value);
             for seen in state.rare.iter().flat_map(|rare| &rare.seen) {
+                let place = |axiom| (seen.reader, axiom, touched.key, 0);
                 if seen.start >= commit {
-                    self.log.set((seen.reader, Axiom::Ext, key, 0), value, &seen.shown);
+                    self.log.set(place(Axiom::Ext), state.newest_for(seen), &seen.shown);
                 }
                 if is_serializable && seen.commit > commit {
-                    self.log.set((seen.reader, Axiom::Replay, key, 0), value, &seen.shown);
+                    self.log.set(place(Axiom::Replay), state.newest_for(seen), &seen.shown);
                 }
             }
         }
@@ -214,7 +225,7 @@ impl Engine<'_> {
         let ids = &mut self.log.committed;
         ids.resize(ids.len().max(client.id as usize + 1), false);
         ids[client.id as usize] = true;
-        if client.was_seen {
+        if self.log.watched.contains(&client.id) {
             let fates = client.writes().map(|touched| ((client.id, touched.key), touched.own.len() as u32));
             self.log.fates.extend(fates);
         }
@@ -222,13 +233,16 @@ impl Engine<'_> {
             return;
         }
         let horizon = self.horizon();
-        for touched in client.touched.iter().filter(|touched| touched.is_first) {
-            let Some(shown) = touched.shown.clone() else { continue };
-            let seen = &mut self.keys[touched.key as usize].rare().seen;
+        for touched in &client.touched {
+            let Some(shown) = touched.first.clone() else { continue };
+            let state = &mut self.keys[touched.key as usize];
+            let last = state.newest().value;
+            let own = last.saturating_sub(touched.own.len() as u32)..last;
+            let seen = &mut state.rare().seen;
             if seen.len().is_power_of_two() {
                 seen.retain(|seen| seen.commit.max(seen.start) >= horizon);
             }
-            seen.push(Seen { reader: client.id, start, commit, shown });
+            seen.push(Seen { reader: client.id, start, commit, shown, own });
         }
     }
 
@@ -239,15 +253,16 @@ impl Engine<'_> {
         let Some(found) = touched.shown.clone() else { return };
         let state = &self.keys[key as usize];
         match (self.simulation.bug, touched.foreign) {
-            (Some(Bug::DirtyRead | Bug::AbortedRead), Some(foreign)) => {
-                let right = state.shown(client.snapshot, self.now, self.simulation.model);
-                let place = (client.id, Axiom::AbortedRead, key, read);
-                self.log.suspects.push((place, foreign, (right, found)));
+            (Some(Bug::DirtyRead | Bug::AbortedRead), Some((writer, count))) => {
+                let shown = (state.shown(client.snapshot, self.now, self.simulation.model), found);
+                self.log.watched.insert(writer);
+                self.log.suspects.push(Suspect { reader: client.id, key, read, writer, count, shown });
             }
             (Some(Bug::FracturedCommit | Bug::DroppedWrite), None)
                 if !self.simulation.isolation.has_snapshots() =>
             {
-                self.log.set((client.id, Axiom::Missed, key, read), state.newest().value, &found);
+                let newest = Shown::plain(state.newest().value);
+                self.log.set((client.id, Axiom::Missed, key, read), newest, &found);
             }
             _ => {}
         }
@@ -256,13 +271,13 @@ impl Engine<'_> {
     /// The log as it is in the end: only transactions that committed are judged.
     pub(super) fn entries(&mut self) -> Vec<super::Entry> {
         let mut log = std::mem::take(&mut self.log);
-        for ((reader, _, key, read), (writer, count), (expected, found)) in log.suspects {
-            let axiom = match log.fates.get(&(writer, key)) {
+        for suspect in log.suspects {
+            let axiom = match log.fates.get(&(suspect.writer, suspect.key)) {
                 None => Axiom::AbortedRead,
-                Some(&last) if last > count => Axiom::IntermediateRead,
+                Some(&last) if last > suspect.count => Axiom::IntermediateRead,
                 Some(_) => continue,
             };
-            log.entries.insert((reader, axiom, key, read), (expected, found));
+            log.entries.insert((suspect.reader, axiom, suspect.key, suspect.read), suspect.shown);
         }
         let committed = |id: u32| log.committed.get(id as usize) == Some(&true);
         log.entries.retain(|&(id, ..), _| committed(id));

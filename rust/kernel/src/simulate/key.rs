@@ -2,6 +2,7 @@
 
 use crate::generate::Model;
 use crate::history::NO_KEY;
+use std::ops::Range;
 
 /// Nobody: the writer of the initial version, and of what was never written.
 pub(super) const NOBODY: u32 = 0;
@@ -38,6 +39,8 @@ pub(super) struct Seen {
     pub(super) start: u64,
     pub(super) commit: u64,
     pub(super) shown: Shown,
+    /// Places of the elements that the reader itself appended.
+    pub(super) own: Range<u32>,
 }
 
 #[derive(Debug)]
@@ -73,6 +76,16 @@ impl Key {
 
     pub(super) fn newest(&self) -> Version {
         self.versions.last().copied().unwrap_or_default()
+    }
+
+    /// The newest version as one who wrote the key himself should have seen it: a list without what is his.
+    pub(super) fn newest_for(&self, seen: &Seen) -> Shown {
+        let value = self.newest().value;
+        let Some(rare) = self.rare.as_ref().filter(|rare| !rare.elements.is_empty()) else {
+            return Shown::plain(value);
+        };
+        let others = (0..value).filter(|place| !seen.own.contains(place));
+        Shown { value, list: Some(others.map(|place| rare.elements[place as usize]).collect()) }
     }
 
     /// The last version of a snapshot.

@@ -6,8 +6,8 @@
 
 mod client;
 mod clock;
-mod engine;
 mod ending;
+mod engine;
 mod faults;
 mod key;
 mod reading;
@@ -72,7 +72,7 @@ pub struct Simulation {
     pub transactions: u32,
     pub mix: Mix,
     /// Share of transactions that clients roll back, in thousandths.
-    pub rolled_back: u32,
+    pub aborted: u32,
     pub model: Model,
     pub isolation: Isolation,
     pub conflicts: Conflicts,

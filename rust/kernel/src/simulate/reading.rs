@@ -1,10 +1,10 @@
 //! What a read shows, rightly or by a fault.
 
+use super::Isolation;
 use super::client::Client;
 use super::engine::Engine;
 use super::faults::{Axiom, Bug};
 use super::key::Shown;
-use super::Isolation;
 use crate::generate::Model;
 use crate::history::Kind;
 
@@ -37,7 +37,7 @@ impl Engine<'_> {
             let is_first = touched.shown.is_none() && touched.forgotten == 0;
             let (shown, foreign) = self.external(client, key);
             let touched = &mut client.touched[place];
-            touched.is_first |= is_first;
+            touched.first = if is_first { Some(shown.clone()) } else { touched.first.take() };
             touched.shown = Some(shown);
             touched.foreign = foreign;
             self.clock.show(key, client.start);
@@ -116,8 +116,6 @@ impl Engine<'_> {
             return None;
         }
         let holder = self.holder(key, client)?;
-        let (session, found) = (holder.session, (holder.id, holder.own(key).to_vec()));
-        self.clients[session as usize].was_seen = true;
-        Some(found)
+        Some((holder.id, holder.own(key).to_vec()))
     }
 }
