@@ -65,7 +65,7 @@ def _level(_context: click.Context, _option: click.Parameter, name: str | None) 
               help=f"Run on a simulated database: {', '.join(ISOLATIONS)}.")  # fmt: skip
 @click.option("--bug", metavar="NAME", help=f"Inject one fault: {', '.join(BUGS)}.")
 @click.option("--bug-rate", type=click.FloatRange(0, 1),
-              help="Share of transactions where it may strike. By default a few in 1000 show it.")  # fmt: skip
+              help="Share of transactions where it may strike. By default few in 1000 show it.")  # fmt: skip
 @click.option("--clock", default="central", show_default=True, type=click.Choice(["central", "hybrid"]),
               help="One oracle for timestamps, or a hybrid logical clock on each node.")  # fmt: skip
 @click.option("--nodes", default=3, show_default=True, type=click.IntRange(1, 2**16))

@@ -63,7 +63,8 @@ impl Engine<'_> {
         let forgives_reads = isolation == Isolation::Snapshot || self.strikes(client, Bug::WriteSkew);
         let is_conflict = |touched: &&Touched| {
             let (is_read, is_written) = (touched.shown.is_some(), !touched.own.is_empty());
-            let counts = if is_written { !self.ignores_conflicts(client) } else { is_read && !forgives_reads };
+            let counts =
+                if is_written { !self.ignores_conflicts(client) } else { is_read && !forgives_reads };
             counts && self.keys[touched.key as usize].newest().commit > limit
         };
         !client.touched.iter().any(|touched| is_conflict(&touched))
