@@ -30,7 +30,7 @@ _OF_THE_DATABASE = (
 _SECTIONS = {
     "A store for a level": _OF_THE_STORE,
     "A simulated database": ("isolation", *_OF_THE_DATABASE),
-    "Output": ("timestamps", "intervals", "lossy", "format_", "help"),
+    "Output": ("timestamps", "intervals", "lossy", "format_", "--help"),
 }
 
 
@@ -38,12 +38,14 @@ class _Sections(click.Command):
     """Lists options section by section."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
         elsewhere = {name for names in _SECTIONS.values() for name in names}
-        options = {option.name or "": option.get_help_record(ctx) for option in self.get_params(ctx)}
         workload = tuple(name for name in options if name not in elsewhere)
         for section, names in {"Workload": workload, **_SECTIONS}.items():
             with formatter.section(section):
-                formatter.write_dl([record for name in names if (record := options.get(name))])
+                records = (options[name].get_help_record(ctx) for name in names)
+                formatter.write_dl([record for record in records if record])
 
 
 def _level(_context: click.Context, _option: click.Parameter, name: str | None) -> levels.Level | None:
