@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -10,15 +11,17 @@ import pytest
 
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
-from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, Simulation, run
+from isoscope.databases.simulated import BUGS, ISOLATIONS, Injected, Simulated, Simulation, run
 from isoscope.errors import UsageError
 from isoscope.history import OperationKind, Status
 from isoscope.levels import Level, implied
 from isoscope.verdict import Outcome
 from isoscope.workloads import MIXES, TABLE_1, Mix, Step, Table, Template, Workload
 from tests.databases.replay import Found, violations
+from tests.repo.test_files import ROOT
 
 CLOCK_LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
+PAGE = ROOT / "docs" / "explanation" / "simulated-database.md"
 SEEDS = range(4)
 CLOCKS = ("central", "hybrid")
 CONFLICTS = ("abort", "retry", "read")
@@ -209,6 +212,34 @@ def test_what_cannot_be_is_one_message_with_a_hint(database: Simulated, message:
         run(database, workload(1))
     assert str(error.value).startswith(message)
     assert "\n\nhint: " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"nodes": 0},
+        {"concurrency": 0},
+        {"skew": -1},
+        {"repeated_values": -1},
+        {"bug": "lost-update", "bug_rate": 2},
+    ],
+)
+def test_a_number_that_makes_no_sense_is_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        run(Simulated(**parameters), workload(1))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_the_page_has_every_bug_with_what_it_shows_and_leaves(bug: str) -> None:
+    [row] = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| `{bug}` |")]
+    _, _, _, shown, left, _ = row.split("|")
+    by_the_clock = {found.anomaly for found in broken_anywhere(bug) if found.levels}
+    assert {f"`{name}`" for name in by_the_clock} >= set(re.findall(r"`[^`]+`", shown)) != set()
+    assert re.findall(r"`([^`]+)`", left) == [level.value for level in BUGS[bug].keeps]
+
+
+def broken_anywhere(bug: str) -> list[Injected]:
+    return [entry for isolation in BUGS[bug].isolations for entry in broken(bug, isolation, 1).injected]
 
 
 def test_a_workload_that_asks_for_a_level_is_refused() -> None:

@@ -307,16 +307,25 @@ def _refuse(database: Simulated, workload: Workload) -> None:
     if workload.level is not None or workload.breaks is not None:
         raise UsageError("a simulated database has an isolation, and keeps or breaks no level by order")
     _known("isolation", database.isolation, ISOLATIONS)
-    if database.bug is None:
-        return
-    _known("bug", database.bug, BUGS)
-    bug = BUGS[database.bug]
+    _known("clock", database.clock, ("central", "hybrid"))
+    _known("way with conflicts", database.conflicts, ("abort", "retry", "read"))
+    if min(database.nodes, database.concurrency) < 1 or min(database.skew, database.repeated_values) < 0:
+        raise UsageError(f"a number makes no sense in {database}")
+    if database.bug is not None:
+        _refuse_bug(database, database.bug)
+
+
+def _refuse_bug(database: Simulated, name: str) -> None:
+    _known("bug", name, BUGS)
+    bug = BUGS[name]
+    if not 0 <= (database.bug_rate or 0) <= 1:
+        raise UsageError(f"a share of transactions lies between 0 and 1, not at {database.bug_rate}")
     if database.isolation not in bug.isolations:
         raise UsageError(
-            f"{database.isolation} cannot show {database.bug}: it promises nothing that this would break\n\n"
+            f"{database.isolation} cannot show {name}: it promises nothing that this would break\n\n"
             f"hint: {', '.join(bug.isolations)} can; or inject {', '.join(_possible(database.isolation))}"
         )
-    if database.bug == "clock-skew" and (database.clock == "central" or database.nodes < 2):
+    if name == "clock-skew" and (database.clock == "central" or database.nodes < 2):
         raise UsageError("clock-skew takes several clocks\n\nhint: --clock hybrid, and at least 2 --nodes")
 
 
