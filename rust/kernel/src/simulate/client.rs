@@ -48,6 +48,8 @@ pub(super) struct Client {
     pub(super) next: usize,
     pub(super) done: Vec<Done>,
     pub(super) touched: Vec<Touched>,
+    /// What the clock said at the begin.
+    pub(super) tick: u64,
     /// The start timestamp that is recorded, and the snapshot that is read: the same but for a fault.
     pub(super) start: u64,
     pub(super) snapshot: u64,

@@ -116,8 +116,9 @@ impl<'s> Engine<'s> {
         client.id = self.begun;
         client.next = 0;
         client.touched.clear();
-        client.start = self.clock.tick(client.session, self.now);
-        client.snapshot = client.start;
+        client.tick = self.clock.tick(client.session, self.now);
+        client.start = client.tick;
+        client.snapshot = client.tick;
         self.mark(client);
         if self.simulation.intervals {
             self.record(client, Kind::Begin, NO_KEY, Value::NIL);
@@ -313,10 +314,11 @@ impl<'s> Engine<'s> {
         open.filter(|client| client.is_open()).map(|client| client.snapshot).min().unwrap_or(u64::MAX)
     }
 
-    /// The oldest start timestamp among other open transactions.
-    pub(super) fn oldest_start(&self) -> Option<u64> {
+    /// When the oldest of the other open transactions began: not its start timestamp, for if a fault handed
+    /// that on from one to the next, nobody would ever start late enough to commit.
+    pub(super) fn oldest_begin(&self) -> Option<u64> {
         let open = self.running.iter().map(|&session| &self.clients[session as usize]);
-        open.filter(|client| client.is_open()).map(|client| client.start).min()
+        open.filter(|client| client.is_open()).map(|client| client.tick).min()
     }
 
     fn new_key(&mut self) -> u32 {

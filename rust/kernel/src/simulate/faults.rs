@@ -136,7 +136,7 @@ impl Engine<'_> {
     pub(super) fn mark(&mut self, client: &mut Client) {
         let Some(bug) = self.simulation.bug else { return };
         client.is_marked = self.faults.below(1_000_000) < self.simulation.bug_rate;
-        let Some(oldest) = client.is_marked.then(|| self.oldest_start()).flatten() else { return };
+        let Some(oldest) = client.is_marked.then(|| self.oldest_begin()).flatten() else { return };
         if bug == Bug::StaleSnapshot {
             client.snapshot = client.start.min(oldest);
         }

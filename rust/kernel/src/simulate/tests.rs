@@ -121,6 +121,18 @@ fn nothing_is_logged_where_no_bug_strikes() {
 }
 
 #[test]
+fn what_is_done_again_commits_in_the_end_whatever_the_bug() {
+    for bug in [Bug::StaleSnapshot, Bug::ReorderedSession, Bug::LostUpdate, Bug::TimestampSwap] {
+        let conflicts = Conflicts::Retry;
+        let again =
+            Simulation { bug: Some(bug), bug_rate: 1_000_000, conflicts, aborted: 0, ..simulation(1) };
+        let mut engine = Engine::new(&again);
+        let ended = (0..1_000_000).any(|_| !engine.step());
+        assert!(ended, "{bug:?}");
+    }
+}
+
+#[test]
 fn a_bug_leaves_entries_of_its_axiom() {
     let hybrid = Clocks::Hybrid { nodes: 3, skew: 100_000 };
     for (bug, axiom) in [
