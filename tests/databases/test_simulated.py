@@ -25,6 +25,13 @@ PAGE = ROOT / "docs" / "explanation" / "simulated-database.md"
 SEEDS = range(4)
 CLOCKS = ("central", "hybrid")
 CONFLICTS = ("abort", "retry", "read")
+#: By seed. With few open transactions and slow clocks, a version that was dropped too early is missed.
+SETTINGS: Any = (
+    {"concurrency": 8, "skew": 100_000},
+    {"concurrency": 2, "skew": 10_000_000, "nodes": 5},
+    {"concurrency": 16, "skew": 1000},
+    {"concurrency": 3, "skew": 1_000_000},
+)
 PAIRS = [(bug, isolation) for bug, entry in BUGS.items() for isolation in entry.isolations]
 
 
@@ -48,7 +55,9 @@ def broken(bug: str, isolation: str, seed: int, **more: Any) -> Simulation:
     """A run in which the fault strikes often; clocks and ways with conflicts take turns."""
     clock: Any = "hybrid" if bug == "clock-skew" else CLOCKS[seed % 2]
     conflicts: Any = CONFLICTS[seed % 3]
-    database = Simulated(isolation=isolation, clock=clock, bug=bug, bug_rate=0.2, conflicts=conflicts)
+    database = Simulated(
+        isolation=isolation, clock=clock, conflicts=conflicts, bug=bug, bug_rate=0.2, **SETTINGS[seed]
+    )
     return run(database, workload(seed, **more))
 
 
@@ -64,9 +73,9 @@ def logged(simulation: Simulation, level: Level) -> list[Found]:
 @pytest.mark.parametrize("conflicts", CONFLICTS)
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_a_database_keeps_what_it_promises(isolation: str, conflicts: Any, clock: Any) -> None:
-    database = Simulated(isolation=isolation, conflicts=conflicts, clock=clock)
-    promised = frozenset().union(*map(implied, database.promises))
     for seed in SEEDS:
+        database = Simulated(isolation=isolation, conflicts=conflicts, clock=clock, **SETTINGS[seed])
+        promised = frozenset().union(*map(implied, database.promises))
         history = run(database, workload(seed, lists=seed % 2 == 1, intervals=True)).history
         for level in set(CLOCK_LEVELS) & promised:
             assert violations(history, level) == []

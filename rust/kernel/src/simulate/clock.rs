@@ -21,6 +21,15 @@ struct Node {
     ahead: u64,
 }
 
+impl Node {
+    fn physical(&self, clocks: Clocks, now: u64) -> u64 {
+        match clocks {
+            Clocks::Central => 0,
+            Clocks::Hybrid { .. } => (now + self.ahead) << LOGICAL_BITS,
+        }
+    }
+}
+
 pub(super) struct Clock {
     clocks: Clocks,
     nodes: Vec<Node>,
@@ -40,13 +49,16 @@ impl Clock {
 
     /// A new timestamp from the node of `session`.
     pub(super) fn tick(&mut self, session: u32, now: u64) -> u64 {
-        let physical = match self.clocks {
-            Clocks::Central => 0,
-            Clocks::Hybrid { .. } => (now + self.node(session).ahead) << LOGICAL_BITS,
-        };
+        let clocks = self.clocks;
         let node = self.node(session);
-        node.last = (node.last + STRIDE).max(physical);
+        node.last = (node.last + STRIDE).max(node.physical(clocks, now));
         node.last
+    }
+
+    /// No timestamp that is still to come is lower.
+    pub(super) fn floor(&self, now: u64) -> u64 {
+        let floors = self.nodes.iter().map(|node| node.last.max(node.physical(self.clocks, now)));
+        floors.min().unwrap_or_default()
     }
 
     /// The node of `key` sees a timestamp.

@@ -80,7 +80,7 @@ impl Engine<'_> {
             };
             state.versions.push(Version { commit, value, writer: client.id, visible });
             if state.is_crowded() {
-                let horizon = self.horizon();
+                let horizon = self.horizon(client);
                 self.keys[touched.key as usize].forget(horizon, self.now);
             }
         }

@@ -308,10 +308,11 @@ impl<'s> Engine<'s> {
         }
     }
 
-    /// The oldest snapshot that is still open.
-    pub(super) fn horizon(&self) -> u64 {
+    /// No snapshot is older, neither of `client`, who is about to end, nor of others, now or later.
+    pub(super) fn horizon(&self, client: &Client) -> u64 {
         let open = self.running.iter().map(|&session| &self.clients[session as usize]);
-        open.filter(|client| client.is_open()).map(|client| client.snapshot).min().unwrap_or(u64::MAX)
+        let snapshots = open.filter(|other| other.is_open()).map(|other| other.snapshot);
+        snapshots.chain([client.snapshot, self.clock.floor(self.now)]).min().unwrap_or_default()
     }
 
     /// When the oldest of the other open transactions began: not its start timestamp, for if a fault handed

@@ -232,7 +232,7 @@ impl Engine<'_> {
         if !matches!(bug, Bug::ClockSkew | Bug::TimestampSwap) {
             return;
         }
-        let horizon = self.horizon();
+        let horizon = self.horizon(client);
         for touched in &client.touched {
             let Some(shown) = touched.first.clone() else { continue };
             let state = &mut self.keys[touched.key as usize];
