@@ -248,7 +248,8 @@ def test_the_page_has_every_bug_with_what_it_shows_and_leaves(bug: str) -> None:
 
 
 def broken_anywhere(bug: str) -> list[Injected]:
-    return [entry for isolation in BUGS[bug].isolations for entry in broken(bug, isolation, 1).injected]
+    runs = (broken(bug, isolation, seed) for isolation in BUGS[bug].isolations for seed in SEEDS)
+    return [entry for simulation in runs for entry in simulation.injected]
 
 
 def test_a_workload_that_asks_for_a_level_is_refused() -> None:
