@@ -28,6 +28,7 @@ __all__ = [
     "ordered_keys",
     "part",
     "servers",
+    "simulate",
     "table_columns",
 ]
 
@@ -204,6 +205,37 @@ def generate(
     initial_replaceable: bool,
 ) -> Columns:
     """The history of a workload, the same for the same arguments everywhere."""
+
+# Axiom; transaction; key; other transaction; expected and found value.
+_Injected: TypeAlias = tuple[str, int, Any, int | None, Any, Any]
+
+def simulate(
+    *,
+    seed: int,
+    sessions: int,
+    transactions: int,
+    tables: Sequence[tuple[int, str]],
+    templates: Sequence[tuple[int, Sequence[_Action]]],
+    aborted: int,
+    isolation: str,
+    conflicts: str,
+    concurrency: int,
+    nodes: int,
+    skew: int,
+    lists: bool,
+    most_writes_per_key: int,
+    repeated_values: int,
+    timestamps: bool,
+    intervals: bool,
+    initial: Any,
+    initial_replaceable: bool,
+    bug: str | None,
+    bug_rate: int,
+) -> tuple[Columns, list[_Injected]]:
+    """The history of a run of the simulated database, and what came of its fault.
+
+    Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
+    """
 
 # Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
 # keys that are mixed, range reads.

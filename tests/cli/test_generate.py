@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import isoscope
+from isoscope.cli.generate import command
 from isoscope.workloads import MIXES
 
 from .running import run
@@ -60,9 +61,47 @@ def test_a_mix_is_the_same_for_the_same_seed(folder: Path, mix: str) -> None:
     assert isoscope.load("out.txt").counts["transactions"] == 50
 
 
+def test_a_simulated_database_tells_what_happened(folder: Path) -> None:
+    done = run("generate", "out.json", "--isolation", "snapshot-isolation", "--abort-ratio", "0.1")
+    counts = isoscope.load("out.json").counts
+    assert done.status == 0
+    assert done.err == f"committed: {counts['committed']:,}, aborted: {counts['aborted']:,}\n"
+
+
+def test_what_came_of_a_bug_is_told_by_anomaly(folder: Path) -> None:
+    database = ["--isolation", "serializable", "--bug", "forgotten-write", "--bug-rate", "1"]
+    done = run("generate", "out.txt", *database, "--lossy")
+    told = done.err.splitlines()[-1]
+    assert told.startswith("injected forgotten-write: not-my-own-write: ")
+    [verdict] = isoscope.check(isoscope.load("out.txt"), ["pl-2"]).verdicts
+    assert verdict.anomaly_counts["not-my-own-write"] >= int(told.rpartition(" ")[2])
+
+
+def test_a_simulated_database_tells_its_timestamps_where_they_can_be_kept(folder: Path) -> None:
+    for out, has_timestamps in (("out.json", True), ("out.txt", False)):
+        assert run("generate", out, "--isolation", "snapshot-isolation", "--lossy").status == 0
+        assert ("timestamps" in isoscope.load(out).evidence.present) is has_timestamps
+
+
+def test_help_lists_options_by_what_they_are_about() -> None:
+    text = run("generate", "--help").out
+    sections = ["Workload:", "A store for a level:", "A simulated database:", "Output:"]
+    assert sorted(sections, key=text.index) == sections
+    of_the_store, of_the_database = text.split("A store for a level:")[1].split("A simulated database:")
+    assert "\n  --level " in of_the_store
+    assert "\n  --bug " in of_the_database
+    options = {option for parameter in command.params for option in parameter.opts if option[0] == "-"}
+    assert all(option in text for option in options)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--isolation", "serial"], "unknown isolation `serial`; did you mean `serializable`?"),
+        (["--isolation", "serializable", "--bug", "drop"], "unknown bug `drop`"),
+        (["--bug", "dropped-write"], "--bug is for a simulated database"),
+        (["--isolation", "serializable", "--break", "ra"], "a simulated database knows nothing of --break"),
+        (["--isolation", "read-committed", "--bug", "lost-update"], "read-committed cannot show lost-update"),
         (["--level", "causal", "--break", "ra"], "whatever satisfies causal also satisfies read-atomic"),
         (["--level", "rr", "--break", "pl-2"], "whatever satisfies repeatable-read also satisfies pl-2"),
         (["--break", "causal", "--sessions", "1"], "breaking causal takes 2 sessions"),

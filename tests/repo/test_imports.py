@@ -30,7 +30,7 @@ TABLE: dict[str, set[str]] = {
     "explain": {"history", "verdict", "_native"},
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
-    "databases": {"history", "errors"},
+    "databases": {"history", "levels", "errors", "_native"},
     "collect": {"history", "errors"},
     "run": {"workloads", "databases", "history", "collect"},
     "live": {"history", "formats", "checkers", "verdict", "reports"},

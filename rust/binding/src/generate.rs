@@ -12,9 +12,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Keys, distribution.
-type TableRow = (u32, String);
+pub type TableRow = (u32, String);
 /// Table, action, reads in thousandths, pick, least and most times.
-type StepRow = (u32, String, u32, String, u32, u32);
+pub type StepRow = (u32, String, u32, String, u32, u32);
 /// Session, aborted, operations: key, and for a read how many writes it shows.
 type SceneRow = (u32, bool, Vec<(u32, Option<u32>)>);
 
@@ -41,13 +41,7 @@ pub fn generate(
     initial: &Bound<'_, PyAny>,
     initial_replaceable: bool,
 ) -> PyResult<Columns> {
-    let mix = Mix {
-        tables: tables.iter().map(table).collect::<PyResult<_>>()?,
-        templates: templates.iter().map(template).collect::<PyResult<_>>()?,
-    };
-    if let Some(problem) = mix.problem() {
-        return Err(PyValueError::new_err(problem));
-    }
+    let mix = mix(&tables, &templates)?;
     if sessions == 0 || lag == 0 || transactions < script.len() as u32 {
         return Err(PyValueError::new_err("a workload needs a session, a version to read, and its script"));
     }
@@ -71,7 +65,20 @@ pub fn generate(
     history.map(Columns::new).map_err(parse_error)
 }
 
-fn small_or_none(initial: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// What transactions do.
+pub fn mix(tables: &[TableRow], templates: &[(u32, Vec<StepRow>)]) -> PyResult<Mix> {
+    let mix = Mix {
+        tables: tables.iter().map(table).collect::<PyResult<_>>()?,
+        templates: templates.iter().map(template).collect::<PyResult<_>>()?,
+    };
+    match mix.problem() {
+        Some(problem) => Err(PyValueError::new_err(problem)),
+        None => Ok(mix),
+    }
+}
+
+/// What keys hold before the first write.
+pub fn small_or_none(initial: &Bound<'_, PyAny>) -> PyResult<Value> {
     let initial = scalar::maybe_unknown(&mut Values::default(), initial)?;
     if initial.as_small().is_none() && initial != Value::NIL && initial != Value::UNKNOWN {
         return Err(PyValueError::new_err("the initial value must be an integer, None or UNKNOWN"));
@@ -129,6 +136,7 @@ fn isolation_called(name: &str) -> PyResult<Isolation> {
     }
 }
 
-fn unknown(what: &str, name: &str) -> PyErr {
+/// A name that means nothing.
+pub fn unknown(what: &str, name: &str) -> PyErr {
     PyValueError::new_err(format!("no {what} is called `{name}`"))
 }

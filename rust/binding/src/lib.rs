@@ -11,6 +11,7 @@ mod part;
 mod predicates;
 mod read;
 mod scalar;
+mod simulate;
 mod tables;
 mod versions;
 
@@ -46,6 +47,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(activity::activity, module)?)?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
     module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;

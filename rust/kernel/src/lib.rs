@@ -23,6 +23,7 @@ pub mod observations;
 pub mod part;
 pub mod predicates;
 pub mod reads;
+pub mod simulate;
 pub mod value;
 pub mod versions;
 pub mod weak;

@@ -1,24 +1,55 @@
-"""`isoscope generate`: histories of any size that satisfy a level, and may break another."""
+"""`isoscope generate`: histories of any size, of a store for a level or of a simulated database."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from isoscope import formats
 from isoscope.cli.options import parse_level
+from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.workloads import MIXES, SCRIPTS, Workload, generate
+
+if TYPE_CHECKING:
+    from isoscope.databases.simulated import Simulation
 
 __all__ = ["command"]
 
 #: What a mix decides by itself.
 _OF_THE_MIX = ("operations", "min_operations", "keys", "read_ratio", "distribution")
+#: What only a store for a level knows, and what only the simulated database does.
+_OF_THE_STORE = ("level", "breaks", "lag")
+_OF_THE_DATABASE = (
+    "bug", "bug_rate", "clock", "nodes", "skew", "concurrency", "on_conflict", "repeated_values",
+)  # fmt: skip
+#: Options by what they are about; the rest is the workload.
+_SECTIONS = {
+    "A store for a level": _OF_THE_STORE,
+    "A simulated database": ("isolation", *_OF_THE_DATABASE),
+    "Output": ("timestamps", "intervals", "lossy", "format_", "--help"),
+}
 
 
-@click.command("generate")
+class _Sections(click.Command):
+    """Lists options section by section."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
+        elsewhere = {name for names in _SECTIONS.values() for name in names}
+        workload = tuple(name for name in options if name not in elsewhere)
+        for section, names in {"Workload": workload, **_SECTIONS}.items():
+            with formatter.section(section):
+                records = (options[name].get_help_record(ctx) for name in names)
+                formatter.write_dl([record for record in records if record])
+
+
+@click.command("generate", cls=_Sections)
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
@@ -26,6 +57,23 @@ _OF_THE_MIX = ("operations", "min_operations", "keys", "read_ratio", "distributi
               help=f"Break this level at least once: {', '.join(SCRIPTS)}.")  # fmt: skip
 @click.option("--lag", default=8, show_default=True, type=click.IntRange(1, 2**16),
               help="A read shows one of this many last versions, as far as --level allows.")  # fmt: skip
+@click.option("--isolation", metavar="NAME",
+              help=f"Run on a simulated database: {', '.join(ISOLATIONS)}.")  # fmt: skip
+@click.option("--bug", metavar="NAME", help=f"Inject one fault: {', '.join(BUGS)}.")
+@click.option("--bug-rate", type=click.FloatRange(0, 1),
+              help="Share of transactions where it may strike. By default few in 1000 show it.")  # fmt: skip
+@click.option("--clock", default="central", show_default=True, type=click.Choice(["central", "hybrid"]),
+              help="One oracle for timestamps, or a hybrid logical clock on each node.")  # fmt: skip
+@click.option("--nodes", default=3, show_default=True, type=click.IntRange(1, 2**16))
+@click.option("--skew", default=100_000, show_default=True, type=click.IntRange(0, 2**40),
+              help="By how many nanoseconds clocks differ at most; an event takes 1000.")  # fmt: skip
+@click.option("--concurrency", default=8, show_default=True, type=click.IntRange(1, 2**31),
+              help="How many transactions are open at once.")  # fmt: skip
+@click.option("--on-conflict", default="abort", show_default=True,
+              type=click.Choice(["abort", "retry", "read"]),
+              help="Abort; abort and do it again; or read what must not be written.")  # fmt: skip
+@click.option("--repeated-values", default=0, show_default=True, type=click.IntRange(0, 2**31),
+              help="Write only so many different values to a key (0: every value once).")  # fmt: skip
 @click.option("--mix", type=click.Choice(list(MIXES)), help="What transactions do, as in a benchmark.")
 @click.option("--sessions", default=10, show_default=True, type=click.IntRange(1, 2**31))
 @click.option("--transactions", default=1000, show_default=True, type=click.IntRange(0, 2**31))
@@ -59,13 +107,16 @@ def command(
     min_operations: int | None,
     format_: str | None,
     lossy: bool,
+    isolation: str | None,
     **parameters: Any,
 ) -> None:
     """Generate a history of any size, valid or broken as asked.
 
-    Without --level and --break, transactions run one after the other, so the history satisfies every
-    level. With them, it satisfies exactly what is asked for. The same seed gives the same history
-    everywhere. The format follows from the name of OUT.
+    Without --level, --break and --isolation, transactions run one after the other, so the history
+    satisfies every level. With --level and --break, it satisfies exactly what is asked for. With
+    --isolation, sessions run at the same time on a simulated database, which keeps its promise unless a
+    --bug is injected. The same seed gives the same history everywhere. The format follows from the name of
+    OUT.
 
     \b
     Examples:
@@ -74,13 +125,17 @@ def command(
         isoscope generate weak.txt --level read-atomic --break causal
         isoscope generate skewed.parquet --lists --intervals --level snapshot-isolation
         isoscope generate orders.parquet --mix tpcc --transactions 16000 --sessions 25
+        isoscope generate stale.json --isolation snapshot-isolation --bug stale-snapshot
     """
     least = operations if min_operations is None else min_operations
     if least > operations:
         raise UsageError(f"--min-operations {least} is more than --operations {operations}")
     if mix is not None:
-        _refuse_what_the_mix_decides()
+        _refuse(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
+    database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
+    # A simulated database tells its timestamps wherever they can be kept.
+    parameters["timestamps"] |= database is not None and "timestamps" in chosen.holds
     workload = Workload(
         mix=None if mix is None else MIXES[mix],
         min_operations=least,
@@ -88,14 +143,40 @@ def command(
         initial=chosen.initial or Initial(value=0, replaceable=True),
         **parameters,
     )
-    for loss in formats.save(generate(workload), target, format=chosen.name, lossy=lossy):
+    simulation = None if database is None else run(database, workload)
+    history = generate(workload) if simulation is None else simulation.history
+    for loss in formats.save(history, target, format=chosen.name, lossy=lossy):
         click.echo(f"lost: {loss}", err=True)
+    if simulation is not None:
+        _tell(simulation)
 
 
-def _refuse_what_the_mix_decides() -> None:
+def _database(isolation: str | None, parameters: dict[str, Any]) -> Simulated | None:
+    if isolation is None:
+        _refuse(_OF_THE_DATABASE, "{options} is for a simulated database", "name its --isolation")
+        return None
+    _refuse(_OF_THE_STORE, "a simulated database knows nothing of {options}", "leave it or --isolation out")
+    return Simulated(isolation=isolation, conflicts=parameters.pop("on_conflict"), **parameters)
+
+
+def _tell(simulation: Simulation) -> None:
+    """What happened on the simulated database."""
+    counts = simulation.history.counts
+    click.echo(f"committed: {counts['committed']:,}, aborted: {counts['aborted']:,}", err=True)
+    if simulation.bug is None:
+        return
+    # What breaks both levels of the clock is told once.
+    once = {replace(entry, levels=()) for entry in simulation.injected}
+    injected = Counter(entry.anomaly for entry in once)
+    shown = ", ".join(f"{name}: {count:,}" for name, count in sorted(injected.items()))
+    click.echo(f"injected {simulation.bug}: {shown or 'nothing to be seen'}", err=True)
+
+
+def _refuse(names: tuple[str, ...], message: str, hint: str) -> None:
+    """Options that say nothing here must not be given."""
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
-    given = [name for name in _OF_THE_MIX if context.get_parameter_source(name) is not default]
+    spelling = {option.name: option.opts[0] for option in context.command.params}
+    given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
     if given:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise UsageError(f"--mix decides by itself what {options} would say\n\nhint: leave one of them out")
+        raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")

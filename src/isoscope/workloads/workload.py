@@ -9,7 +9,7 @@ client's interval does so on every store. The same workload gives the same histo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from isoscope import _native
 from isoscope.history import History, Initial, Source
@@ -18,8 +18,26 @@ from isoscope.workloads.mixes import Distribution, Mix, plain
 
 if TYPE_CHECKING:
     from isoscope.levels import Level
+    from isoscope.workloads.mixes import StepRow, TableRow
 
-__all__ = ["Workload", "generate"]
+__all__ = ["TABLE_1", "Parameters", "Workload", "generate"]
+
+
+class Parameters(TypedDict):
+    """What clients do, as the native core takes it."""
+
+    seed: int
+    sessions: int
+    transactions: int
+    tables: list[TableRow]
+    templates: list[tuple[int, list[StepRow]]]
+    aborted: int
+    lists: bool
+    most_writes_per_key: int
+    timestamps: bool
+    intervals: bool
+    initial: Any
+    initial_replaceable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +68,43 @@ class Workload:
     initial: Initial = field(default_factory=lambda: Initial(value=0, replaceable=True))
     seed: int = 0
 
+    def parameters(self) -> Parameters:
+        """What clients do, as every engine of the native core takes it."""
+        mix = self.mix or plain(
+            keys=self.keys,
+            distribution=self.distribution,
+            read_ratio=self.read_ratio,
+            operations=(self.min_operations, self.max_operations),
+        )
+        tables, templates = mix.rows()
+        return Parameters(
+            seed=self.seed,
+            sessions=self.sessions,
+            transactions=self.transactions,
+            tables=tables,
+            templates=templates,
+            aborted=round(self.abort_ratio * 1000),
+            lists=self.lists,
+            most_writes_per_key=self.max_writes_per_key,
+            timestamps=self.timestamps,
+            intervals=self.intervals,
+            initial=self.initial.value,
+            initial_replaceable=self.initial.replaceable,
+        )
+
+
+#: The defaults of Table I of Li et al. 2025: what their figures vary, one parameter at a time.
+TABLE_1 = Workload(
+    sessions=50,
+    transactions=100_000,
+    min_operations=15,
+    max_operations=15,
+    keys=1000,
+    read_ratio=0.5,
+    distribution="zipfian",
+    timestamps=True,
+)
+
 
 def generate(workload: Workload) -> History:
     """The history of `workload`; raises `UsageError` if no history can be what it asks for."""
@@ -59,28 +114,7 @@ def generate(workload: Workload) -> History:
         sessions=workload.sessions,
         transactions=workload.transactions,
     )
-    mix = workload.mix or plain(
-        keys=workload.keys,
-        distribution=workload.distribution,
-        read_ratio=workload.read_ratio,
-        operations=(workload.min_operations, workload.max_operations),
-    )
-    tables, templates = mix.rows()
     columns = _native.generate(
-        seed=workload.seed,
-        sessions=workload.sessions,
-        transactions=workload.transactions,
-        tables=tables,
-        templates=templates,
-        aborted=round(workload.abort_ratio * 1000),
-        isolation=plan.store,
-        lag=workload.lag,
-        script=plan.rows(),
-        lists=workload.lists,
-        most_writes_per_key=workload.max_writes_per_key,
-        timestamps=workload.timestamps,
-        intervals=workload.intervals,
-        initial=workload.initial.value,
-        initial_replaceable=workload.initial.replaceable,
+        **workload.parameters(), isolation=plan.store, lag=workload.lag, script=plan.rows()
     )
     return History(columns, Source(path="<generated>", format="generated"))

@@ -98,7 +98,7 @@ impl Mix {
         None
     }
 
-    pub(super) fn draw(&self, random: &mut Random) -> &Template {
+    pub(crate) fn draw(&self, random: &mut Random) -> &Template {
         if let [only] = self.templates.as_slice() {
             return only;
         }
@@ -118,7 +118,7 @@ impl Mix {
 const RECENT: usize = 1000;
 
 /// The keys that stand in a table now.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     distribution: Distribution,
     /// Running sums of 1/n, scaled.
     weights: Vec<u64>,
@@ -128,35 +128,35 @@ pub(super) struct Rows {
 
 /// A key, and its place among those of its table that are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    pub(super) key: u32,
-    pub(super) place: Option<usize>,
+pub(crate) struct Row {
+    pub(crate) key: u32,
+    pub(crate) place: Option<usize>,
 }
 
 impl Rows {
-    pub(super) fn new(table: Table, keys: Vec<u32>) -> Self {
+    pub(crate) fn new(table: Table, keys: Vec<u32>) -> Self {
         let is_zipfian = table.distribution == Distribution::Zipfian;
         let weights = if is_zipfian { zipfian(table.keys) } else { Vec::new() };
         Self { distribution: table.distribution, weights, keys, inserted: Vec::new() }
     }
 
-    pub(super) fn drawn(&self, random: &mut Random) -> Row {
+    pub(crate) fn drawn(&self, random: &mut Random) -> Row {
         let place = self.place(random);
         Row { key: self.keys[place], place: Some(place) }
     }
 
-    pub(super) fn recent(&self, random: &mut Random) -> Option<Row> {
+    pub(crate) fn recent(&self, random: &mut Random) -> Option<Row> {
         let last = &self.inserted[self.inserted.len().saturating_sub(RECENT)..];
         (!last.is_empty()).then(|| Row { key: last[random.below(last.len() as u32) as usize], place: None })
     }
 
-    pub(super) fn insert(&mut self, key: u32) -> Row {
+    pub(crate) fn insert(&mut self, key: u32) -> Row {
         self.inserted.push(key);
         Row { key, place: None }
     }
 
     /// Puts a new key in the place of one that is retired.
-    pub(super) fn replace(&mut self, place: usize, key: u32) {
+    pub(crate) fn replace(&mut self, place: usize, key: u32) {
         self.keys[place] = key;
     }
 

@@ -4,8 +4,8 @@
 //! transactions on keys of their own can be put somewhere among them. Integer arithmetic only.
 
 pub mod graph;
-mod mix;
-mod random;
+pub(crate) mod mix;
+pub(crate) mod random;
 mod store;
 mod view;
 

@@ -1,10 +1,10 @@
 //! Random numbers that are the same everywhere.
 
 /// SplitMix64 (Steele, Lea and Flood 2014): small, fast, integers only.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -12,16 +12,16 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    pub(super) fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.wide_below(u64::from(bound)) as u32
     }
 
-    pub(super) fn wide_below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn wide_below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number between these two, both included.
-    pub(super) fn between(&mut self, (least, most): (u32, u32)) -> u32 {
+    pub(crate) fn between(&mut self, (least, most): (u32, u32)) -> u32 {
         least + self.below(most.saturating_sub(least) + 1)
     }
 }
