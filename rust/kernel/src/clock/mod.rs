@@ -107,8 +107,10 @@ pub struct Judgement {
 pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Cancel) -> Judgement {
     let counted = counted_as_committed(history);
     let (timed, untimed) = split(history, &counted, isolation);
-    let shapes = Shapes::of(history, &counted, &untimed);
-    let (events, ties) = events::ordered(history, &timed, isolation == Isolation::Snapshot);
+    let (shapes, (events, ties)) = rayon::join(
+        || Shapes::of(history, &counted, &untimed),
+        || events::ordered(history, &timed, isolation == Isolation::Snapshot),
+    );
     let source = Columns { history, shapes: &shapes };
     let keys = history.keys.len();
     let mut replay = Replay::new(&source, isolation, keys, history.transaction_count(), most);
