@@ -88,7 +88,7 @@ JSON, PARQUET, SOON = Limit(4.0, 1.2), Limit(1.5, 1.0), Limit(0.4)
 CASES = (
     *(Case(database=level, size="1M", suffix="json", level=level, limit=JSON) for level in DATABASES),
     *(Case(database=level, size="1M", suffix="parquet", level=level, limit=PARQUET) for level in DATABASES),
-    # Timestamps are in order in the files above, and a sort of what is sorted costs nothing.
+    # In the files above, commits are in order, which spares the sort most of its work.
     Case(database=SNAPSHOT, size="1M", suffix="jsonl", level=SNAPSHOT, limit=JSON),
     # Every fifth read shows another version than a replay in commit order.
     Case(database=SNAPSHOT, size="1M", suffix="parquet", level=SERIALIZABLE, limit=PARQUET),
