@@ -1,4 +1,4 @@
-"""`python -m benchmarks [growth|adya|versions|report|large] [--record]`: measures, prints, records.
+"""`python -m benchmarks [growth|adya|clock|versions|report|large] [--record]`: measures, prints, records.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import adya, growth, loading, report, startup, versions, weak
+from benchmarks import adya, clock, clock_growth, growth, loading, report, startup, versions, weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,10 +34,12 @@ def main() -> None:
         _growth(record=record)
     elif name == "adya":
         _adya(record=record)
+    elif name == "clock":
+        _clock(record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: growth, adya, {', '.join(_SUITES)}")
+        sys.exit(f"no benchmark is called `{name}`: growth, adya, clock, {', '.join(_SUITES)}")
 
 
 def _results() -> Iterator[Row]:
@@ -55,16 +57,22 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
 
 
 def _rows(name: str, *, record: bool) -> None:
-    rows: list[Row] = []
-    for row in _SUITES[name]():
-        rows.append(row)
-        print(f"{row.name:<40} {', '.join(f'{n} {f}' for n, f in row.figures.items())}", flush=True)
+    rows = _printed(_SUITES[name]())
     if record:
-        body = [
-            f"| {row.name} | {', '.join(f'{n} **{f}**' for n, f in row.figures.items())} |" for row in rows
-        ]
-        table = "\n".join(["| measurement | figures |", "|---|---|", *body, ""])
-        _write(f"{name}.md", _head("Measured", name, _HOW) + table)
+        _write(f"{name}.md", _head("Measured", name, _HOW) + _table(rows))
+
+
+def _printed(rows: Iterable[Row]) -> list[Row]:
+    kept: list[Row] = []
+    for row in rows:
+        kept.append(row)
+        print(f"{row.name:<40} {', '.join(f'{n} {f}' for n, f in row.figures.items())}", flush=True)
+    return kept
+
+
+def _table(rows: Iterable[Row]) -> str:
+    body = [f"| {row.name} | {', '.join(f'{n} **{f}**' for n, f in row.figures.items())} |" for row in rows]
+    return "\n".join(["| measurement | figures |", "|---|---|", *body, ""])
 
 
 def _growth(*, record: bool) -> None:
@@ -96,6 +104,21 @@ def _adya(*, record: bool) -> None:
         title = "Snapshot isolation, by the BC-graph and by Adya's"
         _write("adya.md", _head(title, "adya", how) + f"{shown}\n\n{adya.page(points)}")
         for name, picture in adya.pictures(points).items():
+            _write(name, picture)
+
+
+def _clock(*, record: bool) -> None:
+    rows = _printed(clock.rows())
+    points: list[clock_growth.Point] = []
+    for point in clock_growth.measure_all():
+        points.append(point)
+        print(clock_growth.line(point), flush=True)
+    if record:
+        shown = "\n".join(f"![{name}]({name})" for name in clock_growth.pictures(points))
+        grown = f"## How it grows\n\n{clock_growth.HOW}\n\n{shown}\n\n{clock_growth.page(points)}"
+        head = _head("The levels of the database's clock", "clock", clock.HOW)
+        _write("clock.md", f"{head}{_table(rows)}\n{grown}")
+        for name, picture in clock_growth.pictures(points).items():
             _write(name, picture)
 
 

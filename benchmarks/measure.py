@@ -6,36 +6,76 @@ vary, the ratio of the two much less.
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
-__all__ = ["load", "measured", "size_of"]
+__all__ = ["command", "load", "measured", "measured_command", "size_of"]
+
+Figures: TypeAlias = dict[str, float]
 
 
 def measured(
-    history: Path, yardstick: Path | None = None, *, check: bool = False, levels: tuple[str, ...] = ()
-) -> dict[str, float]:
+    history: Path,
+    yardstick: Path | None = None,
+    *,
+    check: bool = False,
+    levels: tuple[str, ...] = (),
+    method: str | None = None,
+) -> Figures:
     """What `load` found in an interpreter of its own."""
     asked = {"history": str(history), "yardstick": yardstick and str(yardstick), "check": check}
-    command = [sys.executable, "-m", "benchmarks.measure", json.dumps(asked | {"levels": levels})]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    result: dict[str, float] = json.loads(output)
+    return _elsewhere("load", asked | {"levels": levels, "method": method})
+
+
+def measured_command(*arguments: str) -> Figures:
+    """What `command` found in an interpreter of its own."""
+    return _elsewhere("command", {"arguments": arguments})
+
+
+def _elsewhere(what: str, asked: dict[str, object]) -> Figures:
+    line = [sys.executable, "-m", "benchmarks.measure", what, json.dumps(asked)]
+    output = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
+    result: Figures = json.loads(output)
     return result
 
 
+def command(arguments: list[str]) -> Figures:
+    """Runs `isoscope` with these arguments; `peak` is the memory of the whole process."""
+    from isoscope import cli  # noqa: PLC0415 - its import is no part of the measurement
+
+    sys.argv[1:] = arguments
+    started = perf_counter()
+    try:
+        with redirect_stdout(io.StringIO()):
+            cli.main()
+    except SystemExit as end:
+        status = float(end.code or 0)
+    return {"seconds": perf_counter() - started, "status": status, "peak": _peak()}
+
+
 def load(
-    history: str, yardstick: str | None, *, check: bool, levels: tuple[str, ...] = ()
-) -> dict[str, float]:
+    history: str,
+    yardstick: str | None,
+    *,
+    check: bool,
+    levels: tuple[str, ...] = (),
+    method: str | None = None,
+) -> Figures:
     """Loads (and checks) one history at `levels`, or at all.
 
-    Memory is the peak above that after the imports: `memory` of the load, `check_memory` of all.
+    Memory is the peak above that after the imports: `memory` of the load, `check_memory` of all. With
+    them, it is `peak`.
     """
     import pyarrow.parquet  # noqa: F401, PLC0415 - its import is no part of the measurement
 
     from isoscope import checkers, formats  # noqa: PLC0415
+    from isoscope.verdict import Outcome  # noqa: PLC0415
 
     before = _peak()
     started = perf_counter()
@@ -50,10 +90,12 @@ def load(
     }
     if check:
         started = perf_counter()
-        report = checkers.check(loaded, levels or None)
+        report = checkers.check(loaded, levels or None, method=method)
         result["check"] = perf_counter() - started
         result["check_memory"] = _peak() - before
         result["violated"] = float(len(report.weakest_violated))
+        result["holds"] = float(len(report.levels(Outcome.HOLDS)))
+    result["peak"] = _peak()
     if yardstick is not None:
         result["yardstick"] = _iterate(yardstick)
     return result
@@ -81,4 +123,5 @@ def _iterate(path: str) -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(load(**json.loads(sys.argv[1]))))
+    asked = json.loads(sys.argv[2])
+    print(json.dumps(load(**asked) if sys.argv[1] == "load" else command(**asked)))

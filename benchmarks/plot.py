@@ -21,13 +21,23 @@ SHAPES = ("circle", "square", "diamond", "cross")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Series over the same places of the horizontal axis; `joined` if these are numbers that grow."""
+    """Series over the same places of the horizontal axis; `joined` if these are numbers that grow.
+
+    `at` are those numbers, if the axis is to be true to scale.
+    """
 
     title: str
     across: str
     labels: Sequence[str]
     series: Mapping[str, Sequence[float]]
     joined: bool = True
+    at: Sequence[float] = ()
+
+    def place(self, number: int) -> float:
+        """Where a value stands, as a share of the axis."""
+        if self.at:
+            return 0.05 + 0.9 * self.at[number] / max(self.at)
+        return (number + 0.5) / len(self.labels)
 
 
 def figure(panels: Sequence[Panel], *, title: str) -> str:
@@ -62,19 +72,19 @@ def _panel(panel: Panel) -> Iterator[str]:
         yield _text(LEFT - 5, y + 4, f"{share * top:g}", "end")
     for place, label in enumerate(panel.labels):
         # Long labels stand on two lines in turn, so that they do not run into each other.
-        lower = 11 if place % 2 and max(map(len, panel.labels)) > 7 else 0
-        yield _text(_right(place, len(panel.labels)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
+        lower = 11 if place % 2 and (panel.at or max(map(len, panel.labels)) > 7) else 0
+        yield _text(_right(panel.place(place)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, panel.across, "middle")
     for number, values in enumerate(panel.series.values()):
-        points = [(_right(place, len(values)), _down(value / top)) for place, value in enumerate(values)]
+        points = [(_right(panel.place(place)), _down(value / top)) for place, value in enumerate(values)]
         if panel.joined:
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             yield f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="1.5"/>'
         yield from (_marker(number, x, y) for x, y in points)
 
 
-def _right(place: int, places: int) -> float:
-    return LEFT + (place + 0.5) * (WIDTH - LEFT - RIGHT) / places
+def _right(share: float) -> float:
+    return LEFT + share * (WIDTH - LEFT - RIGHT)
 
 
 def _down(share: float) -> float:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import adya, growth, measure, report, weak
+from benchmarks import adya, clock, clock_growth, growth, measure, report, weak
 from benchmarks.plot import Panel, figure
 
 from isoscope import _native, formats
 from isoscope.levels import Level
-from isoscope.workloads import Workload, generate
+from isoscope.workloads import TABLE_1, Workload, generate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,3 +124,95 @@ def test_a_planted_violation_is_found_as_often_as_it_was_planted(tmp_path: Path)
     report.with_violations(path, first=1000, of_each=3)
     found = report.written(str(path))
     assert (found["found"], found["shown"]) == (12, 12)
+
+
+def test_a_command_is_measured_with_its_status(tmp_path: Path) -> None:
+    path = tmp_path / "history.txt"
+    formats.save(generate(Workload(transactions=20)), path)
+    found = measure.measured_command("check", str(path), "--level", "causal")
+    assert found["status"] == 0
+    assert min(found["seconds"], found["peak"]) > 0
+    assert measure.measured_command("check", str(path), "--level", "clock-serializable")["status"] == 3
+
+
+def test_clock_levels_are_measured_against_their_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "DATA", tmp_path)
+    sizes = {size: replace(workload, transactions=200) for size, workload in clock.SIZES.items()}
+    rows = {row.name: row.figures for row in clock.rows(sizes, repeats=1)}
+    assert rows["clock-serializable, 1M JSON"]["limit"] == "4 s, 1.2 GB"
+    assert rows["clock-serializable, violated, 1M Parquet"]["limit"] == "1.5 s, 1 GB"
+    assert len(rows) == len(clock.CASES) + len(clock.STREAMED)
+    assert all("peak" in figures for name, figures in rows.items() if "streaming" not in name)
+
+
+def test_what_the_clock_was_promised_and_did_not_hold_stops_the_benchmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "DATA", tmp_path)
+    monkeypatch.setattr(clock_growth, "DATA", tmp_path)
+    broken = replace(clock.DATABASES[clock.SNAPSHOT], bug="lost-update", bug_rate=1.0)
+    monkeypatch.setitem(clock.DATABASES, clock.SNAPSHOT, broken)
+    few = {"mix": clock_growth.Varied(workloads={"few": replace(TABLE_1, transactions=200)})}
+    with pytest.raises(AssertionError, match="mix few: clock-snapshot-isolation does not hold"):
+        list(clock_growth.measure_all(few))
+
+
+def test_transactions_with_timestamps_are_sorted_by_session(tmp_path: Path) -> None:
+    source, target = tmp_path / "history.json", tmp_path / "by-session.jsonl"
+    clock.save(replace(TABLE_1, transactions=300), clock.SNAPSHOT, source)
+    clock.write_by_session(source, target)
+    in_commit_order = formats.load(source)
+    expected = [t.id for t in sorted(in_commit_order, key=lambda t: int(str(t.session_id)))]
+    assert [t.id for t in formats.load(target)] == expected
+    assert [t.id for t in in_commit_order] != expected
+
+
+def clock_points() -> list[clock_growth.Point]:
+    figures = dict.fromkeys(clock.DATABASES, 0.5)
+    return [
+        clock_growth.Point(
+            figure=name,
+            label=label,
+            transactions=1e5,
+            operations=1e6,
+            load=1.5,
+            check=figures,
+            memory=figures,
+        )
+        for name, varied in clock_growth.FIGURES.items()
+        for label in varied.workloads
+    ]
+
+
+def test_growth_by_the_clock_is_plotted_and_tabled_figure_by_figure() -> None:
+    points = clock_points()
+    names = clock_growth.FIGURES
+    panels = {
+        name: len(ElementTree.fromstring(picture).findall(f"{SVG}g"))
+        for name, picture in clock_growth.pictures(points).items()
+    }
+    assert panels == {
+        "clock-time.svg": len(names),
+        "clock-memory.svg": len(names),
+        "clock-throughput.svg": 1,
+    }
+    page = clock_growth.page(points)
+    assert page.count("\n| ") == len(points) + len(names)
+    assert "| tpcc | 1,000,000 | 1.500 s | 0.500 s, 0 MB | 0.500 s, 0 MB | 2000 | 50,000 |" in page
+    assert clock_growth.line(points[0]).startswith("transactions 5k: load 1.500 s, clock-snapshot-isolation")
+
+
+@pytest.mark.parametrize("varied", clock_growth.FIGURES.values(), ids=list(clock_growth.FIGURES))
+def test_an_axis_that_is_true_to_scale_has_a_number_for_every_label(varied: clock_growth.Varied) -> None:
+    assert len(varied.at) in {0, len(varied.workloads)}
+    assert list(varied.at) == sorted(varied.at)
+
+
+def test_what_is_twice_as_much_stands_twice_as_far_on_an_axis_true_to_scale() -> None:
+    panel = Panel(title="t", across="x", labels=["0", "1", "2"], series={"y": [1, 1, 1]}, at=(0, 1, 2))
+    [line] = ElementTree.fromstring(figure([panel], title="t")).iter(f"{SVG}polyline")
+    first, second, third = (float(point.split(",")[0]) for point in line.attrib["points"].split())
+    assert third - first == pytest.approx(2 * (second - first), abs=0.2)
+    assert [panel.place(number) for number in (0, 2)] == pytest.approx([0.05, 0.95])
