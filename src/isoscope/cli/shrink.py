@@ -10,9 +10,10 @@ import click
 
 from isoscope import explain, formats
 from isoscope.checkers import check
+from isoscope.cli import screen
 from isoscope.cli.options import format_option, initial_option, parse_level
 from isoscope.errors import UsageError
-from isoscope.reports import paragraph
+from isoscope.reports import render_counterexample
 from isoscope.verdict import Claim, Method, Outcome
 
 if TYPE_CHECKING:
@@ -114,8 +115,11 @@ def _said(history: History, small: History, verdict: Verdict) -> str:
         f"{len(history):,} transactions -> {len(small):,}, "
         f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
     )
-    messages = [paragraph(explain.message(anomaly)) for anomaly in verdict.anomalies]
-    return "\n\n".join([f"{sizes}: breaks {verdict.level}", *messages])
+    shown = [
+        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=screen.width())}"
+        for anomaly in verdict.anomalies
+    ]
+    return "\n\n".join([f"{sizes}: breaks {verdict.level}", *shown])
 
 
 def _show_progress(text: str) -> None:
