@@ -45,7 +45,7 @@ def test_what_was_kept_is_said_and_written(folder: Path) -> None:
     assert (done.status, done.err) == (0, "")
     first, blank, name, *lines = done.out.splitlines()
     assert first == "4 transactions -> 2, 7 operations -> 4: breaks read-atomic"
-    assert (blank, name) == ("", "fractured-read-co")
+    assert (blank, name) == ("", "non-monotonic-read-co")
     assert "read key 1 = 0 (line 6)" in lines[2]
     assert (folder / "small.txt").read_text() == SMALL
 
