@@ -22,6 +22,7 @@ from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported, told
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.reports.lattice import render_lattice
 from isoscope.reports.schema import render_schema
 
 if TYPE_CHECKING:
@@ -188,6 +189,13 @@ def lattice() -> str:
     return _table(["level", "family", "implies directly", "this version answers"], rows)
 
 
+def lattice_picture() -> str:
+    """The levels that a method decides, each above those that it implies; light or dark as the reader is."""
+    picture = render_lattice(dict.fromkeys(level for level in Level if DEFINITIONS[level].decided))
+    head, _, body = picture.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{_LATTICE_STYLE}</style>{body}\n'
+
+
 def overview() -> str:
     """A short table: the levels of each family by what can be answered."""
 
@@ -239,10 +247,20 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
+_LATTICE_STYLE = (
+    ".lattice{color-scheme:light dark;font:11px system-ui,sans-serif;text-anchor:middle;--ink:#1d2530;--rim:#71809a;"
+    "--paper:#f4f6fa}"
+    "@media(prefers-color-scheme:dark){.lattice{--ink:#e3e8f0;--rim:#8593ab;--paper:#232b38}}"
+    "text{fill:var(--ink);dominant-baseline:central}.family{font-size:13px;font-weight:600}.level{font-weight:600}"
+    ".box{fill:var(--paper);stroke:var(--rim);stroke-width:1.2}"
+    ".implies{fill:none;stroke:var(--rim);stroke-width:1.2}.across{stroke-dasharray:3 3;opacity:.7}"
+)
+
 _PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "overview": overview}
 
 PAGES: Mapping[Path, Callable[[], str]] = {
     **{path: partial(_parts, path) for path in (ROOT / "README.md", ROOT / "docs/explanation/levels.md")},
+    ROOT / "docs/explanation/levels.svg": lattice_picture,
     REFERENCE / "cli.md": commands,
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
