@@ -1,4 +1,4 @@
-"""What MkDocs asks while it builds the site: where a link out of `docs/` leads, and the pictures of the catalogue.
+"""What MkDocs asks while it builds the site: where links lead, and the pictures of the catalogue.
 
 On the site the README is the first page. A file of the repository that a page leads to is a page of its own.
 """
@@ -94,8 +94,7 @@ def _led(source: Path, link: str) -> str:
     target = (source.parent / link).resolve()
     if not target.is_file() or not target.is_relative_to(ROOT):
         return link
-    here = os.path.dirname(_place(source))
-    return os.path.relpath(_place(target), here or ".")
+    return os.path.relpath(_place(target), Path(_place(source)).parent)
 
 
 @cache

@@ -66,7 +66,9 @@ def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> st
     """What a report says of the entry's example, if there is one and a method that reports the anomaly."""
     with TemporaryDirectory() as folder:
         anomaly = seen(entry, folder)
-    return "" if anomaly is None else render_counterexample(anomaly, width=width, colour=colour, folder=folder)
+    return (
+        "" if anomaly is None else render_counterexample(anomaly, width=width, colour=colour, folder=folder)
+    )
 
 
 def seen(entry: CatalogueEntry, folder: str) -> Anomaly | None:
