@@ -52,6 +52,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """The page with links that lead to where files are on the site."""
+    if page.file.src_uri.startswith("source/"):
+        return markdown
     source = _source(page.file.src_uri)
     if page.file.src_uri == CATALOGUE_PAGE:
         markdown = _with_pictures(markdown)
@@ -76,8 +78,6 @@ def _place(path: Path) -> str:
 
 def _source(place: str) -> Path:
     """The file of the repository that a page of the site shows."""
-    if place.startswith("source/"):
-        return ROOT / place.removeprefix("source/").removesuffix(".md")
     moved = {_place(path): path for path in (*ROOT.glob("*.md"), ROOT / "docs/index.md")}
     return moved.get(place, ROOT / "docs" / place)
 
