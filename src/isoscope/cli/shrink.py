@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -63,6 +64,8 @@ def command(
     """
     if to is None:
         formats.for_path(target)  # a name that says nothing is refused before the work, not after
+    if target != "-" and os.path.realpath(path) == os.path.realpath(target):
+        raise UsageError(f"{target} would replace the history that it is a part of")
     question = _Question(method, assume)
     history = formats.load(path, format=format_, initial=initial)
     broken = question.broken(history, level)
