@@ -83,6 +83,14 @@ def test_a_name_that_says_no_format_is_refused_before_anything_is_read() -> None
     assert done.err.startswith("error: small.xyz: the name does not say which format to write")
 
 
+def test_the_history_itself_is_not_replaced(folder: Path) -> None:
+    before = (folder / "history.txt").read_text()
+    done = run("shrink", "history.txt", "./history.txt")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "error: ./history.txt would replace the history that it is a part of\n"
+    assert (folder / "history.txt").read_text() == before
+
+
 def test_losses_are_refused_unless_lossy(folder: Path) -> None:
     done = run("shrink", "history.txt", "small.awdit", "--level", "ra")
     assert done.status == 2

@@ -195,7 +195,8 @@ impl Columns {
     fn place_in_session(&self, transaction: usize) -> PyResult<usize> {
         self.check(transaction)?;
         let session = self.0.transactions.sessions[transaction] as usize;
-        let before = self.0.transactions_of(session).iter().take_while(|&&other| other as usize != transaction);
+        let before =
+            self.0.transactions_of(session).iter().take_while(|&&other| other as usize != transaction);
         Ok(before.count())
     }
 
