@@ -61,6 +61,11 @@ check: build ## formatting, lints and types
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest isoscope._native
 
+.PHONY: docs
+docs: build ## build the documentation as a site, in dist/site
+	$(BIN)/python docs/generate.py --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 SECONDS ?= 60
 .PHONY: fuzz
 fuzz: ## hostile input for every parser, for SECONDS=60

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported, told
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.reports.lattice import render_lattice
 from isoscope.reports.schema import render_schema
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ __all__ = ["PAGES", "stale"]
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
+_LEVELS_PAGE = ROOT / "docs" / "explanation" / "levels.md"
 _NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
@@ -99,7 +100,10 @@ def anomalies() -> str:
     """The catalogue of anomalies."""
     found = [entry for entry in CATALOGUE.values() if entry.name in reported()]
     others = [entry for entry in CATALOGUE.values() if entry.name not in reported()]
-    intro = "The catalogue, with the labels of the papers. `isoscope explain NAME` prints the same."
+    intro = (
+        "The catalogue, with the labels of the papers. `isoscope explain NAME` prints the same, with every "
+        "level that an anomaly breaks; here are the weakest, and the levels that imply them are broken too."
+    )
     names = (
         "## Named, not yet reported\n\nNo method of this version looks for these: a history that shows one "
         "of them is not called violated for it. The examples are what the names mean."
@@ -111,7 +115,7 @@ def anomalies() -> str:
 def _anomaly(entry: CatalogueEntry) -> str:
     facts = {
         "Also called": _codes(entry.aliases),
-        "Breaks": _links(level for level in Level if level in broken(entry)) or "no level by itself",
+        "Breaks": _breaks(entry),
         "Counted": entry.counted,
         "Source": entry.source,
     }
@@ -119,6 +123,15 @@ def _anomaly(entry: CatalogueEntry) -> str:
     if said := told(entry):
         parts.append(f"```text\n{dedent(said)}\n```")
     return "\n\n".join(filter(None, [*parts, _example("Allowed", entry.allowed)]))
+
+
+def _breaks(entry: CatalogueEntry) -> str:
+    if not entry.breaks:
+        return "no level by itself"
+    stronger = len(broken(entry)) - len(entry.breaks)
+    return _links(entry.breaks) + (
+        f", and so {stronger} stronger level{'s' * (stronger > 1)}" if stronger else ""
+    )
 
 
 def _example(head: str, example: Example | None) -> str:
@@ -188,17 +201,11 @@ def lattice() -> str:
     return _table(["level", "family", "implies directly", "this version answers"], rows)
 
 
-def overview() -> str:
-    """A short table: the levels of each family by what can be answered."""
-
-    def key(level: Level) -> tuple[str, str]:
-        return DEFINITIONS[level].family, _answers(level)
-
-    decided = [level for level in Level if DEFINITIONS[level].decided]
-    order = list(dict.fromkeys(map(key, decided)))
-    chosen = sorted(decided, key=lambda level: order.index(key(level)))
-    rows = [[_codes(levels_of), family, answers] for (family, answers), levels_of in groupby(chosen, key=key)]
-    return _table(["levels", "family", "this version answers"], rows)
+def lattice_picture() -> str:
+    """The levels that a method decides, each above those that it implies; light or dark as the reader is."""
+    picture = render_lattice(dict.fromkeys(level for level in Level if DEFINITIONS[level].decided))
+    head, _, body = picture.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{_LATTICE_STYLE}</style>{body}\n'
 
 
 def _answers(level: Level) -> str:
@@ -239,10 +246,20 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "overview": overview}
+_LATTICE_STYLE = (
+    ".lattice{color-scheme:light dark;font:11px system-ui,sans-serif;text-anchor:middle;"
+    "--ink:#1d2530;--rim:#71809a;--paper:#f4f6fa}"
+    "@media(prefers-color-scheme:dark){.lattice{--ink:#e3e8f0;--rim:#8593ab;--paper:#232b38}}"
+    "text{fill:var(--ink);dominant-baseline:central}.family{font-size:13px;font-weight:600}.level{font-weight:600}"
+    ".box{fill:var(--paper);stroke:var(--rim);stroke-width:1.2}"
+    ".implies{fill:none;stroke:var(--rim);stroke-width:1.2}.across{stroke-dasharray:3 3;opacity:.7}"
+)
+
+_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice}
 
 PAGES: Mapping[Path, Callable[[], str]] = {
-    **{path: partial(_parts, path) for path in (ROOT / "README.md", ROOT / "docs/explanation/levels.md")},
+    _LEVELS_PAGE: partial(_parts, _LEVELS_PAGE),
+    _LEVELS_PAGE.with_suffix(".svg"): lattice_picture,
     REFERENCE / "cli.md": commands,
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,

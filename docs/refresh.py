@@ -1,4 +1,4 @@
-"""Runs the console blocks of pages again and puts in what the commands print now.
+"""Runs the blocks of pages again and puts in what the commands print, and draw, now.
 
 `python -m docs.refresh [PAGE...]`, without a page all of them. A line `...` stays where the lines around it
 are still printed; where they are not, all that is printed goes in, to be shortened by hand.
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.repo.test_docs import FENCE, PAGES, ROOT, Command, Folder, commands, name, pattern
+from tests.repo.test_docs import FENCE, PAGES, ROOT, Command, Folder, commands, name, pattern, pictures
 
 __all__ = ["refreshed", "shortened"]
 
@@ -68,6 +68,8 @@ def main(arguments: list[str]) -> None:
         with TemporaryDirectory() as path:
             os.chdir(path)
             text = refreshed(page, Folder(Path(path)))
+            for picture in pictures(page):
+                picture.write_bytes((Path(path) / picture.name).read_bytes())
             os.chdir(ROOT)
         if text != page.read_text(encoding="utf-8"):
             page.write_text(text, encoding="utf-8")

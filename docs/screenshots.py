@@ -1,15 +1,17 @@
-"""`python docs/screenshots.py`: takes the pictures of the HTML report for the pages; needs `chromium`."""
+"""`python -m docs.screenshots [NAME...]`: pictures of the HTML report for the pages; needs `chromium`."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import tempfile
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import sync_playwright
+from tests.repo.test_docs import Folder, blocks, commands
 
 from isoscope import check, formats
 from isoscope.levels import Level
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["SHOTS"]
 
 FOLDER = Path(__file__).with_name("screenshots")
+TUTORIAL = Path(__file__).parent / "tutorial" / "first-anomaly.md"
 HISTORY = Workload(
     transactions=300, keys=12, sessions=5, level=Level.PL_2, min_operations=5, max_operations=5, seed=5
 )
@@ -29,10 +32,11 @@ HISTORY = Workload(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """What one picture shows: a view, a size, a theme, and what the pointer is over."""
+    """What one picture shows: a report, a view of it, a size, a theme, and what the pointer is over."""
 
     name: str
     fragment: str
+    report: str = "report.html"
     width: int = 1280
     height: int = 800
     scheme: str = "light"
@@ -45,29 +49,42 @@ SHOTS = (
     Shot(name="counterexample-dark", fragment="#lost-update-1", height=640, scheme="dark"),
     Shot(name="transactions", fragment="#transactions", height=520),
     Shot(name="phone", fragment="#read-skew-1", width=390, height=840),
+    Shot(name="tutorial", report="bank.html", fragment="#lost-update-1", height=620, hover=".steps li"),
 )
 
 
-def main() -> None:
-    """Takes every picture anew."""
+def main(names: list[str]) -> None:
+    """Takes the pictures that are named, or all."""
     chromium = shutil.which("chromium") or sys.exit("no `chromium` was found")
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page = _page(Path(folder))
+        _write_report(Path(folder))
+        _run_tutorial(Path(folder))
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for shot in SHOTS:
-            _take(browser, page, shot)
+            if not names or shot.name in names:
+                _take(browser, Path(folder) / shot.report, shot)
         browser.close()
 
 
-def _page(folder: Path) -> Path:
+def _write_report(folder: Path) -> None:
     """The report on a history that was generated to break much."""
     history, page = folder / "history.txt", folder / "report.html"
     formats.save(generate(HISTORY), history)
     report = check(formats.load(history))
     text = render_html(report, folder=str(folder)).replace(str(history), history.name)
     page.write_text(text, encoding="utf-8")
-    return page
+
+
+def _run_tutorial(folder: Path) -> None:
+    """All blocks of the tutorial, one of which writes a report."""
+    running = Folder(folder)
+    with chdir(folder):
+        for line, language, block in blocks(TUTORIAL):
+            if language == "python":
+                running.run_python(block, TUTORIAL.name)
+            for command in commands(line, block) if language == "console" else ():
+                running.run(command)
 
 
 def _take(browser: Browser, path: Path, shot: Shot) -> None:
@@ -85,4 +102,4 @@ def _take(browser: Browser, path: Path, shot: Shot) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import isoscope
 from isoscope.checkers import check
+from isoscope.cli.shrink import _Question
 from isoscope.explain import shrink
 from isoscope.history import Initial, Operation, OperationKind, Status, Term, Transaction, VersionSource
 from isoscope.recorder import build
@@ -19,7 +20,7 @@ from isoscope.verdict import Anomaly, Outcome
 from isoscope.workloads import Workload, generate
 from tests.reference.histories import histories
 from tests.reference.test_predicates import closed_histories
-from tests.reference.version_histories import version_histories
+from tests.reference.version_histories import claims, version_histories
 from tests.reference.weak_histories import weak_histories
 from tests.strategies import any_histories
 
@@ -151,6 +152,34 @@ def test_a_part_breaks_no_level_that_the_whole_keeps(data: st.DataObject, histor
     broken = [verdict.level for verdict in violated(part)]
     for verdict in check(history, broken).verdicts:
         assert verdict.outcome is not Outcome.HOLDS
+
+
+@given(data=st.data(), history=version_histories(), assume=claims())
+def test_a_part_breaks_no_level_that_the_whole_keeps_if_it_believes_no_more_of_the_claims(
+    data: st.DataObject, history: History, assume: tuple[str, ...]
+) -> None:
+    question = _Question(None, assume)
+    part = history.part(number for number in range(len(history)) if data.draw(st.integers(0, 3)))
+    if question.believes_more(part, question.doubts(history)):
+        return
+    broken = [verdict.level for verdict in violated(part, assume)]
+    for verdict in check(history, broken, assume=assume).verdicts:
+        assert verdict.outcome is not Outcome.HOLDS
+
+
+def test_a_claim_that_a_key_of_the_whole_contradicts_is_not_believed_of_a_part() -> None:
+    """Who meets x backwards is dropped, and the rest would be in the order of the claim."""
+    history = recorded([[("write", "x", 1)], [("write", "x", 2)]])
+    back_and_forth: list[list[tuple[str, str, object]]] = [[("read", "x", value)] for value in (1, 2, 1)]
+    readers = [replace(t, session_id="reader") for t in recorded(back_and_forth)]
+    whole = build([*history, *(replace(t, id=f"r{t.id}") for t in readers)], initial=Initial(value=0))
+    question = _Question(None, ("sequential-keys",))
+    doubts = question.doubts(whole)
+    assert doubts == {("cyclic-versions", "x")}
+    assert [question.believes_more(whole.part(kept), doubts) for kept in ([*range(5)], [0, 1, 2, 3])] == [
+        False,
+        True,
+    ]
 
 
 @given(history=any_histories())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from isoscope._native import UNKNOWN, Columns, Term, Unknown, part
@@ -83,6 +84,8 @@ class VersionSource(StrEnum):
 KINDS = tuple(OperationKind)
 STATUSES = tuple(Status)
 VERSION_SOURCES = tuple(VersionSource)
+#: Transactions that a history keeps as objects: counterexamples ask for the same few again and again.
+_KEPT = 64
 
 
 class Timestamp(NamedTuple):
@@ -285,10 +288,11 @@ class Source:
 class History:
     """A recorded history. Iterate over it, or look a transaction up by its original id."""
 
-    __slots__ = ("_columns", "_evidence", "source")
+    __slots__ = ("_columns", "_evidence", "_looked_up", "source")
 
     def __init__(self, columns: Columns, source: Source | None = None) -> None:
         self._columns = columns
+        self._looked_up = lru_cache(maxsize=_KEPT)(partial(_transaction, columns))
         self._evidence: Evidence | None = None
         self.source = source or Source()
 
@@ -301,7 +305,7 @@ class History:
         return self._columns.transactions
 
     def __iter__(self) -> Iterator[Transaction]:
-        return map(self.transaction, range(len(self)))
+        return map(partial(_transaction, self._columns), range(len(self)))
 
     def __getitem__(self, transaction_id: Scalar) -> Transaction:
         """The transaction that the input calls `transaction_id`."""
@@ -329,22 +333,7 @@ class History:
 
     def transaction(self, number: int) -> Transaction:
         """The transaction with this number, from 0 in the order of the input."""
-        (transaction_id, session, session_id, status, line, sequence, start, commit, interval,
-         positions, operations) = self._columns.transaction(number)  # fmt: skip
-        return Transaction(
-            number=number,
-            id=transaction_id,
-            session=session,
-            session_id=session_id,
-            status=STATUSES[status],
-            operations=tuple(map(_operation, operations)),
-            sequence=sequence,
-            start=start and Timestamp(*start),
-            commit=commit and Timestamp(*commit),
-            interval=interval and Interval(*interval),
-            positions=positions and Interval(*positions),
-            line=line or None,
-        )
+        return self._looked_up(number)
 
     def part(self, transactions: Iterable[int], *, without: Iterable[int] = ()) -> History:
         """The history of these transactions alone, by number, and of everything else about them.
@@ -404,6 +393,25 @@ class History:
             **{str(status): count for status, count in statuses},
             **{str(kind): count for kind, count in kinds},
         }
+
+
+def _transaction(columns: Columns, number: int) -> Transaction:
+    (transaction_id, session, session_id, status, line, sequence, start, commit, interval,
+     positions, operations) = columns.transaction(number)  # fmt: skip
+    return Transaction(
+        number=number,
+        id=transaction_id,
+        session=session,
+        session_id=session_id,
+        status=STATUSES[status],
+        operations=tuple(map(_operation, operations)),
+        sequence=sequence,
+        start=start and Timestamp(*start),
+        commit=commit and Timestamp(*commit),
+        interval=interval and Interval(*interval),
+        positions=positions and Interval(*positions),
+        line=line or None,
+    )
 
 
 def _operation(row: OperationRow) -> Operation:

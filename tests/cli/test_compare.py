@@ -21,6 +21,11 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bad.txt").write_text("w(1,1,1,-1)\nr(1,1,2,2)\n")
 
 
+def test_a_name_is_on_one_line_whatever_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "two\nlines.txt").write_text("w(1,1,1,1)\n")
+    assert run("compare", "good.txt", "two\nlines.txt").out.startswith("A: good.txt\nB: two\\nlines.txt\n\n")
+
+
 def test_what_b_breaks_and_a_does_not_is_said_and_is_the_status() -> None:
     done = run("compare", "good.txt", "bad.txt", "--level", "read-committed", "--level", "pl-1")
     assert (done.status, done.err) == (1, "")

@@ -43,10 +43,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_was_kept_is_said_and_written(folder: Path) -> None:
     done = run("shrink", "history.txt", "small.txt", "--level", "ra")
     assert (done.status, done.err) == (0, "")
-    first, blank, *sentences = done.out.splitlines()
+    first, blank, name, *lines = done.out.splitlines()
     assert first == "4 transactions -> 2, 7 operations -> 4: breaks read-atomic"
-    assert blank == ""
-    assert " ".join(sentences).startswith("T3 read key 1 = 0 (history.txt:6), the initial")
+    assert (blank, name) == ("", "non-monotonic-read-co")
+    assert "read key 1 = 0 (line 6)" in lines[2]
     assert (folder / "small.txt").read_text() == SMALL
 
 
@@ -81,6 +81,14 @@ def test_a_name_that_says_no_format_is_refused_before_anything_is_read() -> None
     done = run("shrink", "nowhere.txt", "small.xyz")
     assert done.status == 2
     assert done.err.startswith("error: small.xyz: the name does not say which format to write")
+
+
+def test_the_history_itself_is_not_replaced(folder: Path) -> None:
+    before = (folder / "history.txt").read_text()
+    done = run("shrink", "history.txt", "./history.txt")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "error: ./history.txt would replace the history that it is a part of\n"
+    assert (folder / "history.txt").read_text() == before
 
 
 def test_losses_are_refused_unless_lossy(folder: Path) -> None:

@@ -292,6 +292,18 @@ CASES = [
         id="one of three can be the first",
     ),
     pytest.param(
+        told("1: r(x,3) w(x,1)", "2: r(x,3) w(x,2)", "3: w(x,3)", x=[1, 2, 3]),
+        {"circular-information-flow": 1},
+        breaks(Level.PL_2),
+        id="what came only after the own version is no version that was updated",
+    ),
+    pytest.param(
+        told("1: r(x,3) w(x,1)", "2: r(x,3) w(x,2)", "3: r(x,1) w(x,3)"),
+        {"circular-information-flow": 1, "lost-update": 1},
+        breaks(Level.PL_2),
+        id="two update what both read, though its writer had read from one of them",
+    ),
+    pytest.param(
         told("1: r(x,0) w(x,1)", "2: r(x,1) w(x,2)"),
         {},
         frozenset(),

@@ -3,7 +3,7 @@
 A ```console block holds commands (`$ `, continued by `> `) and what they print; a line `...` stands for
 any lines, ` ...` at the end of a line for its rest. A ```python block is a doctest if it has prompts, else
 a program that must run. All blocks of a page run in order in one folder. Blocks of any other language are
-only read.
+only read. A picture that a page shows, and one of its commands names, is what that command writes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
+import isoscope
 from isoscope._native import table_columns
 from isoscope.checkers.values import NAMES
 from isoscope.formats import FORMATS
@@ -118,6 +119,18 @@ class Folder:
         assert not report, "".join(report)
 
 
+def pictures(page: Path) -> list[Path]:
+    """The pictures of a page that its own commands write."""
+    asked = " ".join(
+        command.text
+        for line, language, block in blocks(page)
+        if language == "console"
+        for command in commands(line, block)
+    ).split()
+    shown = (page.parent / link for link in LINK.findall(prose(page)) if link.endswith(".svg"))
+    return [picture for picture in shown if picture.name in asked]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -134,6 +147,9 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(
                 shown = "\n".join(command.output)
                 complaint = f"{name(page)}:{command.line}: $ {command.text}\n{printed}\nis not\n{shown}"
                 assert re.fullmatch(pattern(command.output), printed), complaint
+    for picture in pictures(page):
+        written = (tmp_path / picture.name).read_bytes()
+        assert picture.read_bytes() == written, f"run `python -m docs.refresh {name(page)}`"
 
 
 def prose(page: Path) -> str:
@@ -187,6 +203,12 @@ def test_every_format_and_every_parquet_column_has_its_place() -> None:
     assert {*integers, *texts, "value_list", "tombstone"} <= documented
 
 
+def test_every_public_name_is_on_the_page_about_python() -> None:
+    page = text_of(ROOT / "docs" / "reference" / "python-api.md")
+    told = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", FENCE.sub("", page)))))
+    assert sorted(set(isoscope.__all__) - told) == []
+
+
 def test_every_dependency_has_its_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
@@ -213,3 +235,8 @@ def test_a_page_that_shows_other_output_is_found_out() -> None:
     assert not re.fullmatch(pattern(shown), "one\ntwo\n")
     assert re.fullmatch(pattern(["one ..."]), "one and more\n\n")
     assert not re.fullmatch(pattern(["one"]), "one and more\n")
+
+
+def test_pages_show_pictures_that_their_commands_write() -> None:
+    drawn = {picture.name for page in PAGES for picture in pictures(page)}
+    assert {"doctors.svg", "lost-update.svg", "plot-a-history.svg", "write-skew.svg"} <= drawn

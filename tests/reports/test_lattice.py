@@ -95,6 +95,14 @@ def test_an_outcome_is_a_word_and_a_sign(outcome: Outcome) -> None:
     assert all(sign[0] not in other for other in others)
 
 
+def test_a_level_without_an_outcome_has_its_name_and_no_sign() -> None:
+    text = render_lattice({Level.CAUSAL: None})
+    root = ElementTree.fromstring(text)
+    assert "".join(root.itertext()).count("causal") == 2
+    assert "sign" not in text
+    assert not any(outcome in text for outcome in Outcome)
+
+
 def test_a_level_with_a_link_leads_there() -> None:
     svg = render_lattice({Level.CAUSAL: Outcome.VIOLATED}, links={Level.CAUSAL: "#x-1"})
     assert '<a href="#x-1"><g class="violated"' in svg

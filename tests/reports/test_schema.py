@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,8 +112,8 @@ def test_no_field_may_be_missing(folder: Path) -> None:
     dropped = 0
     for one in documents():
         for place, inner in enumerate(objects(one)):
-            # The names of anomalies that are counted are no fields, and participants may be missing.
-            for name in inner.keys() - {"participants", *NAMES}:
+            # The names of anomalies that are counted are no fields.
+            for name in inner.keys() - NAMES:
                 copy = deepcopy(one)
                 del list(objects(copy))[place][name]
                 assert not VALIDATOR.is_valid(copy), f"{name} is not missed"
@@ -157,24 +156,3 @@ def test_a_value_that_means_nothing_is_found_out(folder: Path, path: list[Any], 
         inner = inner[part]
     inner[path[-1]] = value
     assert problems(found)
-
-
-def test_participants_may_be_told(folder: Path) -> None:
-    operation = {"transaction": "T2", "kind": "read", "key": "1", "value": "1", "place": "aborted.txt:2"}
-    participant = {
-        "transaction": "T2",
-        "session": "2",
-        "position": 0,
-        "status": "committed",
-        "place": "",
-        "clock": "intervals",
-        "times": [1, None],
-        "operations": [{"index": 0, **operation, "matters": True}],
-        "left_out": 0,
-    }
-    [line] = run("check", "aborted.txt", "--level", "pl-2", "--json").out.splitlines()
-    for count, broken in product((0, 1), (False, True)):
-        found = json.loads(line)
-        shown = {key: value for key, value in participant.items() if not broken or key != "left_out"}
-        found["verdicts"][0]["anomalies"][0]["participants"] = [shown] * count
-        assert bool(problems(found)) == bool(broken and count)

@@ -52,7 +52,7 @@ def test_the_picture_of_a_case_is_well_formed_small_and_says_what_it_shows(path:
     assert len(text.encode()) < 5_000 + 1_700 * len(anomaly.transactions) * len(root.findall(PANEL))
 
 
-@given(histories(lists=False))
+@given(histories())
 def test_any_picture_is_well_formed_and_the_same_every_time(history: History) -> None:
     for anomaly in shown(check(history)):
         assert parsed(anomaly) is not None

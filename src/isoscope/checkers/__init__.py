@@ -258,7 +258,7 @@ def _violated(level: Level, broken: Sequence[Verdict], most: int) -> Verdict:
         names = dict.fromkeys(name for verdict in own for name in verdict.anomaly_counts)
         # A proof that was looked for one level alone counts once there, and with the others elsewhere.
         counts |= {name: max(v.anomaly_counts.get(name, 0) for v in own) for name in names}
-        anomalies |= {name: _shown(name, own)[: min(counts[name], most)] for name in names}
+        anomalies |= {name: found[: min(counts[name], most)] for name, found in _shown(own).items()}
     ordered = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,
@@ -269,11 +269,16 @@ def _violated(level: Level, broken: Sequence[Verdict], most: int) -> Verdict:
     )
 
 
-def _shown(name: str, verdicts: Sequence[Verdict]) -> list[Anomaly]:
-    """The anomalies of this name, each once: two levels may have looked for the same."""
-    found: list[Anomaly] = []
-    for verdict in verdicts:
-        found += (a for a in verdict.anomalies if a.name == name and a not in found)
+def _shown(verdicts: Sequence[Verdict]) -> dict[str, list[Anomaly]]:
+    """The anomalies by name, each once: two levels may have looked for the same."""
+    found: dict[str, list[Anomaly]] = {}
+    alike: dict[tuple[object, ...], list[Anomaly]] = {}
+    for anomaly in (anomaly for verdict in verdicts for anomaly in verdict.anomalies):
+        # An anomaly has no hash, and to compare each with all takes too long for many.
+        known = alike.setdefault((anomaly.name, anomaly.transactions, anomaly.witnesses), [])
+        if anomaly not in known:
+            known.append(anomaly)
+            found.setdefault(anomaly.name, []).append(anomaly)
     return found
 
 

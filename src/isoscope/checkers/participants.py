@@ -37,11 +37,12 @@ def with_participants(history: History, anomaly: Anomaly, numbers: Iterable[int]
 
 
 def _account(history: History, anomaly: Anomaly, transaction: Transaction) -> Participant:
-    matters = {w.index for w in _witnesses(anomaly) if w.transaction == transaction.label}
+    label = transaction.label
+    matters = {w.index for w in _witnesses(anomaly) if w.transaction == label}
     kept = _kept(transaction, matters, {token(key) for key in anomaly.keys})
     clock, times = _times(transaction)
     return Participant(
-        transaction=transaction.label,
+        transaction=label,
         lane=transaction.session,
         session=transaction.session_id,
         position=history.columns.place_in_session(transaction.number),

@@ -24,7 +24,18 @@ if TYPE_CHECKING:
 
     from isoscope.history import History
 
-__all__ = ["LEVELS", "METHOD", "NAMES", "SOURCES", "check", "concerns", "edges", "find", "ordered"]
+__all__ = [
+    "LEVELS",
+    "METHOD",
+    "NAMES",
+    "SOURCES",
+    "check",
+    "concerns",
+    "disbelieved",
+    "edges",
+    "find",
+    "ordered",
+]
 
 METHOD = Method.VERSION_ORDER
 SOURCES = cycles.SOURCES
@@ -133,6 +144,13 @@ def ordered(history: History, assume: Sequence[Claim] = ()) -> tuple[Ordered, ..
     """By source how many keys it orders, the strongest first, and last what nobody orders."""
     rows = sorted(ordered_keys(history.columns, _mask(assume)), key=lambda row: (row[0] == 0, row))
     return tuple(Ordered(source=SOURCES[source], keys=keys, whole=whole) for source, keys, whole in rows)
+
+
+def disbelieved(history: History, assume: Sequence[Claim] = ()) -> list[tuple[str, object]]:
+    """What keeps claims, or a source, from being believed of a key: the name of the anomaly, and the key."""
+    found = _Found(history, len(history.keys), assume)
+    names = ("cyclic-versions", "contradictory-evidence")
+    return [(name, anomaly.keys[0]) for name in names for anomaly in found.of(name)]
 
 
 def concerns(levels: Sequence[Level]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,10 @@ from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample
 from isoscope.verdict import Claim
 
-__all__ = ["command", "reported", "told"]
+if TYPE_CHECKING:
+    from isoscope.verdict import Anomaly
+
+__all__ = ["command", "reported", "seen", "told"]
 
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
 #: What has to be claimed before some example shows its anomaly.
@@ -60,14 +64,22 @@ def reported() -> frozenset[str]:
 
 def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
     """What a report says of the entry's example, if there is one and a method that reports the anomaly."""
-    if entry.example is None or entry.name not in reported():
-        return ""
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"example.{_SUFFIXES[entry.example.format]}"
-        path.write_text(entry.example.text, encoding="utf-8")
-        found = search(formats.load(path), [entry.name], assume=_CLAIMED.get(entry.name, ()), max_anomalies=1)
+        anomaly = seen(entry, folder)
+    return (
+        "" if anomaly is None else render_counterexample(anomaly, width=width, colour=colour, folder=folder)
+    )
+
+
+def seen(entry: CatalogueEntry, folder: str) -> Anomaly | None:
+    """The anomaly that a method finds in the entry's example, which is written into `folder`."""
+    if entry.example is None or entry.name not in reported():
+        return None
+    path = Path(folder) / f"example.{_SUFFIXES[entry.example.format]}"
+    path.write_text(entry.example.text, encoding="utf-8")
+    found = search(formats.load(path), [entry.name], assume=_CLAIMED.get(entry.name, ()), max_anomalies=1)
     [sighting] = found.sightings
-    return render_counterexample(sighting.anomalies[0], width=width, colour=colour, folder=folder)
+    return sighting.anomalies[0]
 
 
 def _example(entry: CatalogueEntry) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from isoscope import explain, formats
-from isoscope.checkers import check
+from isoscope.checkers import check, version_order
+from isoscope.cli import screen
 from isoscope.cli.options import format_option, initial_option, parse_level
 from isoscope.errors import UsageError
-from isoscope.reports import paragraph
+from isoscope.reports import render_counterexample
 from isoscope.verdict import Claim, Method, Outcome
 
 if TYPE_CHECKING:
@@ -63,12 +65,18 @@ def command(
     """
     if to is None:
         formats.for_path(target)  # a name that says nothing is refused before the work, not after
+    if target != "-" and os.path.realpath(path) == os.path.realpath(target):
+        raise UsageError(f"{target} would replace the history that it is a part of")
     question = _Question(method, assume)
     history = formats.load(path, format=format_, initial=initial)
     broken = question.broken(history, level)
+    doubts = question.doubts(history)
     small = explain.shrink(
         history,
-        lambda part: question.verdict(part, broken.level).outcome is Outcome.VIOLATED,
+        lambda part: (
+            question.verdict(part, broken.level).outcome is Outcome.VIOLATED
+            and not question.believes_more(part, doubts)
+        ),
         near=broken.anomalies,
     )
     _show_progress("")
@@ -89,6 +97,19 @@ class _Question:
         _show_progress(f"{len(part):,} transactions, {part.columns.operations:,} operations")
         [verdict] = check(part, [level], method=self.method, assume=self.assume, max_anomalies=1).verdicts
         return verdict
+
+    def doubts(self, history: History) -> frozenset[tuple[str, object]]:
+        """The keys of which not all claims are believed, and why."""
+        claims = [Claim(name) for name in self.assume]
+        return frozenset(version_order.disbelieved(history, claims)) if claims else frozenset()
+
+    def believes_more(self, part: History, doubts: frozenset[tuple[str, object]]) -> bool:
+        """Whether a claim that a key of the whole contradicts would be believed of what is left of the key.
+
+        Then the part could break a level by an order of versions that is none in the whole.
+        """
+        left = {(why, key) for why, key in doubts if key in part.keys}
+        return bool(left) and not left <= self.doubts(part)
 
     def broken(self, history: History, level: Level | None) -> Verdict:
         """The verdict on the level, or on the weakest that is violated; refuses what is not."""
@@ -114,8 +135,11 @@ def _said(history: History, small: History, verdict: Verdict) -> str:
         f"{len(history):,} transactions -> {len(small):,}, "
         f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
     )
-    messages = [paragraph(explain.message(anomaly)) for anomaly in verdict.anomalies]
-    return "\n\n".join([f"{sizes}: breaks {verdict.level}", *messages])
+    shown = [
+        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=screen.width())}"
+        for anomaly in verdict.anomalies
+    ]
+    return "\n\n".join([f"{sizes}: breaks {verdict.level}", *shown])
 
 
 def _show_progress(text: str) -> None:

@@ -104,13 +104,12 @@ def supposed(steps: Sequence[Step]) -> str:
 
 
 def _predicate_read_miss(anomaly: Anomaly) -> str:
-    """A read by a predicate, and the last version of what it does not show."""
+    """A read by a predicate, and the last version of what it does not show, if anybody wrote it."""
     [key] = map(key_in_words, anomaly.keys)
-    seen, write = anomaly.witnesses
-    return (
-        f"{seen.transaction} read by a predicate{at(seen)} and was not shown {key}, although every version "
-        f"of {key} that it can have met matches, among them {possession(write)}."
-    )
+    seen, *written = anomaly.witnesses
+    matches = f"every version of {key} that it can have met matches, among them"
+    why = f"{matches} {possession(written[0])}" if written else f"the initial value of {key} matches"
+    return f"{seen.transaction} read by a predicate{at(seen)} and was not shown {key}, although {why}."
 
 
 SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {

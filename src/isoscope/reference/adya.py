@@ -292,13 +292,19 @@ def _lost_updates(graph: Graph) -> set[tuple[int, object]]:
     """Transactions and keys: others wrote what they read and then updated.
 
     Of those that read the same version, one can be the next: the first that is not known to be too late.
+    Whoever saw what came only after his own version updated something else.
     """
     lost = set(_overwritten(graph))
     for seen in set(graph.versions.seen.values()):
         readers = {o.reader for o, version in graph.versions.seen.items() if version == seen}
-        updating = sorted(reader for reader in readers if graph.versions.by(seen.key, reader))
+        updating = sorted(reader for reader in readers if _may_update(graph, reader, seen))
         lost.update([(number, seen.key) for number in updating if (number, seen.key) not in lost][1:])
     return lost
+
+
+def _may_update(graph: Graph, reader: int, seen: Version) -> bool:
+    own = graph.versions.by(seen.key, reader)
+    return any(mine != seen and (mine, seen) not in graph.order.closed for mine in own)
 
 
 def _dirty_updates(versions: Versions) -> Iterator[tuple[int, object]]:

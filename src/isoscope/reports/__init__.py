@@ -4,9 +4,9 @@ from isoscope.reports.activity import activity_document, activity_lines
 from isoscope.reports.compare import Comparison
 from isoscope.reports.counterexample import render_counterexample
 from isoscope.reports.dot import render_dot
-from isoscope.reports.examples import examples
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.plot import render_plot
+from isoscope.reports.results import examples
 from isoscope.reports.summary import Summary
 from isoscope.reports.svg import STYLE, render_svg
 from isoscope.reports.terminal import paragraph

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__, levels
-from isoscope.explain import shown
+from isoscope.explain import harmless, shown
 from isoscope.explain.phrases import duration
 from isoscope.levels import Level
 from isoscope.reports.activity import activity_document, percent
@@ -80,7 +80,10 @@ class Comparison:
     def render_text(self, *, width: int = 100) -> str:
         """What differs in words, then tables."""
         blocks = [
-            f"A: {self.a.report.history['path']}\nB: {self.b.report.history['path']}",
+            "\n".join(
+                f"{name}: {harmless(str(run.report.history['path']))}"
+                for name, run in zip("AB", (self.a, self.b), strict=True)
+            ),
             "\n".join(paragraph(line, width=width) for line in self._said()),
             _table(["level", "A", "B"], self._level_rows(), width),
             _table(["anomaly", "A", "B"], self._anomaly_rows(), width),

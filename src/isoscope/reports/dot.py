@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.reports.examples import examples
 from isoscope.reports.lettering import inert, operation, shortened
 from isoscope.reports.picture import circles, participants_of
+from isoscope.reports.results import examples
 from isoscope.verdict import START
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     """The page; `folder` is where it will be, for links to the input (None: no links)."""
     path = str(report.history["path"])
     places = Places(path, folder)
-    found = list(findings(report, ()))
+    found = list(findings(report))
     embedded = embed(found, lambda example: render_article(example, places))
     style, script = _file("page.css") + STYLE, _file("page.js")
     return Template(_file("page.html")).substitute(

@@ -15,7 +15,7 @@ from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["render_lattice"]
 
@@ -41,8 +41,10 @@ class _Box:
     y: float
 
 
-def render_lattice(outcomes: Mapping[Level, Outcome], *, links: Mapping[Level, str] | None = None) -> str:
-    """The levels of `outcomes`; those of `links` lead there."""
+def render_lattice(
+    outcomes: Mapping[Level, Outcome | None], *, links: Mapping[Level, str] | None = None
+) -> str:
+    """The levels of `outcomes`, some perhaps without one; those of `links` lead there."""
     below = {level: _directly_below(level, outcomes) for level in outcomes}
     groups = [group for group in _groups(outcomes) if group[1]]
     boxes, width = _placed(groups, below)
@@ -59,13 +61,13 @@ def render_lattice(outcomes: Mapping[Level, Outcome], *, links: Mapping[Level, s
     )
 
 
-def _directly_below(level: Level, shown: Mapping[Level, Outcome]) -> list[Level]:
+def _directly_below(level: Level, shown: Iterable[Level]) -> list[Level]:
     """The strongest of the shown levels that `level` implies."""
     weaker = [other for other in shown if other in implied(level) and other is not level]
     return [one for one in weaker if not any(one in implied(other) for other in weaker if other is not one)]
 
 
-def _groups(shown: Mapping[Level, Outcome]) -> list[tuple[str, list[Level]]]:
+def _groups(shown: Iterable[Level]) -> list[tuple[str, list[Level]]]:
     """The two families; a level of the clock stands with those that it implies."""
     sessions = [level for level in shown if _has_sessions(level)]
     return list(zip(_TITLES, (sessions, [level for level in shown if level not in sessions]), strict=True))
@@ -158,20 +160,24 @@ def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
     return f"C{x:g} {middle:g} {to_x:g} {middle:g} {to_x:g} {to_y:g}"
 
 
-def _level(level: Level, outcome: Outcome, box: _Box, link: str | None) -> str:
+def _level(level: Level, outcome: Outcome | None, box: _Box, link: str | None) -> str:
     lines = _lines(level)
-    first = 18 if len(lines) == 1 else 13
+    first = (18 if len(lines) == 1 else 13) if outcome else (27 if len(lines) == 1 else 21)
     words = "".join(
         f'<text class="level" y="{first + 13 * n}">{escape(line)}</text>' for n, line in enumerate(lines)
     )
     drawn = (
-        f'<g class="{outcome}" transform="translate({box.x:g} {box.y:g})">'
-        f"<title>{level}: {outcome}. {escape(DEFINITIONS[level].meaning)}</title>"
+        f'<g class="{outcome or "open"}" transform="translate({box.x:g} {box.y:g})">'
+        f"<title>{level}: {f'{outcome}. ' if outcome else ''}{escape(DEFINITIONS[level].meaning)}</title>"
         f'<rect class="box" x="{-_WIDTH / 2:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="5"/>{words}'
-        f'<g transform="translate(-30 41) scale(.8)">{_SIGNS[outcome]}</g>'
-        f'<text class="outcome" x="8" y="42">{outcome}</text></g>'
+        f"{_sign(outcome) if outcome else ''}</g>"
     )
     return drawn if link is None else f'<a href="{escape(link)}">{drawn}</a>'
+
+
+def _sign(outcome: Outcome) -> str:
+    sign = f'<g transform="translate(-30 41) scale(.8)">{_SIGNS[outcome]}</g>'
+    return f'{sign}<text class="outcome" x="8" y="42">{outcome}</text>'
 
 
 def _lines(level: Level) -> list[str]:

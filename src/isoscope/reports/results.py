@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly
 
-__all__ = ["Answer", "Finding", "Result", "Unreadable", "answers", "findings"]
+__all__ = ["Answer", "Finding", "Result", "Unreadable", "answers", "examples", "findings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,18 +95,12 @@ class Finding:
     counts: bool
 
 
-def findings(report: Report | Search, asked: Sequence[Level]) -> Iterator[Finding]:
+def findings(report: Report | Search, asked: Sequence[Level] = ()) -> Iterator[Finding]:
     """Each name once, although every level that it breaks reports it."""
     if isinstance(report, Search):
-        for sighting in report.sightings:
-            if sighting.anomalies:
-                yield Finding(
-                    name=sighting.name,
-                    count=sighting.count,
-                    anomalies=sighting.anomalies,
-                    levels=(),
-                    counts=True,
-                )
+        for s in report.sightings:
+            if s.anomalies:
+                yield Finding(name=s.name, count=s.count, anomalies=s.anomalies, levels=(), counts=True)
         return
     # The verdict with the most names has them in the order in which the text shows them.
     widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
@@ -120,3 +114,9 @@ def findings(report: Report | Search, asked: Sequence[Level]) -> Iterator[Findin
             levels=levels,
             counts=any(_counts(level, Outcome.VIOLATED, asked) for level in levels),
         )
+
+
+def examples(report: Report | Search) -> Iterator[Anomaly]:
+    """The counterexamples that a report shows: all of one name, then all of the next."""
+    for finding in findings(report):
+        yield from finding.anomalies

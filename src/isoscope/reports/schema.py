@@ -133,10 +133,10 @@ def _proofs() -> dict[str, Any]:
         "circle": _said(_TEXT, "the steps on one line if they lead back to where they begin"),
         "message": _said(_NAME, "the anomaly in words"),
         "hint": _TEXT,
+        "participants": _said(_list(_ref("participant")), "what each transaction did"),
     }
-    participants = {"participants": _said(_list(_ref("participant")), "what each transaction did")}
     return {
-        "anomaly": _object(anomaly, participants),
+        "anomaly": _object(anomaly),
         "step": _object(step),
         "operation": _object(_OPERATION),
         **_participants(),

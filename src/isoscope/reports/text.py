@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.reports.counterexample import render_counterexample
+from isoscope.reports.results import findings
 from isoscope.reports.terminal import Paint, paragraph
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from isoscope.verdict import Anomaly, Ordered, Search
+    from isoscope.verdict import Ordered, Search
 
 __all__ = ["in_short", "ordered", "render_text"]
 
@@ -192,8 +193,12 @@ def _row(head: str, text: str, width: int, paint: Paint) -> str:
 def _anomalies(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
     """Each name once, with its count and the first of its counterexamples."""
     folder = os.path.split(str(report.history["path"]))[0]
-    for name, count, examples in _examples(report):
-        told = [render_counterexample(a, width=width, colour=paint.colour, folder=folder) for a in examples]
+    for finding in findings(report):
+        name, count = finding.name, finding.count
+        told = [
+            render_counterexample(anomaly, width=width, colour=paint.colour, folder=folder)
+            for anomaly in finding.anomalies
+        ]
         if len(told) > 1:
             told = [f"  {number} of {count:,}:\n{text}" for number, text in enumerate(told, start=1)]
         rest = "\n".join(_rest(name, count - len(told), width))
@@ -206,15 +211,3 @@ def _rest(name: str, more: int, width: int) -> Iterator[str]:
         yield f"  ... and {more:,} more"
     if advice := hint(name):
         yield paragraph(advice, width=width, head="  hint: ", margin=8)
-
-
-def _examples(report: Report | Search) -> Iterator[tuple[str, int, Sequence[Anomaly]]]:
-    if not isinstance(report, Report):
-        yield from ((s.name, s.count, s.anomalies) for s in report.sightings if s.anomalies)
-        return
-    seen: set[str] = set()
-    for verdict in sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts)):
-        for name, count in verdict.anomaly_counts.items():
-            if name not in seen:
-                yield name, count, [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
-        seen |= verdict.anomaly_counts.keys()

@@ -86,10 +86,9 @@ impl<'h> Lookup<'h> {
         })
     }
 
-    /// The first version of a key that a transaction installed.
-    #[must_use]
-    pub fn first_version(&self, transaction: u32, key: u32) -> Option<u32> {
-        self.installed(transaction).filter(|&(_, other, _)| other == key).map(|(.., version)| version).min()
+    /// Versions of a key that a transaction installed.
+    pub fn installed_of(&self, transaction: u32, key: u32) -> impl Iterator<Item = u32> {
+        self.installed(transaction).filter(move |&(_, other, _)| other == key).map(|(.., version)| version)
     }
 
     /// Reads of a key with a known version.

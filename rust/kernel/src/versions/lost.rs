@@ -32,16 +32,18 @@ struct Updater {
 }
 
 /// All lost updates, one for each transaction and key.
+///
+/// Whoever saw what came only after its own version updated something else.
 #[must_use]
 pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
     let (mut found, mut open) = (Vec::new(), Vec::new());
     for &transaction in &small.transactions {
         for (read, key, version) in lookup.observed(transaction) {
-            let Some(own) = lookup.first_version(transaction, key) else { continue };
-            let mut versions = lookup.installed(transaction).filter(|&(_, other, _)| other == key);
-            match versions.find_map(|(.., own)| between(lookup, transaction, key, version, own)) {
-                Some(between) => found.push(Lost { transaction, key, read, between, is_mutual: false }),
-                None => open.push(Updater { version, transaction, key, read, own }),
+            let mut own = lookup.installed_of(transaction, key);
+            if let Some(between) = own.find_map(|own| between(lookup, transaction, key, version, own)) {
+                found.push(Lost { transaction, key, read, between, is_mutual: false });
+            } else if let Some(own) = updated(lookup, transaction, key, version) {
+                open.push(Updater { version, transaction, key, read, own });
             }
         }
     }
@@ -59,6 +61,12 @@ pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
     found.sort_unstable();
     found.dedup_by_key(|lost| (lost.transaction, lost.key));
     found
+}
+
+/// The first own version that may come after the one that was read.
+fn updated(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32) -> Option<u32> {
+    let is_later = |&own: &u32| own != read && !lookup.precedes(key, own, read, Order::Plain);
+    lookup.installed_of(transaction, key).filter(is_later).min()
 }
 
 /// A version of somebody else that is known to lie between the one that was read and the own one.
@@ -89,9 +97,12 @@ pub fn proof(lookup: &Lookup<'_>, lost: Lost) -> Vec<Step> {
     let orders = lookup.orders;
     let is_known = |source| is_believed(source, Order::Plain);
     let version = seen(lookup, transaction, read, key);
-    let missed = lookup.way(key, version, between, is_known).unwrap_or_default();
-    let mut steps = lookup.along(key, &missed, Some((transaction, read)));
-    let own = lookup.installed(transaction).filter(|&(_, other, _)| other == key).map(|(.., own)| own);
+    // What was read and then written may be in no known order: it may contradict itself.
+    let way = |before: u32, after: u32| {
+        let read_then_write = Extra { before, after, source: Source::ReadThenWrite };
+        lookup.way(key, before, after, is_known).unwrap_or_else(|| vec![read_then_write])
+    };
+    let mut steps = lookup.along(key, &way(version, between), Some((transaction, read)));
     let (from, reading) = if is_mutual {
         let other = orders.writers[between as usize];
         let mut reads = lookup.observed(other).filter(|&(.., same)| same == version);
@@ -99,13 +110,10 @@ pub fn proof(lookup: &Lookup<'_>, lost: Lost) -> Vec<Step> {
     } else {
         (between, None)
     };
-    let own: Vec<u32> = own.collect();
-    let back = own.iter().find_map(|&own| lookup.way(key, from, own, is_known)).unwrap_or_else(|| {
-        // A source may say the opposite of what was read and then written.
-        let source = Source::ReadThenWrite;
-        own.first().map(|&after| Extra { before: from, after, source }).into_iter().collect()
-    });
-    steps.extend(lookup.along(key, &back, reading));
+    let mut own = lookup.installed_of(transaction, key);
+    let known = own.find(|&own| lookup.way(key, from, own, is_known).is_some());
+    let own = known.or_else(|| updated(lookup, transaction, key, version));
+    steps.extend(own.into_iter().flat_map(|own| lookup.along(key, &way(from, own), reading)));
     steps
 }
 

@@ -29,7 +29,7 @@ pub mod witness;
 
 use crate::cancel::Cancel;
 use crate::history::{History, Kind};
-use crate::observations::{INITIAL, Observations};
+use crate::observations::{INITIAL, NOBODY, Observations};
 use crate::predicates;
 use completion::Completion;
 use dependencies::{Basis, Dependencies, Order, components};
@@ -253,15 +253,17 @@ impl Judge<'_> {
         }
         for (place, miss) in self.question.predicates.misses.iter().enumerate() {
             named.counts[Name::PredicateReadMiss as usize] += 1;
-            if place < most
-                && let Some(version) = orders.last_version(miss.key)
-            {
+            if place < most {
+                let written = orders.last_version(miss.key).map(|version| version as usize);
                 let step = Step {
-                    before: orders.writers[version as usize],
+                    before: written.map_or(INITIAL, |version| orders.writers[version]),
                     after: miss.reader,
                     relation: Relation::WriteRead,
                     key: miss.key,
-                    operations: vec![miss.operation, orders.operations[version as usize]],
+                    operations: vec![
+                        miss.operation,
+                        written.map_or(NOBODY, |version| orders.operations[version]),
+                    ],
                     source: Source::Nothing,
                 };
                 named.push(Name::PredicateReadMiss, vec![step]);
