@@ -177,12 +177,16 @@ def _own_verdicts(
     history: History, asked: Sequence[Level], method: Method | None, most: int, claims: Sequence[Claim]
 ) -> list[Verdict]:
     """What the checkers say of the levels whose condition they decide, level by level."""
-    own = [
-        verdict
-        for checker in CHECKERS
-        if method in (None, checker.METHOD)
-        for verdict in checker.check(history, levels=asked, most=most, assume=claims)
-    ]
+    chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
+    if {*asked} <= {*timestamps.LEVELS}:
+        # What the clock decides, it decides alone.
+        own = [*timestamps.check(history, levels=asked, most=most)]
+        if all(verdict.outcome is not Outcome.UNKNOWN for verdict in own):
+            return own
+        chosen = [checker for checker in chosen if checker is not timestamps]
+    else:
+        own = []
+    own += (v for checker in chosen for v in checker.check(history, levels=asked, most=most, assume=claims))
     return sorted(own, key=lambda verdict: list(Level).index(verdict.level))
 
 
