@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import token, witness
-from isoscope.history import OperationKind, Status, Timestamp
+from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.verdict import Anomaly, Step, Witness
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class _Contradiction:
         return [self.transaction, *([] if self.other is None else [self.other])]
 
     def _demanded(self) -> object:
-        """What the read should have shown; `UNKNOWN` for an initial value that only reads tell."""
+        """What the read should have shown; `UNKNOWN` for an initial value that may be another."""
         assert self.read is not None
         if isinstance(self.read.value, tuple):
             return tuple(self.expected)
@@ -99,7 +99,8 @@ class _Contradiction:
             return self.against.value
         initial = self.history.initial
         own = (value for key, value in initial.of_key.items() if token(key) == token(self.key))
-        return next(own, initial.value)
+        demanded = next(own, initial.value)
+        return UNKNOWN if initial.replaceable else demanded
 
     def _of_class(self) -> Mapping[str, object]:
         if self.kind == "uncommitted":
@@ -120,10 +121,12 @@ class _Contradiction:
         writer = self._of(self.source)
         if writer.status is Status.ABORTED:
             return "aborted"
-        if self._is_before(writer):
-            return "running"
         installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and o.key == self.key)
-        return "left out" if max(installs, default=0) == self.source.index else "replaced"
+        is_final = max(installs, default=0) == self.source.index
+        # Of those that start and commit all at one time, some come later than others.
+        if self._is_before(writer) or (is_final and writer.status is Status.COMMITTED):
+            return "running"
+        return "left out" if is_final else "replaced"
 
     @property
     def _is_torn(self) -> bool:

@@ -39,14 +39,15 @@ def on_the_clock(step: Step) -> str:
     if earlier != later:
         start = f"{step.before} {_EVENTS[first]} at {_reading(earlier)}"
         return f"{start}, before {step.after} {_EVENTS[second]} at {_reading(later)}"
-    if first == second:
+    if (first, second) == ("commit", "start"):
         return (
-            f"{step.before} and {step.after} both {_EVENTS[first]} at {_reading(earlier)}, "
-            f"{step.before} first by the rule for equal times"
+            f"{step.before} committed at {_reading(earlier)}, when {step.after} started: at one time commits "
+            "come first"
         )
+    events = "both committed" if first == second else "both started and committed"
     return (
-        f"{step.before} {_EVENTS[first]} at {_reading(earlier)}, when {step.after} {_EVENTS[second]}: "
-        "at one time commits come first"
+        f"{step.before} and {step.after} {events} at {_reading(earlier)}, "
+        f"{step.before} first by the rule for equal times"
     )
 
 
