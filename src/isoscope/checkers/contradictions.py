@@ -80,8 +80,7 @@ class _Contradiction:
 
     def _facts(self) -> Mapping[str, object]:
         if self.name == "stale-read":
-            facts = {"class": self.kind, "expected": self._demanded(), "serial": self.is_serial}
-            return {**facts, **self._of_class()}
+            return {"class": self.kind, "serial": self.is_serial, **self._due(), **self._of_class()}
         if self.name in ("not-my-own-write", "not-my-last-write", "non-repeatable-read"):
             assert self.read is not None
             return {"value": self.read.value}
@@ -90,17 +89,17 @@ class _Contradiction:
     def _both(self) -> list[Transaction]:
         return [self.transaction, *([] if self.other is None else [self.other])]
 
-    def _demanded(self) -> object:
-        """What the read should have shown; `UNKNOWN` for an initial value that may be another."""
+    def _due(self) -> Mapping[str, object]:
+        """What the read should have shown; nothing if that is an initial value which may be another."""
         assert self.read is not None
         if isinstance(self.read.value, tuple):
-            return tuple(self.expected)
+            return {"expected": tuple(self.expected)}
         if self.against is not None:
-            return self.against.value
+            return {"expected": self.against.value}
         initial = self.history.initial
         own = (value for key, value in initial.of_key.items() if token(key) == token(self.key))
-        demanded = next(own, initial.value)
-        return UNKNOWN if initial.replaceable else demanded
+        value = next(own, initial.value)
+        return {} if value is UNKNOWN or initial.replaceable else {"expected": value}
 
     def _of_class(self) -> Mapping[str, object]:
         if self.kind == "uncommitted":
@@ -123,7 +122,7 @@ class _Contradiction:
             return "aborted"
         installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and o.key == self.key)
         is_final = max(installs, default=0) == self.source.index
-        # Of those that start and commit all at one time, some come later than others.
+        # Who reads at one instant does not see who commits then and comes later.
         if self._is_before(writer) or (is_final and writer.status is Status.COMMITTED):
             return "running"
         return "left out" if is_final else "replaced"

@@ -17,7 +17,7 @@ from isoscope.explain.phrases import (
     session,
     shown,
 )
-from isoscope.history import UNKNOWN, OperationKind
+from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,9 +44,9 @@ def on_the_clock(step: Step) -> str:
             f"{step.before} committed at {_reading(earlier)}, when {step.after} started: at one time commits "
             "come first"
         )
-    events = "both committed" if first == second else "both started and committed"
+    # A start that is as early as a commit and comes first is that of a transaction at one instant.
     return (
-        f"{step.before} and {step.after} {events} at {_reading(earlier)}, "
+        f"{step.before} and {step.after} both committed at {_reading(earlier)}, "
         f"{step.before} first by the rule for equal times"
     )
 
@@ -68,7 +68,7 @@ def _due(anomaly: Anomaly, *, in_full: bool = False) -> str:
     facts = cast("Mapping[str, Any]", anomaly.facts)
     seen, when = anomaly.witnesses[0], "committed" if facts["serial"] else "started"
     key, time = key_in_words(seen.key), f"when {seen.transaction} {when}"
-    if facts["expected"] is UNKNOWN:
+    if "expected" not in facts:
         return f"{key} still had its initial value {time}"
     writer = _wrote_what_was_due(anomaly) if in_full else None
     by = f", written by {writer.transaction}{at(writer)}," if writer else ""
@@ -87,7 +87,7 @@ def _wrote_what_was_due(anomaly: Anomaly) -> Witness | None:
 
 def _parting(anomaly: Anomaly) -> list[object]:
     """The elements around which a list that was read and the one that was due part."""
-    found, due = anomaly.witnesses[0].value, anomaly.facts["expected"]
+    found, due = anomaly.witnesses[0].value, anomaly.facts.get("expected")
     if not isinstance(found, tuple) or not isinstance(due, tuple):
         return []
     place = _place(found, due)
@@ -141,7 +141,7 @@ _UNFINISHED = {
 
 
 def _never(anomaly: Anomaly) -> str:
-    found, due = anomaly.witnesses[0].value, anomaly.facts["expected"]
+    found, due = anomaly.witnesses[0].value, anomaly.facts.get("expected")
     if not isinstance(found, tuple) or not isinstance(due, tuple):
         return f"Nobody ever wrote {shown(found)} to {key_in_words(anomaly.keys[0])}"
     place = _place(found, due)
