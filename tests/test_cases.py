@@ -9,12 +9,13 @@ import pytest
 
 import isoscope
 from isoscope.anomalies import CATALOGUE, Example
-from isoscope.checkers import version_order
+from isoscope.checkers import timestamps, version_order
 from isoscope.checkers.values import NAMES
 from isoscope.explain import message
 from isoscope.levels import Level, implied
 from isoscope.verdict import Claim, Outcome
 from tests.reference.test_adya_kernel import assert_agreement as assert_agreement_on_versions
+from tests.reference.test_clock_kernel import assert_agreement as assert_agreement_on_the_clock
 from tests.reference.test_predicates import assert_agreement as assert_agreement_on_predicates
 from tests.reference.test_reads import assert_agreement as assert_agreement_on_reads
 from tests.reference.test_weak_kernel import assert_agreement
@@ -28,9 +29,13 @@ CASES = sorted(path for path in FOLDER.glob("*/*") if path.is_file())
 VIOLATED = [path for path in CASES if path.name.startswith("violated-")]
 #: Cases of what values alone show, and of what takes an order of versions.
 OF_VALUES = [path for path in CASES if path.parent.name in NAMES]
-OF_VERSIONS = [path for path in CASES if path.parent.name not in {*NAMES, "predicate-read-miss"}]
+OF_VERSIONS = [
+    path for path in CASES if path.parent.name not in {*NAMES, *timestamps.NAMES, "predicate-read-miss"}
+]
 #: Predicates have a specification of their own.
 OF_PREDICATES = [path for path in CASES if path.parent.name == "predicate-read-miss"]
+#: What contradicts the database's own clock.
+OF_CLOCK = [path for path in CASES if path.parent.name in timestamps.NAMES]
 LEVELS = (Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 
 
@@ -60,6 +65,14 @@ ALSO = {
     "non-repeatable-read/violated-there-and-back.txt": {"non-monotonic-read-cm"},
     "not-my-last-write/allowed-earlier-transaction-of-the-session.txt": {"fractured-read-co"},
     "not-my-own-write/allowed-next-transaction-of-the-session.txt": {"fractured-read-co"},
+    # After its first access of a key, a transaction is held against itself, and not against the clock.
+    "stale-read/allowed-first-of-own-writes.json": {"not-my-last-write"},
+    "stale-read/allowed-lists-own-append-forgotten.json": {"not-my-own-write"},
+    "stale-read/allowed-lists-second-read-grows.json": {"non-repeatable-read"},
+    "stale-read/allowed-own-write-forgotten.json": {"not-my-own-write"},
+    "stale-read/allowed-second-read-differs.json": {"non-repeatable-read"},
+    "stale-read/allowed-two-commits-at-one-time.json": {"write-conflict"},
+    "stale-read/violated-two-commits-at-one-time.json": {"write-conflict"},
     "write-cycle/violated-last-append-unread.edn": {"fractured-read-cm", "non-monotonic-read-cm"},
 }
 #: What is claimed of the versions in the cases of an anomaly.
@@ -90,7 +103,7 @@ def names_in(report: Report) -> set[str]:
 
 
 def test_there_are_cases_for_every_anomaly_that_is_reported() -> None:
-    reported = {*NAMES, *version_order.NAMES}
+    reported = {*NAMES, *version_order.NAMES, *timestamps.NAMES}
     assert {path.parent.name for path in VIOLATED} == {path.parent.name for path in CASES} == reported
     assert {path.parent.name for path in CASES if path not in VIOLATED} == reported
     assert {path.name.split("-")[0] for path in CASES} == {"violated", "allowed"}
@@ -129,6 +142,28 @@ def test_a_case_of_versions_shows_exactly_what_its_name_says(path: Path) -> None
     named = expected - {"no-commit-order", "contradictory-evidence"}
     assert all(outcomes[version_order.NAMES[name]] is Outcome.VIOLATED for name in named)
     assert (Outcome.VIOLATED in outcomes.values()) == bool(expected - {"contradictory-evidence"})
+
+
+@each(OF_CLOCK)
+def test_a_case_of_the_clock_shows_exactly_what_its_name_says(path: Path) -> None:
+    """By snapshots of the clock; a replay in the order of commits is held against its definition alone."""
+    history = isoscope.load(path)
+    for level in timestamps.LEVELS:
+        assert_agreement_on_the_clock(history, level)
+    [verdict] = isoscope.check(history, [Level.CLOCK_SNAPSHOT_ISOLATION], method="timestamps").verdicts
+    expected = expected_names(path)
+    assert set(verdict.anomaly_counts) == expected
+    assert verdict.outcome is (Outcome.VIOLATED if expected else Outcome.HOLDS)
+
+
+@each([path for path in VIOLATED if path in OF_CLOCK])
+def test_every_witness_of_a_case_of_the_clock_can_be_replayed(path: Path) -> None:
+    history = isoscope.load(path)
+    verdicts = timestamps.check(history, levels=timestamps.LEVELS)
+    anomalies = [anomaly for verdict in verdicts for anomaly in verdict.anomalies]
+    assert anomalies
+    for anomaly in anomalies:
+        assert_replayable(history, anomaly)
 
 
 @each(OF_PREDICATES)

@@ -85,6 +85,15 @@ def test_the_specification_agrees_on_the_small_histories_of_the_oracle(path: str
     assert_agreement_on_weak_levels(load(path))
 
 
+@pytest.mark.parametrize("path", [path for path in PATHS if path.startswith("timestamps/")])
+def test_the_clock_says_what_is_known_of_a_history_with_timestamps(path: str) -> None:
+    mine = [row for row in rows() if row["path"] == path]
+    report = isoscope.check(load(path), [row["level"] for row in mine], method="timestamps")
+    assert [str(verdict.outcome) for verdict in report.verdicts] == [row["expected"] for row in mine]
+    assert {str(verdict.method) for verdict in report.verdicts} == {"timestamps"}
+    assert {row["expected"] for row in mine} == {"holds", "violated"}
+
+
 #: What the file of a pattern shows beside it: to the method of version orders it looks like this.
 BESIDE = {
     "g": {"circular-information-flow"},

@@ -6,18 +6,19 @@ clock and the data make together.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import token, witness
-from isoscope.history import UNKNOWN
+from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.verdict import Anomaly, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-    from isoscope.history import History, Timestamp, Transaction
+    from isoscope.history import History, Transaction
 
     #: Number of the name; transaction; other transaction; key; operation; operation that it is held against;
     #: elements of the list that was expected; class and write of what was found.
@@ -29,6 +30,7 @@ __all__ = ["AXIOMS", "CLASSES", "anomaly"]
 
 #: Where what a stale read shows comes from, by the numbers that the native core gives them.
 CLASSES = ("never-written", "older-version", "newer-version", "uncommitted")
+_INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT)
 AXIOMS = {
     "stale-read": "ext",
     "session-order": "session",
@@ -78,7 +80,7 @@ class _Contradiction:
 
     def _facts(self) -> Mapping[str, object]:
         if self.name == "stale-read":
-            return {"class": self.kind, "expected": self._demanded(), "serial": self.is_serial}
+            return {"class": self.kind, "serial": self.is_serial, **self._due(), **self._of_class()}
         if self.name in ("not-my-own-write", "not-my-last-write", "non-repeatable-read"):
             assert self.read is not None
             return {"value": self.read.value}
@@ -87,17 +89,56 @@ class _Contradiction:
     def _both(self) -> list[Transaction]:
         return [self.transaction, *([] if self.other is None else [self.other])]
 
-    def _demanded(self) -> object:
-        """What the read should have shown."""
+    def _due(self) -> Mapping[str, object]:
+        """What the read should have shown; nothing if that is an initial value which may be another."""
         assert self.read is not None
         if isinstance(self.read.value, tuple):
-            return tuple(self.expected)
+            return {"expected": tuple(self.expected)}
         if self.against is not None:
-            return self.against.value
+            return {"expected": self.against.value}
         initial = self.history.initial
         own = (value for key, value in initial.of_key.items() if token(key) == token(self.key))
-        demanded = next(own, initial.value)
-        return None if demanded is UNKNOWN else demanded
+        value = next(own, initial.value)
+        return {} if value is UNKNOWN or initial.replaceable else {"expected": value}
+
+    def _of_class(self) -> Mapping[str, object]:
+        if self.kind == "uncommitted":
+            return {"unfinished": self._unfinished()}
+        shown = self.read.value if self.read else None
+        if self.kind != "never-written" or not isinstance(shown, tuple):
+            return {}
+        pairs = zip_longest(shown, self.expected)
+        return {"value": next(one for one, other in pairs if token(one) != token(other))}
+
+    def _unfinished(self) -> str:
+        """Why what was read is no version that was committed by then."""
+        assert self.source is not None
+        if self.source.transaction == self.transaction.label:
+            return "own"
+        if self._is_torn:
+            return "torn"
+        writer = self._of(self.source)
+        if writer.status is Status.ABORTED:
+            return "aborted"
+        installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and o.key == self.key)
+        is_final = max(installs, default=0) == self.source.index
+        # Who reads at one instant does not see who commits then and comes later.
+        if self._is_before(writer) or (is_final and writer.status is Status.COMMITTED):
+            return "running"
+        return "left out" if is_final else "replaced"
+
+    @property
+    def _is_torn(self) -> bool:
+        """Whether the write is an append that the read lacks, of somebody whose others it shows."""
+        assert self.read is not None
+        assert self.source is not None
+        shown = self.read.value
+        return isinstance(shown, tuple) and token(self.source.value) not in map(token, shown)
+
+    def _is_before(self, writer: Transaction) -> bool:
+        """Whether it read before the writer committed; for a replay that makes a version a newer one."""
+        started, committed = self.transaction.start, writer.commit
+        return not self.is_serial and None not in (started, committed) and committed > started  # type: ignore[operator]
 
     def _steps(self) -> tuple[Step, ...]:
         if self.name == "session-order" and self.other is not None:
@@ -106,7 +147,7 @@ class _Contradiction:
             return ()
         if self.kind == "older-version" and self.against is not None:
             return self._missed(self.read, self.against)
-        if self.source is None or self.source.transaction == self.transaction.label:
+        if self.source is None or self.source.transaction == self.transaction.label or self._is_torn:
             return ()
         return self._too_early(self.read, self.source)
 
@@ -126,12 +167,20 @@ class _Contradiction:
             relation="rw",
             key=self.key,
             witnesses=(read, write, *served),
-            source="timestamps" if served or isinstance(read.value, tuple) else "initial",
+            source=self._ordered_by(writer),
         )
         return self._clock(writer, self.transaction, "commit", self._when), missed
 
+    def _ordered_by(self, writer: Transaction) -> str:
+        """How it is known that what was read is older; of equal commits nothing but a rule says it."""
+        assert self.read is not None
+        if self.source is None and not isinstance(self.read.value, tuple):
+            return "initial"
+        is_tie = self.source is not None and self._of(self.source).commit == writer.commit
+        return "" if is_tie else "timestamps"
+
     def _too_early(self, read: Witness, write: Witness) -> tuple[Step, ...]:
-        """It saw a write of somebody who by the clock had not committed."""
+        """It saw a write of somebody who by the clock had not committed, or never committed that."""
         writer = self._of(write)
         seen = Step(
             before=write.transaction,
@@ -140,11 +189,7 @@ class _Contradiction:
             key=self.key,
             witnesses=(read, write),
         )
-        if writer.commit is None or str(writer.status) == "aborted":
-            return (seen,)
-        if self.is_serial and writer.commit < (self.transaction.commit or writer.commit):
-            return (seen,)
-        if not self.is_serial and self.transaction.start and writer.commit <= self.transaction.start:
+        if self.kind == "uncommitted" and self._unfinished() != "running":
             return (seen,)
         return seen, self._clock(self.transaction, writer, self._when, "commit")
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "abbreviated",
     "act",
+    "around",
     "assignment",
     "at",
     "change",
@@ -89,7 +90,7 @@ def harmless(text: str) -> str:
     return text if text.isprintable() else json.dumps(text)[1:-1]
 
 
-def _around(value: object, elements: Sequence[object]) -> str:
+def around(value: object, elements: Sequence[object]) -> str:
     """A value, of a long list the parts around these elements."""
     if not isinstance(value, tuple) or len(whole(value)) <= _LONGEST:
         return shown(value)
@@ -128,7 +129,7 @@ def assignment(witness: Witness, *elements: object) -> str:
     """`x = 1`; a long list is shown around the elements that matter."""
     if isinstance(witness.value, Range):
         return f"by a predicate {shown(witness.value)}"
-    return f"{key_in_words(witness.key)} = {_around(witness.value, elements)}"
+    return f"{key_in_words(witness.key)} = {around(witness.value, elements)}"
 
 
 def at(witness: Witness) -> str:

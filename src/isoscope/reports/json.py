@@ -82,6 +82,8 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
     return {
         "name": anomaly.name,
         "axiom": str(anomaly.facts.get("axiom", "")),
+        "class": str(anomaly.facts.get("class", "")),
+        "expected": whole(anomaly.facts["expected"]) if "expected" in anomaly.facts else None,
         "transactions": list(anomaly.transactions),
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],

@@ -126,6 +126,8 @@ def _proofs() -> dict[str, Any]:
     anomaly = {
         "name": _ref("anomaly-name"),
         "axiom": _said(_TEXT, "of the database's clock: ext, int, noconflict, session, ...; else empty"),
+        "class": _said(_TEXT, "of a stale read: older-version, newer-version, uncommitted, never-written"),
+        "expected": _said({"type": ["string", "null"]}, "what a stale read should have shown, if known"),
         "transactions": _list(_NAME),
         "keys": _list(_TEXT),
         "steps": _list(_ref("step")),
