@@ -10,6 +10,7 @@ from isoscope.checkers import timestamps
 from isoscope.explain import because, contradiction, message
 from isoscope.history import Initial
 from isoscope.levels import Level
+from isoscope.recorder import Recorder
 from tests.reference.clock_histories import clocked, random_clock_history
 
 SI, SER = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
@@ -266,6 +267,17 @@ def test_of_a_long_list_the_place_where_it_is_wrong_is_shown() -> None:
         "[... 117 118 119 120 121 122 123 ...] when T1 started. "
         "The list never was like that: element 21 is 121 instead of 120."
     )
+
+
+def test_nil_is_an_element_of_a_list_like_any_other() -> None:
+    recorder = Recorder()
+    for start, kind, value in ((1, "append", 1), (3, "read", (1, None))):
+        with recorder.transaction(session=start) as t:
+            t.timestamps(start, start + 1)
+            getattr(t, kind)("x", value)
+    [verdict] = timestamps.check(recorder.history(), levels=[SI])
+    said = "The list never was like that: element 2 is nil where the list should end."
+    assert message(verdict.anomalies[0]).endswith(said)
 
 
 def test_whatever_contradicts_the_clock_can_be_said() -> None:

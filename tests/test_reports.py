@@ -323,7 +323,8 @@ DOCUMENT = {
             "level": str, "outcome": str, "method": str, "reason": str, "anomaly_counts": {...: int},
             "anomalies": [
                 {
-                    "name": str, "transactions": [str], "keys": [str],
+                    "name": str, "axiom": str, "class": str, "expected": type(None),
+                    "transactions": [str], "keys": [str],
                     "steps": [
                         {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
                     ],
@@ -395,6 +396,9 @@ def test_the_json_document_says_what_was_found() -> None:
     found = document(check(ABORTED, LEVELS))
     anomaly = {
         "name": "aborted-read",
+        "axiom": "",
+        "class": "",
+        "expected": None,
         "transactions": ["T2", "T1"],
         "keys": ["x"],
         "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "source": "", "because": BECAUSE}],

@@ -69,7 +69,9 @@ def test_the_checker_counts_exactly_what_the_log_holds(bug: str, isolation: str,
             assert counts(simulation.history, level) == simulation.expected(level)
             found.update(simulation.expected(level))
     assert found, "the fault was never seen"
-    assert found.keys() & {*BUGS[bug].shows}
+    # Replayed in the order of commits, whoever lost an update had read what was overwritten by then.
+    replayed = {"stale-read"} if (bug, isolation) == ("lost-update", "serializable") else set()
+    assert found.keys() <= {*BUGS[bug].shows} | replayed
 
 
 @SHAPES

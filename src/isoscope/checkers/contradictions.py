@@ -107,7 +107,7 @@ class _Contradiction:
         shown = self.read.value if self.read else None
         if self.kind != "never-written" or not isinstance(shown, tuple):
             return {}
-        pairs = zip_longest(shown, self.expected)
+        pairs = zip_longest(shown, self.expected, fillvalue=...)
         return {"value": next(one for one, other in pairs if token(one) != token(other))}
 
     def _unfinished(self) -> str:
@@ -120,7 +120,8 @@ class _Contradiction:
         writer = self._of(self.source)
         if writer.status is Status.ABORTED:
             return "aborted"
-        installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and o.key == self.key)
+        key = token(self.key)
+        installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and token(o.key) == key)
         is_final = max(installs, default=0) == self.source.index
         # Who reads at one instant does not see who commits then and comes later.
         if self._is_before(writer) or (is_final and writer.status is Status.COMMITTED):
