@@ -85,8 +85,20 @@ def test_neither_level_of_the_clock_implies_the_other() -> None:
 
 def test_a_broken_plain_level_breaks_the_one_of_the_clock_with_both_names() -> None:
     history = clocked("a 1-2 aborted: w(x,1)", "b 3-4: r(x,1)")
-    [verdict] = check(history, [SI]).verdicts
+    [verdict, _] = check(history, [SI, "pl-2"]).verdicts
     assert verdict.anomaly_counts == {"aborted-read": 1, "stale-read": 1}
+
+
+def test_levels_of_the_clock_alone_need_nothing_but_the_clock() -> None:
+    history = clocked("a 1-2 aborted: w(x,1)", "b 3-4: r(x,1)")
+    [verdict] = check(history, [SI]).verdicts
+    assert verdict.anomaly_counts == {"stale-read": 1}
+
+
+def test_what_the_clock_leaves_open_others_may_break() -> None:
+    history = clocked("a 1-2: w(x,1)", "b: w(y,1) w(y,2)", "c 3-4: r(y,1)")
+    [verdict] = check(history, [SI]).verdicts
+    assert verdict.anomaly_counts == {"intermediate-read": 1}
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import click
 
 from isoscope import checkers, formats
 from isoscope.activity import activity
+from isoscope.cli import screen
 from isoscope.cli.check import VIOLATED
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.levels import MINIMUM
@@ -58,7 +58,7 @@ def command(
     if as_json:
         click.echo(dumps(comparison.document()))
     else:
-        width = max(60, min(100, shutil.get_terminal_size((100, 24)).columns))
+        width = screen.width()
         click.echo(comparison.render_text(width=width), nl=False)
     return VIOLATED if {*comparison.regressions} & {*(asked or MINIMUM)} else 0
 
