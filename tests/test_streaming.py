@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -98,3 +99,103 @@ def test_both_ways_print_the_same_bytes_on_many_seeds(tmp_path: Path) -> None:
 @given(history=clock_histories())
 def test_both_ways_print_the_same_bytes_of_any_history(history: History, tmp_path: Path) -> None:
     assert_both_formats(history, tmp_path, len(history))
+
+
+FAULTS = ("none", "stale", "own", "overlap", "session", "inverted", "aborted", "thin air")
+
+
+def faulty(fault: str, transactions: int = 400, *, lists: bool = False) -> History:
+    """A serial history in which every fourth transaction shows one fault."""
+    choose = random.Random(1).choice
+    state: dict[str, list[int]] = {key: [] for key in "abcd"}
+    told = []
+    for number in range(transactions):
+        key, other = choose("abcd"), choose("abcd")
+        shown, start, commit, head = list(state[key]), 100 + 10 * number, 105 + 10 * number, ""
+        if number % 4 == 1:
+            start -= {"overlap": 20, "session": 40}.get(fault, 0)
+            commit -= 9 if fault == "inverted" else 0
+            head = "aborted" if fault == "aborted" else ""
+            shown = {"stale": shown[:-1], "thin air": [*shown, 10**6 + number]}.get(fault, shown)
+        value = f"[{';'.join(map(str, shown))}]" if lists else str(shown[-1] if shown else 0)
+        write = f"{'a' if lists else 'w'}({other},{number + 1})"
+        again = f" r({other},{number})" if fault == "own" and number % 4 == 1 and not lists else ""
+        told.append(f"s{number % 3} {start}-{commit} {head}: r({key},{value}) {write}{again}")
+        state[other].append(number + 1)
+    return clocked(*told, initial=Initial())
+
+
+@pytest.mark.parametrize("lists", [False, True], ids=["registers", "lists"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_both_ways_print_the_same_bytes_of_longer_histories(fault: str, lists: bool, tmp_path: Path) -> None:
+    formats.save(faulty(fault, lists=lists), tmp_path / "h.json")
+    with small(FAULTS.index(fault)):
+        text = assert_same(tmp_path / "h.json", None, most=3)
+    assert ("violated" in text) == (fault != "none" and (fault, lists) != ("own", True))
+
+
+@pytest.mark.parametrize("name", ["h.json", "h.jsonl", "h.json.gz", "h.json.zst", "h.parquet"])
+def test_every_kind_of_file_that_has_slices_is_judged(name: str, tmp_path: Path) -> None:
+    formats.save(faulty("stale"), tmp_path / name)
+    with small():
+        assert "stale-read" in assert_same(tmp_path / name, None)
+
+
+def test_a_directory_is_one_history_with_places_in_its_files(tmp_path: Path) -> None:
+    transactions = [*faulty("stale", 40)]
+    for part in range(2):
+        name = tmp_path / f"{part}.json"
+        formats.save(build(transactions[20 * part : 20 * part + 20], initial=Initial()), name)
+    with small():
+        assert "1.json:" in assert_same(tmp_path, None, most=100)
+
+
+def test_repeated_slices_of_one_history_are_an_error_with_its_place(tmp_path: Path) -> None:
+    formats.save(faulty("none", 40), tmp_path / "1.json")
+    formats.save(faulty("none", 40), tmp_path / "2.json")
+    with small(), pytest.raises(ValueError, match=r"2\.json:\d+: the transaction 0 was there before"):
+        checkers.check_slices(formats.slices(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("b 7-9 indeterminate: r(x,1)", "an indeterminate transaction"),
+        ("b: r(x,1)", "a transaction without its timestamps"),
+    ],
+)
+def test_what_only_the_whole_could_tell_is_refused_with_its_place(
+    line: str, problem: str, tmp_path: Path
+) -> None:
+    formats.save(clocked("a 1-2: w(x,1)", line, initial=Initial()), tmp_path / "h.jsonl")
+    with pytest.raises(ValueError, match=rf"h\.jsonl:2: {problem}"):
+        checkers.check_slices(formats.slices(tmp_path / "h.jsonl"))
+
+
+def test_sequence_numbers_that_ascend_are_taken_and_others_refused(tmp_path: Path) -> None:
+    rows = [f'{{"tid":{n},"sid":1,"sno":{n},"sts":{n},"cts":{n},"ops":[]}}' for n in range(3)]
+    path = tmp_path / "h.jsonl"
+    path.write_text("\n".join(rows))
+    assert "holds" in assert_same(path, None)
+    path.write_text("\n".join(rows[::-1]))
+    with pytest.raises(ValueError, match="sequence numbers that are not in order"):
+        checkers.check_slices(formats.slices(path))
+
+
+def test_a_history_without_timestamps_is_as_unknown_as_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "h.json").write_text('{"tid":1,"status":"aborted","ops":[{"t":"w","k":1,"v":1}]}')
+    assert "no timestamps" in assert_same(tmp_path / "h.json", None)
+
+
+def test_nothing_stays_behind_even_if_it_is_interrupted(tmp_path: Path) -> None:
+    history = faulty("none", 40)
+
+    def interrupted() -> Iterator[History]:
+        yield history
+        raise KeyboardInterrupt
+
+    with mock.patch.object(tempfile, "tempdir", str(tmp_path)), small(1):
+        checkers.check_slices([history])
+        with pytest.raises(KeyboardInterrupt):
+            checkers.check_slices(interrupted())
+    assert not [*tmp_path.iterdir()]

@@ -133,9 +133,15 @@ impl ClockTrial {
         self.trial.ask()
     }
 
-    /// What `judge_clock` gives; raises ValueError if two transactions have the same id.
+    /// (id, line, line of the one before it) of a transaction whose id was there already.
+    #[getter]
+    fn repeated(&self) -> Option<(&str, u32, u32)> {
+        self.trial.repeated().map(|repeated| (repeated.id.as_str(), repeated.line, repeated.earlier))
+    }
+
+    /// What `judge_clock` gives.
     fn judged<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let judgement = self.trial.judgement().map_err(PyValueError::new_err)?;
+        let judgement = self.trial.judgement();
         let facts = self.trial.facts();
         rows(py, &judgement, facts.values(), |key| facts.key(key))
     }

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import ClockIntake, ClockTrial, RunMerge
@@ -47,6 +48,7 @@ class Streamed:
     last: History
     sizes: Mapping[str, int]
     evidence: tuple[EvidenceKind, ...]
+    seconds: Mapping[str, float]
 
 
 def judge(slices: Iterable[History], *, levels: Sequence[Level], most: int = 10) -> Streamed:
@@ -54,18 +56,46 @@ def judge(slices: Iterable[History], *, levels: Sequence[Level], most: int = 10)
 
     Raises ValueError for a history that only the whole could tell about, and OSError if the disk is full.
     """
+    asked, times = concerned(levels), _Times()
     with TemporaryDirectory(prefix="isoscope-", ignore_cleanup_errors=True) as folder:
         runs = _Runs(Path(folder))
-        asked = concerned(levels)
-        facts, last = _take(slices, runs, asked, most)
+        facts, last = _take(times.spent_on("load", slices), runs, asked, most)
+        times.end("sort")
         evidence = tuple(kind for kind, is_there in zip(EvidenceKind, facts.present, strict=True) if is_there)
         if EvidenceKind.TIMESTAMPS in evidence:
-            judged = {level: _Trial(facts, runs, level, most).judged() for level in asked}
+            judged = {level: _Trial(facts, runs, level, most).judged(last) for level in asked}
             verdicts = tuple(_verdicts(slices, facts, judged))
         else:
             verdicts = tuple(silent(level) for level in asked if level in levels)
     names = ("sessions", "transactions", "operations", "keys", *map(str, STATUSES))
-    return Streamed(verdicts, last, dict(zip(names, facts.sizes, strict=True)), evidence)
+    sizes = dict(zip(names, facts.sizes, strict=True))
+    times.end("check")
+    return Streamed(verdicts, last, sizes, evidence, times.seconds)
+
+
+class _Times:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._started = perf_counter()
+
+    def spent_on(self, stage: str, slices: Iterable[History]) -> Iterator[History]:
+        """The same slices; the time until each comes is that of the stage."""
+        self.seconds[stage] = 0.0
+        before = perf_counter()
+        for history in slices:
+            waited = perf_counter() - before
+            self.seconds[stage] += waited
+            self._started += waited
+            yield history
+            before = perf_counter()
+
+    def end(self, stage: str) -> None:
+        """What was spent since the stage before, and not on others."""
+        now = perf_counter()
+        self.seconds[stage] = now - self._started
+        self._started = now
 
 
 def _take(
@@ -78,7 +108,7 @@ def _take(
         if refusal := intake.take(last.columns):
             line, found = refusal
             where = f"{last.source.place(line)}: " if line else f"{last.source.path}: "
-            raise ValueError(f"{where}{found}, which only a history in memory can have")
+            raise ValueError(f"{where}{found}, which only a history in memory may have")
         if run := intake.run(_RUN):
             runs.add(run)
     if run := intake.run(1):
@@ -163,8 +193,13 @@ class _Trial:
         self._runs = runs
         self._spilled = runs.new()
 
-    def judged(self) -> Judged:
+    def judged(self, history: History) -> Judged:
+        """What was found; `history` knows the places of its lines."""
         self._replay()
+        if repeated := self._trial.repeated:
+            name, line, earlier = repeated
+            where = history.source.place(line)
+            raise ValueError(f"{where}: the transaction {name} was there before, on line {earlier}")
         for spilled in self._chunks():
             self._trial.suspect(spilled)
             self._pass()

@@ -56,8 +56,8 @@ struct Origin {
     open: u32,
 }
 
-/// Looks for the writers of everything that stale reads show, whatever the order in which writes come; but
-/// who commits before a reader must not come after it.
+/// Looks for the writers of everything that stale reads show. Writes may come in any order if the ranks of the
+/// readers are known before; otherwise in the order of commits, with each reader's own among them.
 pub struct Origins {
     isolation: Isolation,
     all: Vec<Origin>,

@@ -212,8 +212,8 @@ impl Intake {
         let numbers = (self.facts.sizes[1] as u32, self.facts.sizes[2] as u32);
         if is_counted {
             self.judge_times(session, numbers.0, times);
-            let here = history.session_ids[columns.sessions[transaction] as usize];
-            session_key(&mut self.scratch.session, &history.values, here, id);
+            let named = history.session_ids[columns.sessions[transaction] as usize];
+            session_key(&mut self.scratch.session, &history.values, named, id);
             self.events(encoder, transaction, numbers, times);
         } else {
             encoder.payload(&mut self.scratch.payload, transaction, numbers, false, Extent::Writes);
@@ -298,3 +298,6 @@ impl Intake {
 
 /// The names of what timestamps show by themselves.
 const OF_TIMES: [Name; 2] = [Name::TimestampInversion, Name::SessionOrder];
+
+#[cfg(test)]
+mod tests;

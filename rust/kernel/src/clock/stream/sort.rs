@@ -22,7 +22,8 @@ pub struct Entry<'b> {
 #[derive(Debug, Default)]
 pub struct Run {
     bytes: Vec<u8>,
-    starts: Vec<u32>,
+    /// The first bytes of each key, which mostly decide, and where its entry stands.
+    starts: Vec<(u128, u32)>,
 }
 
 impl Run {
@@ -31,7 +32,7 @@ impl Run {
     /// # Panics
     /// If the key has more than 64 KiB: no text of a history that is a name has.
     pub fn push(&mut self, key: &[u8], payload: &[u8]) {
-        self.starts.push(self.bytes.len() as u32);
+        self.starts.push((beginning(key), self.bytes.len() as u32));
         let length = (KEY_LENGTH + key.len() + payload.len()) as u32;
         self.bytes.extend_from_slice(&length.to_le_bytes());
         let key_length = u16::try_from(key.len()).expect("a key of at most 64 KiB");
@@ -55,9 +56,11 @@ impl Run {
     /// The run in order; another one begins.
     pub fn take(&mut self) -> Vec<u8> {
         let Self { bytes, starts } = self;
-        starts.par_sort_unstable_by_key(|&start| key_at(bytes, start as usize));
+        starts.par_sort_unstable_by(|&(one, at), &(other, place)| {
+            one.cmp(&other).then_with(|| key_at(bytes, at as usize).cmp(key_at(bytes, place as usize)))
+        });
         let mut sorted = Vec::with_capacity(bytes.len());
-        for &start in starts.iter() {
+        for &(_, start) in starts.iter() {
             let start = start as usize;
             sorted.extend_from_slice(&bytes[start..start + size_at(bytes, start)]);
         }
@@ -65,6 +68,14 @@ impl Run {
         bytes.clear();
         sorted
     }
+}
+
+/// The first bytes of a key as a number that compares like them; a shorter key ends with zeros.
+fn beginning(key: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    let length = key.len().min(bytes.len());
+    bytes[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(bytes)
 }
 
 fn size_at(bytes: &[u8], start: usize) -> usize {

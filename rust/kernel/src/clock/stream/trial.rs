@@ -34,8 +34,18 @@ pub struct Trial {
     wrong: u64,
     spilled: Vec<u8>,
     learned: Learned,
-    repeated: Option<String>,
-    id: (Vec<u8>, u64),
+    repeated: Option<Repeated>,
+    /// The id that came last, and its line.
+    id: (Vec<u8>, u32),
+}
+
+/// Two transactions with the same id, and the lines on which they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Repeated {
+    pub id: String,
+    pub line: u32,
+    pub earlier: u32,
 }
 
 /// What is looked for.
@@ -167,14 +177,14 @@ impl Trial {
         asks
     }
 
-    /// Everything found; an error if two transactions have the same id.
-    ///
-    /// # Errors
-    /// Says which.
-    pub fn judgement(&mut self) -> Result<Judgement, String> {
-        if let Some(repeated) = self.repeated.take() {
-            return Err(repeated);
-        }
+    /// Two transactions with the same id, once the replay is over.
+    #[must_use]
+    pub fn repeated(&self) -> Option<&Repeated> {
+        self.repeated.as_ref()
+    }
+
+    /// Everything found.
+    pub fn judgement(&mut self) -> Judgement {
         let mut judgement = std::mem::take(&mut self.judgement);
         judgement.ties = self.ties.count;
         judgement.counts[Name::StaleRead as usize] = self.wrong;
@@ -188,7 +198,7 @@ impl Trial {
             self.of_times(&mut judgement);
         }
         self.facts.shapes.report(&mut judgement);
-        Ok(judgement)
+        judgement
     }
 
     fn of_times(&self, judgement: &mut Judgement) {
@@ -243,11 +253,9 @@ impl Trial {
 
     fn see_id(&mut self, entry: &Entry<'_>) {
         let (id, _) = record::split_id(entry.key);
-        let line = record::Rest(entry.payload).number();
+        let line = record::Rest(entry.payload).number() as u32;
         if self.id.0 == id && self.repeated.is_none() {
-            let (name, earlier) = (record::show_id(id), self.id.1);
-            self.repeated =
-                Some(format!("line {line}: the transaction {name} is there already, on line {earlier}"));
+            self.repeated = Some(Repeated { id: record::show_id(id), line, earlier: self.id.1 });
         }
         self.id.0.clear();
         self.id.0.extend_from_slice(id);
