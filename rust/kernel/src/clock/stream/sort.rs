@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn runs_of_any_size_read_in_blocks_of_any_size_merge_to_the_same_order() {
         let keys: Vec<Vec<u8>> =
-            (0..50u8).map(|number| vec![number * 37 % 251; 1 + number as usize % 3]).collect();
+            (0..50).map(|number| vec![(number * 37 % 251) as u8; 1 + number % 3]).collect();
         let mut expected = keys.clone();
         expected.sort();
         for (most, size) in [(1, 1), (7, 5), (100, 1000)] {
