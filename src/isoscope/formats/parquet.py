@@ -38,6 +38,8 @@ _SIZES = {"i": 4, "q": 8}
 # Rows of a group in the file, and rows read at a time: few enough that memory is used again at once.
 _GROUP = 1 << 20
 _BATCH = 1 << 15
+# Bytes of a column that are read at a time where memory matters more than time.
+_BUFFER = 1 << 18
 
 
 def _sniff(head: bytes) -> bool:
@@ -58,7 +60,7 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
 
 def _read_file(reader: TableReader, file: File, source: Source) -> _InitialEdn:
     """Adds the rows of the file to `reader`; its initial values."""
-    with _opened(file, source) as (initial, batches):
+    with _opened(file, source, pre_buffer=True) as (initial, batches):
         for batch in batches:
             reader.add(batch.num_rows, *_columns(batch))
         return initial
@@ -71,7 +73,7 @@ def _slices(source: Input, *, initial: Initial | None = None) -> Iterator[Histor
         path=source.path, format="parquet", files=() if file.path == source.path else ((1, file.path),)
     )
     reader, latest = TableReader(), None
-    with _opened(file, said) as (header, batches):
+    with _opened(file, said, pre_buffer=False, buffer_size=_BUFFER) as (header, batches):
         for batch in batches:
             _refuse_prefixes(file, batch)
             rest, latest = _rows_of(batch, latest), _transaction(batch, batch.num_rows - 1)
@@ -115,7 +117,7 @@ def _transaction(batch: pa.RecordBatch, row: int) -> tuple[object, object]:
 
 
 @contextmanager
-def _opened(file: File, source: Source) -> Iterator[tuple[_InitialEdn, Iterator[pa.RecordBatch]]]:
+def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[_InitialEdn, Iterator[pa.RecordBatch]]]:
     """The initial values in a file, and its rows; what is wrong with it becomes an error for the user."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -125,7 +127,7 @@ def _opened(file: File, source: Source) -> Iterator[tuple[_InitialEdn, Iterator[
         schema = pq.read_schema(target)
         initial = _initial(file, schema.metadata or {})
         texts = [name for name in schema.names if name in table_columns()[1]]
-        with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
+        with pq.ParquetFile(target, read_dictionary=texts, **how) as table:
             batches = table.iter_batches(_BATCH, columns=_known(schema.names), use_threads=False)
             yield initial, _ahead(batches)
     except ParseError as error:

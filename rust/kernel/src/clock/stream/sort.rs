@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 const LENGTH: usize = 4;
-const KEY_LENGTH: usize = 2;
+const KEY_LENGTH: usize = 4;
 const HEAD: usize = LENGTH + KEY_LENGTH;
 
 /// A key and what belongs to it.
@@ -28,15 +28,11 @@ pub struct Run {
 
 impl Run {
     /// Adds an entry.
-    ///
-    /// # Panics
-    /// If the key has more than 64 KiB: no text of a history that is a name has.
     pub fn push(&mut self, key: &[u8], payload: &[u8]) {
         self.starts.push((beginning(key), self.bytes.len() as u32));
         let length = (KEY_LENGTH + key.len() + payload.len()) as u32;
         self.bytes.extend_from_slice(&length.to_le_bytes());
-        let key_length = u16::try_from(key.len()).expect("a key of at most 64 KiB");
-        self.bytes.extend_from_slice(&key_length.to_le_bytes());
+        self.bytes.extend_from_slice(&(key.len() as u32).to_le_bytes());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(payload);
     }
@@ -88,7 +84,7 @@ fn key_at(bytes: &[u8], start: usize) -> &[u8] {
 }
 
 fn entry_at(bytes: &[u8], start: usize) -> Entry<'_> {
-    let key = bytes[start + LENGTH..start + HEAD].try_into().map_or(0, u16::from_le_bytes) as usize;
+    let key = bytes[start + LENGTH..start + HEAD].try_into().map_or(0, u32::from_le_bytes) as usize;
     let (from, to) = (start + HEAD, start + size_at(bytes, start));
     Entry { key: &bytes[from..from + key], payload: &bytes[from + key..to] }
 }
