@@ -54,6 +54,8 @@ APART = {
         "witnesses",
         "participants",
         "contradictions",
+        "clock",
+        "excerpt",
     },
 }
 

@@ -2,8 +2,10 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
+use crate::scalar;
 use isoscope_kernel::clock::{self, Finding, Isolation, Judgement, NOTHING};
 use isoscope_kernel::history::NO_KEY;
+use isoscope_kernel::value::{Value, Values};
 use pyo3::prelude::*;
 
 /// Holds a history against the database's own clock: snapshot isolation, or serializability.
@@ -24,40 +26,26 @@ pub fn judge_clock<'py>(
     if isolation == Isolation::Snapshot {
         columns.tied().get_or_init(|| judgement.ties);
     }
-    let findings: PyResult<Vec<_>> =
-        judgement.findings.iter().map(|finding| row(py, columns, finding)).collect();
-    let aside = aside(py, columns, &judgement)?;
-    Ok((judgement.counts.to_vec(), findings?, judgement.ties, aside).into_pyobject(py)?.into_any())
+    let history = columns.history();
+    rows(py, &judgement, &history.values, |key| history.keys[key as usize])
 }
 
-fn row<'py>(py: Python<'py>, columns: &Columns, finding: &Finding) -> PyResult<Bound<'py, PyAny>> {
-    let some = |number: u32| (number != NOTHING).then_some(number);
-    let class = finding.class.map(|(class, write)| (class as u8, some(write)));
-    let row = (
-        finding.name as u8,
-        finding.transaction,
-        some(finding.other),
-        key(py, columns, finding.key)?,
-        some(finding.operation),
-        some(finding.against),
-        columns.scalars(py, &finding.expected)?,
-        class,
-    );
-    Ok(row.into_pyobject(py)?.into_any())
-}
-
-fn key<'py>(py: Python<'py>, columns: &Columns, key: u32) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if key == NO_KEY {
-        return Ok(None);
+/// What was found and what was not judged, as Python sees it.
+pub fn rows<'py>(
+    py: Python<'py>,
+    judgement: &Judgement,
+    values: &Values,
+    key: impl Fn(u32) -> Value,
+) -> PyResult<Bound<'py, PyAny>> {
+    let scalar = |value: Value| scalar::to_python(py, values, value);
+    let keys =
+        |keys: &[u32]| -> PyResult<Vec<_>> { keys.iter().map(|&number| scalar(key(number))).collect() };
+    let mut findings = Vec::new();
+    for finding in &judgement.findings {
+        let key = (finding.key != NO_KEY).then(|| scalar(key(finding.key))).transpose()?;
+        let expected: PyResult<Vec<_>> = finding.expected.iter().map(|&value| scalar(value)).collect();
+        findings.push(row(py, finding, key, expected?)?);
     }
-    columns.scalar(py, columns.history().keys[key as usize]).map(Some)
-}
-
-fn aside<'py>(py: Python<'py>, columns: &Columns, judgement: &Judgement) -> PyResult<Bound<'py, PyAny>> {
-    let keys = |keys: &[u32]| {
-        let values: Vec<_> = keys.iter().map(|&key| columns.history().keys[key as usize]).collect();
-        columns.scalars(py, &values)
-    };
     let aside = (
         judgement.untimed,
         judgement.untimed_keys,
@@ -65,5 +53,26 @@ fn aside<'py>(py: Python<'py>, columns: &Columns, judgement: &Judgement) -> PyRe
         keys(&judgement.mixed_keys)?,
         judgement.range_reads,
     );
-    Ok(aside.into_pyobject(py)?.into_any())
+    Ok((judgement.counts.to_vec(), findings, judgement.ties, aside).into_pyobject(py)?.into_any())
+}
+
+fn row<'py>(
+    py: Python<'py>,
+    finding: &Finding,
+    key: Option<Bound<'py, PyAny>>,
+    expected: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let some = |number: u32| (number != NOTHING).then_some(number);
+    let class = finding.class.map(|(class, write)| (class as u8, some(write)));
+    let row = (
+        finding.name as u8,
+        finding.transaction,
+        some(finding.other),
+        key,
+        some(finding.operation),
+        some(finding.against),
+        expected,
+        class,
+    );
+    Ok(row.into_pyobject(py)?.into_any())
 }

@@ -212,6 +212,12 @@ impl Columns {
         Ok(before.count())
     }
 
+    /// The number of the first operation of a transaction, or of the one after it if it has none.
+    fn first_operation(&self, transaction: usize) -> PyResult<u32> {
+        self.check(transaction)?;
+        Ok(self.0.operation_offsets[transaction])
+    }
+
     /// The number of the transaction that an operation belongs to, and its place there.
     fn locate(&self, operation: u32) -> PyResult<(usize, usize)> {
         if operation as usize >= self.0.operation_count() {

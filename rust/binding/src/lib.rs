@@ -12,6 +12,7 @@ mod predicates;
 mod read;
 mod scalar;
 mod simulate;
+mod stream;
 mod tables;
 mod versions;
 
@@ -55,6 +56,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
+    module.add_class::<stream::ClockIntake>()?;
+    module.add_class::<stream::ClockFacts>()?;
+    module.add_class::<stream::ClockTrial>()?;
+    module.add_class::<stream::RunMerge>()?;
     module.add_function(wrap_pyfunction!(part::part, module)?)?;
     module.add_function(wrap_pyfunction!(part::servers, module)?)?;
     module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;

@@ -162,6 +162,21 @@ impl Reader {
         py.detach(|| attach_log(jepsen, &bytes)).map_err(parse_error)
     }
 
+    /// The transactions so far as a history of their own, if there are any; only the format `aion` has this.
+    #[pyo3(signature = (initial = None))]
+    fn drain(&mut self, py: Python<'_>, initial: Option<InitialRow<'_>>) -> PyResult<Option<Columns>> {
+        let Format::Aion(reader) = self.format()? else {
+            return Err(PyValueError::new_err("this format has no slices"));
+        };
+        let Some(mut history) = py.detach(|| reader.format().drain()).map_err(parse_error)? else {
+            return Ok(None);
+        };
+        if let Some(row) = initial {
+            replace_initial(&mut history, &row)?;
+        }
+        Ok(Some(Columns::new(history)))
+    }
+
     /// The history; `initial` (value of all keys, [(key, value)]) replaces what the format stands for.
     #[pyo3(signature = (initial = None))]
     fn finish(&mut self, py: Python<'_>, initial: Option<InitialRow<'_>>) -> PyResult<Columns> {

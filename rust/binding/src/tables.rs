@@ -106,6 +106,13 @@ impl TableReader {
         Ok(())
     }
 
+    /// The rows so far as a history of their own; what comes next is of other transactions, and needs its
+    /// initial values again.
+    fn drain(&mut self, py: Python<'_>) -> PyResult<Columns> {
+        let reader = self.reader()?;
+        py.detach(|| reader.drain()).map(Columns::new).map_err(parse_error)
+    }
+
     /// The history of all rows.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Columns> {
         let reader = self.reader.take().ok_or_else(finished)?;

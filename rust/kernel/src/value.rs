@@ -59,6 +59,12 @@ impl Value {
     pub const fn word(self) -> u64 {
         self.0
     }
+
+    /// The value of a word.
+    #[must_use]
+    pub(crate) const fn from_word(word: u64) -> Self {
+        Self(word)
+    }
 }
 
 /// What an interned scalar is.

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers import timestamps, values, version_order
+from isoscope.checkers import streaming, timestamps, values, version_order
 from isoscope.history import UNKNOWN, EvidenceKind
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Anomaly, Ordered
 
-__all__ = ["CHECKERS", "Report", "Search", "check", "default_levels", "search", "select"]
+__all__ = ["CHECKERS", "Report", "Search", "check", "check_slices", "default_levels", "search", "select"]
 
 CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
@@ -62,9 +62,33 @@ def check(
     return Report(
         history=summary(history),
         verdicts=verdicts,
-        assumptions=_assumptions(history, claims),
+        assumptions=_assumptions(history, claims, history.columns.ties),
         version_order=_version_order(history, asked, only, claims),
         seconds={"check": perf_counter() - started},
+    )
+
+
+def check_slices(
+    slices: Iterable[History], levels: Iterable[Level | str] | None = None, *, max_anomalies: int = 10
+) -> Report:
+    """What `check` with the method of timestamps says of a history that does not fit into memory.
+
+    The slices, each of whole transactions, are iterated twice. Raises ValueError for a history that cannot be
+    judged slice by slice, and OSError if the disk is full.
+    """
+    meant = _by_clock(levels)
+    streamed = streaming.judge(slices, levels=list(meant.values()), most=max_anomalies)
+    verdicts = tuple(
+        replace(
+            _settle(looked_at, streamed.verdicts, timestamps.METHOD, frozenset(), max_anomalies), level=level
+        )
+        for level, looked_at in meant.items()
+    )
+    return Report(
+        history=_summary(streamed.last, streamed.sizes, streamed.evidence),
+        verdicts=verdicts,
+        assumptions=_assumptions(streamed.last, (), streamed.ties),
+        seconds=streamed.seconds,
     )
 
 
@@ -92,7 +116,7 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     return Search(
         history=summary(history),
         sightings=tuple(found[name] for name in chosen),
-        assumptions=_assumptions(history, claims),
+        assumptions=_assumptions(history, claims, history.columns.ties),
         seconds={"check": perf_counter() - started},
     )
 
@@ -142,13 +166,18 @@ def default_levels(history: History) -> tuple[Level, ...]:
 
 def summary(history: History) -> Mapping[str, object]:
     """What the JSON document says of a history."""
-    counts = history.counts
+    return _summary(history, history.counts, history.evidence.present)
+
+
+def _summary(
+    history: History, counts: Mapping[str, int], present: Iterable[EvidenceKind]
+) -> Mapping[str, object]:
+    names = ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate")
     return {
         "path": history.source.path,
         "format": history.source.format,
-        **{name: counts[name] for name in ("sessions", "transactions", "operations", "keys")},
-        **{name: counts[name] for name in ("aborted", "indeterminate")},
-        "evidence": [str(kind) for kind in history.evidence.present],
+        **{name: counts[name] for name in names},
+        "evidence": [str(kind) for kind in present],
     }
 
 
@@ -166,11 +195,15 @@ def _meant(
 
     By timestamps alone, that is the one of the database's clock, and by default nothing else is looked at.
     """
-    by_clock = method is timestamps.METHOD
-    if levels is not None:
-        asked = [lattice.parse(str(level)) for level in levels]
-        return {level: timestamps.ASKED_AS.get(level, level) if by_clock else level for level in asked}
-    return {level: level for level in (timestamps.LEVELS if by_clock else default_levels(history))}
+    if method is timestamps.METHOD:
+        return _by_clock(levels)
+    asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
+    return {level: level for level in asked}
+
+
+def _by_clock(levels: Iterable[Level | str] | None) -> dict[Level, Level]:
+    asked = timestamps.LEVELS if levels is None else [lattice.parse(str(level)) for level in levels]
+    return {level: timestamps.ASKED_AS.get(level, level) for level in asked}
 
 
 def _own_verdicts(
@@ -286,7 +319,7 @@ def _shown(verdicts: Sequence[Verdict]) -> dict[str, list[Anomaly]]:
     return found
 
 
-def _assumptions(history: History, claims: Sequence[Claim]) -> tuple[str, ...]:
+def _assumptions(history: History, claims: Sequence[Claim], ties: int | None) -> tuple[str, ...]:
     """What the verdicts rest on beside the recorded operations."""
     initial = history.initial
     if initial.value is UNKNOWN:
@@ -298,7 +331,7 @@ def _assumptions(history: History, claims: Sequence[Claim]) -> tuple[str, ...]:
         said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
     if history.source.log:
         said.append(f"{history.source.log} is its write-ahead log")
-    if ties := history.columns.ties:
+    if ties:
         several = "1 timestamp belongs" if ties == 1 else f"{ties:,} timestamps belong"
         said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
     said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]

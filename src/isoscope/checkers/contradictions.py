@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-    from isoscope.history import History, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Timestamp, Transaction
 
     #: Number of the name; transaction; other transaction; key; operation; operation that it is held against;
     #: elements of the list that was expected; class and write of what was found.
@@ -42,7 +43,7 @@ AXIOMS = {
 }
 
 
-def anomaly(history: History, name: str, finding: Finding, *, is_serial: bool) -> Anomaly:
+def anomaly(history: Recorded, name: str, finding: Finding, *, is_serial: bool) -> Anomaly:
     """A finding of the native core as data for reports."""
     return _Contradiction(history, name, finding, is_serial=is_serial).anomaly()
 
@@ -50,7 +51,7 @@ def anomaly(history: History, name: str, finding: Finding, *, is_serial: bool) -
 class _Contradiction:
     """One finding of the native core."""
 
-    def __init__(self, history: History, name: str, finding: Finding, *, is_serial: bool) -> None:
+    def __init__(self, history: Recorded, name: str, finding: Finding, *, is_serial: bool) -> None:
         _, number, other, self.key, operation, against, self.expected, found = finding
         self.history = history
         self.name = name

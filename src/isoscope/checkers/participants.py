@@ -11,7 +11,8 @@ from isoscope.verdict import Anomaly, Participant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from isoscope.history import History, Interval, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Interval, Transaction
     from isoscope.verdict import Step, Witness
 
 __all__ = ["named_by", "with_participants"]
@@ -20,7 +21,7 @@ __all__ = ["named_by", "with_participants"]
 _FEW = 6
 
 
-def named_by(history: History, rows: Iterable[Sequence[object]], *operations: int) -> Iterator[int]:
+def named_by(history: Recorded, rows: Iterable[Sequence[object]], *operations: int) -> Iterator[int]:
     """The numbers of all transactions that step rows of the native core, and these operations, speak of."""
     found = list(operations)
     for before, after, _, _, witnesses, *_ in rows:
@@ -29,14 +30,14 @@ def named_by(history: History, rows: Iterable[Sequence[object]], *operations: in
     yield from (history.columns.locate(operation)[0] for operation in found)
 
 
-def with_participants(history: History, anomaly: Anomaly, numbers: Iterable[int]) -> Anomaly:
+def with_participants(history: Recorded, anomaly: Anomaly, numbers: Iterable[int]) -> Anomaly:
     """The anomaly with an account of its transactions, which are among those of `numbers`."""
     known = {t.label: t for t in map(history.transaction, sorted(set(numbers), reverse=True))}
     accounts = (_account(history, anomaly, known[label]) for label in anomaly.transactions)
     return replace(anomaly, participants=tuple(accounts))
 
 
-def _account(history: History, anomaly: Anomaly, transaction: Transaction) -> Participant:
+def _account(history: Recorded, anomaly: Anomaly, transaction: Transaction) -> Participant:
     label = transaction.label
     matters = {w.index for w in _witnesses(anomaly) if w.transaction == label}
     kept = _kept(transaction, matters, {token(key) for key in anomaly.keys})

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from isoscope.history import OperationKind
 from isoscope.verdict import Witness
 
 if TYPE_CHECKING:
-    from isoscope.history import History, Operation, Transaction
+    from isoscope.history import Initial, Operation, Source, Transaction
 
-__all__ = ["installs", "same", "token", "witness", "witness_at", "witness_of"]
+__all__ = ["Recorded", "installs", "same", "token", "witness", "witness_at", "witness_of"]
 
 _INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
 
 
-def witness(history: History, operation: int) -> Witness:
+class _Places(Protocol):
+    """Where operations and transactions stand."""
+
+    def locate(self, operation: int, /) -> tuple[int, int]: ...
+    def place_in_session(self, transaction: int, /) -> int: ...
+
+
+class Recorded(Protocol):
+    """A history, or as much of one as anomalies are made of."""
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from."""
+        ...
+
+    @property
+    def initial(self) -> Initial:
+        """What keys hold before the first write."""
+        ...
+
+    @property
+    def columns(self) -> _Places:
+        """Where operations and transactions stand."""
+        ...
+
+    def transaction(self, number: int) -> Transaction:
+        """The transaction with this number."""
+        ...
+
+
+def witness(history: Recorded, operation: int) -> Witness:
     """The operation with this number."""
     number, place = history.columns.locate(operation)
     return witness_at(history, history.transaction(number), place)
 
 
-def witness_of(history: History, transaction: Transaction, operation: Operation) -> Witness:
+def witness_of(history: Recorded, transaction: Transaction, operation: Operation) -> Witness:
     """An operation of a transaction."""
     places = (place for place, other in enumerate(transaction.operations) if other is operation)
     return witness_at(history, transaction, next(places))
 
 
-def witness_at(history: History, transaction: Transaction, place: int) -> Witness:
+def witness_at(history: Recorded, transaction: Transaction, place: int) -> Witness:
     """The operation at this place of a transaction."""
     operation = transaction.operations[place]
     return Witness(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--anomaly", "anomalies", multiple=True, metavar="NAME",
               help="Look only for this anomaly (aborted-read, tap-k, ...); may be repeated.")  # fmt: skip
 @click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
+@click.option("--streaming", is_flag=True,
+              help="Sort on a disk what does not fit into memory (--method timestamps).")  # fmt: skip
 @click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("the histories")
@@ -54,6 +57,7 @@ def command(
     names: tuple[str, ...],
     anomalies: tuple[str, ...],
     method: str | None,
+    streaming: bool,
     assume: tuple[str, ...],
     format_: str | None,
     initial: Initial | None,
@@ -93,6 +97,7 @@ def command(
         isoscope check run.edn.gz --level read-atomic --json
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
+        isoscope check history.json --method timestamps --streaming
         isoscope check history.txt --report report.html
         isoscope check history.txt --junit report.xml --step-summary
         isoscope check history.txt --svg pictures
@@ -100,7 +105,9 @@ def command(
     asked = parse_levels(names)
     question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
     question.refuse_nonsense()
-    read = _Reading(question, format_, initial)
+    read = (_Streaming if streaming else _Reading)(question, format_, initial)
+    if streaming:
+        _refuse_streaming(question)
     paths = list(_each(histories) if summarise else histories)
     outputs = Outputs(
         report=report,
@@ -178,6 +185,34 @@ class _Reading:
         loaded = perf_counter() - started
         report = asked.of(history)
         return replace(report, seconds={"load": loaded, **(report.seconds or {})})
+
+
+@dataclass(frozen=True, slots=True)
+class _Streaming(_Reading):
+    """The same for a history that does not fit into memory."""
+
+    def report(self, path: str) -> Report:
+        asked = self.question
+        slices = formats.slices(path, format=self.format, initial=self.initial)
+        try:
+            return checkers.check_slices(slices, asked.levels or None, max_anomalies=asked.max_anomalies)
+        except ValueError as error:
+            raise UsageError(f"{error}\n\nhint: check it without --streaming") from None
+        except OSError as error:
+            # Whatever is wrong with the history has its own error.
+            folder = tempfile.gettempdir()
+            problem = error.strerror or error
+            raise UsageError(
+                f"cannot sort in {folder}: {problem}\n\nhint: TMPDIR names another folder"
+            ) from None
+
+
+def _refuse_streaming(question: _Question) -> None:
+    """Only the method of timestamps has slices."""
+    if question.method != Method.TIMESTAMPS:
+        raise UsageError("--streaming goes with --method timestamps")
+    if question.anomalies:
+        raise UsageError("--streaming judges levels: it has no --anomaly")
 
 
 def _each(histories: tuple[str, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ A further format is one file that makes a `Format`, and one line in `FORMATS`.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,22 @@ from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import File, Input, output, uncompressed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isoscope.history import History, Initial
 
-__all__ = ["FEATURES", "FORMATS", "Format", "find", "for_path", "histories", "load", "save"]
+__all__ = [
+    "FEATURES",
+    "FORMATS",
+    "Format",
+    "Slices",
+    "find",
+    "for_path",
+    "histories",
+    "load",
+    "save",
+    "slices",
+]
 
 FORMATS: tuple[Format, ...] = (
     plume.FORMAT,
@@ -68,6 +81,47 @@ def load(
         return chosen.read(source, initial=initial)
     except FormatError as error:
         raise _with_mixture(error, chosen, source) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """A history that is read in slices, each of whole transactions, as often as somebody iterates over it."""
+
+    source: Input
+    format: Format
+    initial: Initial | None
+
+    def __iter__(self) -> Iterator[History]:
+        assert self.format.slices is not None
+        try:
+            yield from self.format.slices(self.source, initial=self.initial)
+        except FormatError as error:
+            raise _with_mixture(error, self.format, self.source) from None
+
+
+def slices(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word of the field
+    initial: Initial | None = None,
+) -> Slices:
+    """The history at `path` in slices, for one that does not fit into memory; as `load` otherwise.
+
+    Raises UsageError for standard input, which can be read only once, and for formats without slices.
+    """
+    source = Input.of(path)
+    if any(file.raw is not None for file in source.files):
+        raise UsageError(
+            f"{source.path} can be read only once, and slices are read twice\n\nhint: save it to a file"
+        )
+    chosen = find(format) if format else _sniffed(source)
+    if chosen.slices is None:
+        names = " and ".join(candidate.name for candidate in FORMATS if candidate.slices)
+        raise UsageError(
+            f"{source.path}: {chosen.name} is read only as a whole\n\n"
+            f"hint: {names} can be read in slices; `isoscope convert` writes them"
+        )
+    return Slices(source, chosen, initial)
 
 
 def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from isoscope.formats.format import FEATURES, Format, fields, read_text, write_text
+from isoscope.formats.format import FEATURES, Format, fields, read_text, slice_text, write_text
 from isoscope.history import Initial
 
 __all__ = ["FORMAT"]
@@ -29,6 +29,7 @@ FORMAT = Format(
     suffixes=(".json", ".jsonl"),
     sniff=_sniff,
     read=partial(read_text, "aion"),
+    slices=partial(slice_text, "aion"),
     write=partial(write_text, _writer),
     writer=_writer,
     holds=frozenset(FEATURES)

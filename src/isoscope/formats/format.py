@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 
 from isoscope._native import ParseError, Reader
 from isoscope.errors import FormatError
 from isoscope.history import History, Initial, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from isoscope.formats.source import Input
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "Fields",
     "Format",
     "ReadFunction",
+    "SliceFunction",
     "SniffFunction",
     "WriteFunction",
     "Writer",
@@ -28,6 +31,7 @@ __all__ = [
     "format_error",
     "read_one",
     "read_text",
+    "slice_text",
     "write_text",
 ]
 
@@ -97,6 +101,14 @@ class ReadFunction(Protocol):
         ...
 
 
+class SliceFunction(Protocol):
+    """Reads the input in slices, each a history of whole transactions; `initial` as in `ReadFunction`."""
+
+    def __call__(self, source: Input, *, initial: Initial | None = None) -> Iterator[History]:
+        """Read `source`."""
+        ...
+
+
 class WriteFunction(Protocol):
     """Writes what the format can hold; `path` is the name of the target without `.gz` or `.zst`."""
 
@@ -121,7 +133,8 @@ class Format:
     a reader assumes, which a history with another assumption loses (None: the format writes its own).
     `named` says whether the names of the files tell this format, where the content alone could be another.
     `writer` is the native writer, which may have more to lose: it says what is lost of the features that
-    the format holds `partly`, whether `holds` has them or not.
+    the format holds `partly`, whether `holds` has them or not. `slices` reads what does not fit into memory,
+    where the format allows it.
     """
 
     name: str
@@ -129,6 +142,7 @@ class Format:
     suffixes: tuple[str, ...]
     sniff: SniffFunction
     read: ReadFunction
+    slices: SliceFunction | None = None
     named: Callable[[Input], bool] | None = None
     write: WriteFunction | None = None
     holds: frozenset[str] = field(default_factory=frozenset)
@@ -241,11 +255,32 @@ def feed(reader: Reader, source: Input, *, name: str, initial: Initial | None = 
             for block in file.blocks():
                 reader.feed(block)
             line = reader.end_of_file()
-        replaced = None if initial is None else (initial.value, list(initial.of_key.items()))
-        columns = reader.finish(replaced)
+        columns = reader.finish(_row(initial))
     except ParseError as error:
         raise format_error(error, _source(source, name, files, is_text=is_text)) from None
     return History(columns, _source(source, name, files, is_text=is_text))
+
+
+def slice_text(name: str, source: Input, *, initial: Initial | None = None) -> Iterator[History]:
+    """Reads a format whose parser is `Reader(name)` and can be drained; the last slice may be empty."""
+    reader, files, line = Reader(name), list[tuple[int, str]](), 1
+    replaced = _row(initial)
+    try:
+        for file in source.files:
+            files.append((line, file.path))
+            reader.start_of_file(file.stem)
+            for block in file.blocks():
+                reader.feed(block)
+                if columns := reader.drain(replaced):
+                    yield History(columns, _source(source, name, files, is_text=True))
+            line = reader.end_of_file()
+        yield History(reader.finish(replaced), _source(source, name, files, is_text=True))
+    except ParseError as error:
+        raise format_error(error, _source(source, name, files, is_text=True)) from None
+
+
+def _row(initial: Initial | None) -> tuple[Any, list[tuple[Any, Any]]] | None:
+    return None if initial is None else (initial.value, list(initial.of_key.items()))
 
 
 def _source(source: Input, name: str, files: list[tuple[int, str]], *, is_text: bool) -> Source:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from isoscope._native import ParseError, TableReader, table_columns
-from isoscope.errors import FormatError
+from isoscope.errors import FormatError, UsageError
 from isoscope.formats.format import FEATURES, Format, format_error
 from isoscope.history import History, Source
 
@@ -37,6 +38,8 @@ _SIZES = {"i": 4, "q": 8}
 # Rows of a group in the file, and rows read at a time: few enough that memory is used again at once.
 _GROUP = 1 << 20
 _BATCH = 1 << 15
+# Bytes of a column that are read at a time where memory matters more than time.
+_BUFFER = 1 << 18
 
 
 def _sniff(head: bytes) -> bool:
@@ -49,9 +52,7 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
     reader, said = TableReader(), Source(path=source.path, format="parquet", files=files)
     header = _read_file(reader, file, said)
     try:
-        reader.initial_edn(*header)
-        if initial is not None:
-            reader.initial(initial.value, list(initial.of_key.items()))
+        _set_initial(reader, header, initial)
         return History(reader.finish(), said)
     except ParseError as error:
         raise format_error(error, said) from None
@@ -59,6 +60,65 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
 
 def _read_file(reader: TableReader, file: File, source: Source) -> _InitialEdn:
     """Adds the rows of the file to `reader`; its initial values."""
+    with _opened(file, source, pre_buffer=True) as (initial, batches):
+        for batch in batches:
+            reader.add(batch.num_rows, *_columns(batch))
+        return initial
+
+
+def _slices(source: Input, *, initial: Initial | None = None) -> Iterator[History]:
+    """The history in slices, each of whole transactions; the rows of each transaction stand together."""
+    [file] = source.only("parquet").files
+    said = Source(
+        path=source.path, format="parquet", files=() if file.path == source.path else ((1, file.path),)
+    )
+    reader, latest = TableReader(), None
+    with _opened(file, said, pre_buffer=False, buffer_size=_BUFFER) as (header, batches):
+        for batch in batches:
+            _refuse_prefixes(file, batch)
+            rest, latest = _rows_of(batch, latest), _transaction(batch, batch.num_rows - 1)
+            if rest == batch.num_rows:
+                reader.add(rest, *_columns(batch))
+                continue
+            if rest:
+                reader.add(rest, *_columns(batch.slice(0, rest)))
+            _set_initial(reader, header, initial)
+            yield History(reader.drain(), said)
+            reader.add(batch.num_rows - rest, *_columns(batch.slice(rest)))
+        _set_initial(reader, header, initial)
+        yield History(reader.finish(), said)
+
+
+def _set_initial(reader: TableReader, header: _InitialEdn, initial: Initial | None) -> None:
+    reader.initial_edn(*header)
+    if initial is not None:
+        reader.initial(initial.value, list(initial.of_key.items()))
+
+
+def _refuse_prefixes(file: File, batch: pa.RecordBatch) -> None:
+    if "value_length" in batch.schema.names:
+        raise UsageError(
+            f"{file.path}: its reads of lists stand as lengths of others, so it is read only as a whole\n\n"
+            "hint: `isoscope convert` makes JSON of it, in which every list stands by itself"
+        )
+
+
+def _rows_of(batch: pa.RecordBatch, transaction: tuple[object, object] | None) -> int:
+    """How many rows at the start of `batch` are of this transaction."""
+    rows = range(batch.num_rows)
+    return next((row for row in rows if _transaction(batch, row) != transaction), batch.num_rows)
+
+
+def _transaction(batch: pa.RecordBatch, row: int) -> tuple[object, object]:
+    """What a row calls its transaction, as an integer or as EDN."""
+    names = ("transaction", "transaction_edn")
+    number, text = (batch[name][row].as_py() if name in batch.schema.names else None for name in names)
+    return number, text
+
+
+@contextmanager
+def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[_InitialEdn, Iterator[pa.RecordBatch]]]:
+    """The initial values in a file, and its rows; what is wrong with it becomes an error for the user."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -67,11 +127,9 @@ def _read_file(reader: TableReader, file: File, source: Source) -> _InitialEdn:
         schema = pq.read_schema(target)
         initial = _initial(file, schema.metadata or {})
         texts = [name for name in schema.names if name in table_columns()[1]]
-        with pq.ParquetFile(target, read_dictionary=texts, pre_buffer=True) as table:
+        with pq.ParquetFile(target, read_dictionary=texts, **how) as table:
             batches = table.iter_batches(_BATCH, columns=_known(schema.names), use_threads=False)
-            for batch in _ahead(batches):
-                reader.add(batch.num_rows, *_columns(batch))
-            return initial
+            yield initial, _ahead(batches)
     except ParseError as error:
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
@@ -273,6 +331,7 @@ FORMAT = Format(
     suffixes=(".parquet",),
     sniff=_sniff,
     read=_read,
+    slices=_slices,
     write=_write,
     holds=frozenset(FEATURES),
 )

@@ -1,9 +1,10 @@
 //! Where what a stale read shows comes from: an older version, a newer one, an uncommitted one, or nowhere.
 
-use super::found::{Found, Stale};
+use super::found::{Conflict, Stale};
+use super::learn::Learned;
 use super::list::Relation;
-use super::{Context, Isolation, NOTHING, last_write};
-use crate::history::{History, Kind};
+use super::{Finding, Isolation, NOTHING, Name};
+use crate::history::Timestamp;
 use crate::value::Value;
 use hashbrown::{HashMap, HashSet};
 
@@ -18,190 +19,256 @@ pub enum Class {
     Uncommitted,
 }
 
-/// The initial value of keys for which nobody gave one: the first that was read and that nobody wrote.
-pub fn learn(history: &History, found: &Found) -> HashMap<u32, Value> {
-    let stale = found.stale.iter().filter(|stale| stale.relation == Relation::Register);
-    let stale = stale.map(|stale| (stale.read, stale.key, stale.found));
-    let unequal = found.unequal.iter().filter(|unequal| !unequal.wrote);
-    let unequal = unequal.map(|unequal| (unequal.read, unequal.key, unequal.found));
-    let reads = stale.chain(unequal).chain(found.heard.iter().copied());
-    let is_open = |&(_, key, value): &(u32, u32, Value)| {
-        history.initial.of(key) == Value::UNKNOWN && value.list_index().is_none()
-    };
-    let mut suspects: Vec<(u32, u32, Value)> = reads.filter(is_open).collect();
-    if suspects.is_empty() {
-        return HashMap::new();
-    }
-    suspects.sort_unstable();
-    let wanted: HashSet<(u32, Value)> = suspects.iter().map(|&(_, key, value)| (key, value)).collect();
-    let mut written = HashSet::new();
-    each_write(history, |key, value, _| {
-        if wanted.contains(&(key, value)) {
-            written.insert((key, value));
-        }
-    });
-    let mut learned = HashMap::new();
-    for (_, key, value) in suspects {
-        if !written.contains(&(key, value)) {
-            learned.entry(key).or_insert(value);
-        }
-    }
-    learned
+/// A stale read that will be shown; of a list what it shows of others, and should have shown.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    pub stale: Stale,
+    pub list: Vec<Value>,
+    pub expected: Vec<Value>,
 }
 
-fn each_write(history: &History, mut see: impl FnMut(u32, Value, u32)) {
-    let columns = &history.operations;
-    for (number, &kind) in columns.kinds.iter().enumerate() {
-        if kind.installs() && kind != Kind::Delete {
-            see(columns.keys[number], columns.values[number], number as u32);
+/// A write, by whomever.
+#[derive(Debug, Clone, Copy)]
+pub struct Write {
+    pub number: u32,
+    pub writer: u32,
+    pub key: u32,
+    pub value: Value,
+    /// Whether the writer left this value behind.
+    pub is_left: bool,
+    pub is_counted: bool,
+    pub start: Timestamp,
+    pub commit: Timestamp,
+    /// The place of the commit in the order of events; the last if there is none.
+    pub rank: u32,
+}
+
+/// One stale read, and what is known of who wrote what it shows.
+struct Origin {
+    shown: Shown,
+    /// The place of the reader's commit in the order of events, or the last as long as it is not known.
+    rank: u32,
+    /// The write that asks least of the database, and of several the nearest.
+    best: Option<((u8, bool, u32), Class, u32)>,
+    /// Elements of a list that nobody appended.
+    unwritten: HashSet<Value>,
+    /// The first write of those who do not count.
+    open: u32,
+}
+
+/// Looks for the writers of everything that stale reads show. Writes may come in any order if the ranks of the
+/// readers are known before; otherwise in the order of commits, with each reader's own among them.
+pub struct Origins {
+    isolation: Isolation,
+    all: Vec<Origin>,
+    /// Origins by key and value.
+    wanted: HashMap<(u32, Value), Vec<usize>>,
+    readers: HashMap<u32, Vec<usize>>,
+    /// The last write of a transaction to a key, where somebody asks.
+    last: HashMap<(u32, u32), u32>,
+}
+
+impl Origins {
+    /// Of these stale reads, and the last writes of these conflicts.
+    pub fn of(isolation: Isolation, shown: Vec<Shown>, conflicts: &[Conflict]) -> Self {
+        let mut origins = Self {
+            isolation,
+            all: Vec::new(),
+            wanted: HashMap::new(),
+            readers: HashMap::new(),
+            last: HashMap::new(),
+        };
+        for conflict in conflicts {
+            origins.last.insert((conflict.first, conflict.key), NOTHING);
+            origins.last.insert((conflict.second, conflict.key), NOTHING);
+        }
+        for one in shown {
+            origins.add(one);
+        }
+        origins
+    }
+
+    fn add(&mut self, shown: Shown) {
+        let (stale, place) = (shown.stale, self.all.len());
+        let is_register = stale.relation == Relation::Register;
+        let values: HashSet<Value> =
+            if is_register { [stale.found].into() } else { shown.list.iter().copied().collect() };
+        for &value in &values {
+            self.wanted.entry((stale.key, value)).or_default().push(place);
+        }
+        self.readers.entry(stale.transaction).or_default().push(place);
+        if stale.writer != NOTHING {
+            self.last.insert((stale.writer, stale.key), NOTHING);
+        }
+        self.all.push(Origin { shown, rank: u32::MAX, best: None, unwritten: values, open: NOTHING });
+    }
+
+    /// Whether nobody asks anything.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.last.is_empty()
+    }
+
+    /// Whether somebody asks who wrote this.
+    pub fn asks(&self, key: u32, value: Value) -> bool {
+        self.wanted.contains_key(&(key, value))
+    }
+
+    /// The place of a transaction's commit in the order of events.
+    pub fn commits(&mut self, transaction: u32, rank: u32) {
+        for &place in self.readers.get(&transaction).map_or(&[][..], Vec::as_slice) {
+            self.all[place].rank = rank;
         }
     }
-}
 
-/// Who wrote what the stale reads show.
-pub struct Classes<'c> {
-    context: &'c Context<'c>,
-    initial: &'c HashMap<u32, Value>,
-    /// By key and value.
-    writes: HashMap<(u32, Value), Vec<u32>>,
-}
+    /// The transactions and keys of which the last write is asked for.
+    pub fn open_writes(&self) -> Vec<(u32, u32)> {
+        self.last.keys().copied().collect()
+    }
 
-impl<'c> Classes<'c> {
-    /// Looks for the writers of everything that `shown` show.
-    pub fn of(context: &'c Context<'c>, shown: &[Stale], initial: &'c HashMap<u32, Value>) -> Self {
-        let mut writes: HashMap<(u32, Value), Vec<u32>> = HashMap::new();
-        for stale in shown {
-            for value in context.values(stale) {
-                writes.entry((stale.key, value)).or_default();
+    /// A transaction installs a version of a key; the last time counts.
+    pub fn installs(&mut self, transaction: u32, key: u32, number: u32) {
+        if let Some(last) = self.last.get_mut(&(transaction, key)) {
+            *last = number;
+        }
+    }
+
+    /// Somebody wrote something that a stale read shows.
+    pub fn hear(&mut self, write: &Write) {
+        let Some(places) = self.wanted.get(&(write.key, write.value)) else { return };
+        for &place in places {
+            self.all[place].hear(write, self.isolation);
+        }
+    }
+
+    /// What conflicts and stale reads amount to; `known` are the initial values that were given.
+    pub fn findings(
+        &self,
+        conflicts: &[Conflict],
+        learned: &Learned,
+        known: impl Fn(u32) -> Value,
+    ) -> Vec<Finding> {
+        let stale = self.all.iter().map(|origin| {
+            let stale = &origin.shown.stale;
+            let initial = learned.of(stale.key).unwrap_or_else(|| known(stale.key));
+            let class = match stale.relation {
+                Relation::Register => origin.of_register(initial),
+                _ => origin.of_list(self.last(stale.writer, stale.key)),
+            };
+            Finding {
+                name: Name::StaleRead,
+                transaction: stale.transaction,
+                other: NOTHING,
+                key: stale.key,
+                operation: stale.read,
+                against: stale.expected,
+                expected: origin.shown.expected.clone(),
+                class: Some(class),
             }
-        }
-        if !writes.is_empty() {
-            each_write(context.history, |key, value, number| {
-                if let Some(found) = writes.get_mut(&(key, value)) {
-                    found.push(number);
-                }
-            });
-        }
-        Self { context, initial, writes }
+        });
+        stale.chain(conflicts.iter().map(|conflict| self.conflict(conflict))).collect()
     }
 
-    /// The class of what a read shows, and the write that it was.
-    pub fn class(&self, stale: &Stale) -> (Class, u32) {
-        match stale.relation {
-            Relation::Register => self.of_register(stale),
-            _ => self.of_list(stale),
+    fn conflict(&self, conflict: &Conflict) -> Finding {
+        Finding {
+            name: Name::WriteConflict,
+            transaction: conflict.first,
+            other: conflict.second,
+            key: conflict.key,
+            operation: self.last(conflict.first, conflict.key),
+            against: self.last(conflict.second, conflict.key),
+            expected: Vec::new(),
+            class: None,
         }
     }
 
-    fn of_register(&self, stale: &Stale) -> (Class, u32) {
-        let known = self.context.initial(stale.key);
-        let initial = self.initial.get(&stale.key).copied().unwrap_or(known);
-        match self.nearest(self.classed(stale, stale.found)) {
-            Some((Class::OlderVersion, write)) => (Class::OlderVersion, write),
-            _ if stale.found == initial => (Class::OlderVersion, NOTHING),
-            Some(found) => found,
+    fn last(&self, transaction: u32, key: u32) -> u32 {
+        self.last.get(&(transaction, key)).copied().unwrap_or(NOTHING)
+    }
+}
+
+impl Origin {
+    fn hear(&mut self, write: &Write, isolation: Isolation) {
+        self.unwritten.remove(&write.value);
+        if !write.is_counted {
+            self.open = self.open.min(write.number);
+        }
+        let stale = &self.shown.stale;
+        let decides = match stale.relation {
+            Relation::Register => true,
+            Relation::Further => self.shown.list[stale.expected_length as usize] == write.value,
+            _ => false,
+        };
+        if !decides {
+            return;
+        }
+        let class = self.class(write, isolation);
+        if class == Class::OlderVersion && stale.relation == Relation::Further {
+            return;
+        }
+        let distance = distance(class, write);
+        if self.best.is_none_or(|(nearest, ..)| distance < nearest) {
+            self.best = Some((distance, class, write.number));
+        }
+    }
+
+    fn class(&self, write: &Write, isolation: Isolation) -> Class {
+        let stale = &self.shown.stale;
+        let is_replaced = stale.relation == Relation::Register && !write.is_left;
+        if !write.is_counted || write.writer == stale.transaction || is_replaced {
+            return Class::Uncommitted;
+        }
+        let reader = (stale.start, stale.commit);
+        if sees(isolation, reader, write.commit, write.rank < self.rank) {
+            return Class::OlderVersion;
+        }
+        let is_running = isolation == Isolation::Snapshot && write.start <= stale.start;
+        if is_running { Class::Uncommitted } else { Class::NewerVersion }
+    }
+
+    fn of_register(&self, initial: Value) -> (Class, u32) {
+        match self.best {
+            Some((_, Class::OlderVersion, write)) => (Class::OlderVersion, write),
+            _ if self.shown.stale.found == initial => (Class::OlderVersion, NOTHING),
+            Some((_, class, write)) => (class, write),
             None => (Class::NeverWritten, NOTHING),
         }
     }
 
-    fn of_list(&self, stale: &Stale) -> (Class, u32) {
-        let list = self.context.values(stale);
-        if list.iter().any(|&element| self.writes(stale.key, element).is_empty()) {
+    fn of_list(&self, left: u32) -> (Class, u32) {
+        if !self.unwritten.is_empty() {
             return (Class::NeverWritten, NOTHING);
         }
-        let left = || match stale.writer {
-            NOTHING => NOTHING,
-            writer => last_write(self.context.history, writer, stale.key),
-        };
-        match stale.relation {
-            Relation::Earlier => return (Class::OlderVersion, left()),
-            Relation::Torn => return (Class::Uncommitted, left()),
-            Relation::Further => {
-                let further = list[stale.expected_length as usize];
-                let others = self.classed(stale, further).filter(|&(class, _)| class != Class::OlderVersion);
-                if let Some(found) = self.nearest(others) {
-                    return found;
-                }
-            }
-            _ => {}
+        match (self.shown.stale.relation, self.best) {
+            (Relation::Earlier, _) => (Class::OlderVersion, left),
+            (Relation::Torn, _) => (Class::Uncommitted, left),
+            (_, Some((_, class, write))) => (class, write),
+            _ if self.open != NOTHING => (Class::Uncommitted, self.open),
+            _ => (Class::NeverWritten, NOTHING),
         }
-        let writes = list.iter().flat_map(|&element| self.writes(stale.key, element)).copied();
-        let open = writes.filter(|&write| !self.context.counts(write)).min();
-        open.map_or((Class::NeverWritten, NOTHING), |write| (Class::Uncommitted, write))
-    }
-
-    fn writes(&self, key: u32, value: Value) -> &[u32] {
-        self.writes.get(&(key, value)).map_or(&[], Vec::as_slice)
-    }
-
-    /// Every write of a value, as the reader must take it.
-    fn classed(&self, stale: &Stale, value: Value) -> impl Iterator<Item = (Class, u32)> {
-        let writes = self.writes(stale.key, value).iter();
-        writes.map(move |&write| (self.context.class(stale, write, value), write))
-    }
-
-    /// The write that asks least of the database, and of several the nearest.
-    fn nearest(&self, writes: impl Iterator<Item = (Class, u32)>) -> Option<(Class, u32)> {
-        writes.min_by_key(|&(class, write)| self.context.distance(class, write))
     }
 }
 
-impl Context<'_> {
-    fn owner(&self, operation: u32) -> usize {
-        self.history.operation_offsets.partition_point(|&offset| offset <= operation) - 1
+/// Whether the clock shows a transaction with these times what another wrote, who may come earlier in order.
+pub fn sees(
+    isolation: Isolation,
+    (start, commit): (Timestamp, Timestamp),
+    committed: Timestamp,
+    is_earlier: bool,
+) -> bool {
+    match isolation {
+        Isolation::Serializable => is_earlier,
+        Isolation::Snapshot => committed <= start && (start != commit || is_earlier),
     }
+}
 
-    /// What a stale read shows of others.
-    fn values(&self, stale: &Stale) -> Vec<Value> {
-        match self.history.values.as_list(stale.found) {
-            Some(list) => list[..stale.length as usize].to_vec(),
-            None => vec![stale.found],
-        }
-    }
-
-    /// Whether an operation is of a transaction that counts.
-    fn counts(&self, operation: u32) -> bool {
-        self.counted[self.owner(operation)]
-    }
-
-    fn class(&self, stale: &Stale, write: u32, value: Value) -> Class {
-        let (writer, reader) = (self.owner(write), stale.transaction as usize);
-        let last = last_write(self.history, writer as u32, stale.key) as usize;
-        let is_left = self.history.operations.values[last] == value;
-        let is_replaced = stale.relation == Relation::Register && !is_left;
-        if !self.counted[writer] || writer == reader || is_replaced {
-            return Class::Uncommitted;
-        }
-        if self.sees(reader, writer) {
-            return Class::OlderVersion;
-        }
-        let starts = &self.history.transactions.starts;
-        let had_started = starts.get(writer) <= starts.get(reader);
-        let is_running = self.isolation == Isolation::Snapshot && had_started;
-        if is_running { Class::Uncommitted } else { Class::NewerVersion }
-    }
-
-    /// Whether the clock shows a transaction what another wrote.
-    pub(super) fn sees(&self, reader: usize, writer: usize) -> bool {
-        let is_earlier = self.ranks[writer] < self.ranks[reader];
-        if self.isolation == Isolation::Serializable {
-            return is_earlier;
-        }
-        let (start, commit) = self.times(reader);
-        let committed = self.times(writer).1;
-        committed <= start && (start != commit || is_earlier)
-    }
-
-    /// What asks least of the database first; then the nearest by commits, at last those without one.
-    fn distance(&self, class: Class, write: u32) -> (u8, bool, u32) {
-        let writer = self.owner(write);
-        let (is_open, rank) = (!self.counted[writer], self.ranks[writer]);
-        match class {
-            Class::OlderVersion => (0, is_open, u32::MAX - rank),
-            Class::Uncommitted if is_open => (1, true, write),
-            Class::Uncommitted => (1, false, rank),
-            Class::NewerVersion => (2, is_open, rank),
-            Class::NeverWritten => (3, is_open, write),
-        }
+/// What asks least of the database first; then the nearest by commits, at last those without one.
+fn distance(class: Class, write: &Write) -> (u8, bool, u32) {
+    let is_open = !write.is_counted;
+    match class {
+        Class::OlderVersion => (0, is_open, u32::MAX - write.rank),
+        Class::Uncommitted if is_open => (1, true, write.number),
+        Class::Uncommitted => (1, false, write.rank),
+        Class::NewerVersion => (2, is_open, write.rank),
+        Class::NeverWritten => (3, is_open, write.number),
     }
 }

@@ -133,7 +133,7 @@ fn ids(values: &Values, one: Value, other: Value) -> Ordering {
 }
 
 /// Rank of the kind; for integers sign, length and digits; the text.
-fn id(values: &Values, value: Value) -> (u8, i64, String) {
+pub(super) fn id(values: &Values, value: Value) -> (u8, i64, String) {
     if let Some(number) = value.as_small() {
         return integer(&number.to_string());
     }

@@ -2,6 +2,7 @@
 
 use super::NOTHING;
 use super::list::Relation;
+use crate::history::Timestamp;
 use crate::value::Value;
 
 /// A read that shows something else than the clock demands.
@@ -9,11 +10,12 @@ use crate::value::Value;
 #[allow(missing_docs)]
 pub struct Stale {
     pub transaction: u32,
+    pub start: Timestamp,
+    pub commit: Timestamp,
     pub read: u32,
     pub key: u32,
-    /// What the read shows; of a list how much of it is not the reader's own, and how long it should be.
+    /// What the read shows, and how long a list should be.
     pub found: Value,
-    pub length: u32,
     pub expected_length: u32,
     /// The last write of the version that it should show; [`NOTHING`] for the initial one.
     pub expected: u32,
@@ -27,10 +29,11 @@ impl Stale {
     /// Of a register, with nothing said yet.
     pub const REGISTER: Self = Self {
         transaction: NOTHING,
+        start: Timestamp::new(0, 0),
+        commit: Timestamp::new(0, 0),
         read: NOTHING,
         key: NOTHING,
         found: Value::NOTHING,
-        length: 0,
         expected_length: 0,
         expected: NOTHING,
         writer: NOTHING,
@@ -67,8 +70,10 @@ pub struct Conflict {
 #[allow(missing_docs)]
 pub struct Found {
     pub stale: Vec<Stale>,
-    /// The lists that the first stale reads should have shown.
-    pub expected: Vec<Vec<Value>>,
+    /// What the first stale reads of lists show of others, and should have shown.
+    pub lists: Vec<(Vec<Value>, Vec<Value>)>,
+    /// How many lists were kept, those included that somebody took.
+    pub listed: usize,
     pub unequal: Vec<Unequal>,
     /// Reads (read, key, value) that are in no order: they may show an initial value.
     pub heard: Vec<(u32, u32, Value)>,

@@ -7,20 +7,24 @@ mod aside;
 mod classes;
 mod events;
 mod found;
+mod learn;
 mod list;
 mod replay;
+pub mod stream;
 mod writers;
 
 use crate::by_key::ByKey;
 use crate::cancel::Cancel;
-use crate::history::{History, Status, Timestamp};
+use crate::history::{History, Kind, Status, Timestamp};
 use crate::reads::{self, counted};
 use crate::value::Value;
 use aside::Shapes;
 pub use classes::Class;
-use classes::{Classes, learn};
+use classes::{Origins, Shown, Write, sees};
 pub use events::Event;
-use found::{Found, Stale, Unequal};
+use found::{Found, Unequal};
+use learn::{Learned, Suspects};
+use list::Relation;
 use replay::{Operation, Replay, Source};
 
 /// No transaction, or no operation.
@@ -113,20 +117,20 @@ pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Canc
     );
     let source = Columns { history, shapes: &shapes };
     let keys = history.keys.len();
-    let mut replay = Replay::new(&source, isolation, keys, history.transaction_count(), most);
+    let mut replay = Replay::new(isolation, keys, most);
     for (place, &event) in events.iter().enumerate() {
         if place.is_multiple_of(4096) && cancel.is_asked() {
             return Judgement::default();
         }
-        replay.happen(event);
+        replay.happen(&source, event);
     }
     for &transaction in &untimed {
-        replay.hear(transaction);
+        replay.hear(&source, transaction);
     }
     let mut judgement = Judgement { ties, untimed: untimed.len() as u64, ..Judgement::default() };
     let ranks = ranks(&events, history.transaction_count());
     let context = Context { history, counted: &counted, isolation, ranks, shapes: &shapes };
-    judgement.of_reads(&context, replay.found(), most);
+    judgement.of_reads(&context, &replay.found(), most);
     if isolation == Isolation::Snapshot {
         judgement.of_times(&context, &timed, most);
     }
@@ -227,56 +231,87 @@ impl Context<'_> {
         let columns = &self.history.transactions;
         (columns.starts.get(transaction), columns.commits.get(transaction))
     }
-}
 
-impl Judgement {
-    fn of_reads(&mut self, context: &Context<'_>, mut found: Found, most: usize) {
-        let initial = learn(context.history, &found);
-        let is_wrong = |stale: &&Stale| {
-            stale.expected != NOTHING || initial.get(&stale.key).is_none_or(|&value| value != stale.found)
-        };
-        self.counts[Name::StaleRead as usize] = found.stale.iter().filter(is_wrong).count() as u64;
-        let shown: Vec<Stale> = found.stale.iter().filter(is_wrong).take(most).copied().collect();
-        let classes = Classes::of(context, &shown, &initial);
-        let mut lists = std::mem::take(&mut found.expected).into_iter();
-        for stale in &shown {
-            let is_list = stale.relation != list::Relation::Register;
-            let expected = if is_list { lists.next().unwrap_or_default() } else { Vec::new() };
-            self.findings.push(Finding {
-                name: Name::StaleRead,
-                transaction: stale.transaction,
-                other: NOTHING,
-                key: stale.key,
-                operation: stale.read,
-                against: stale.expected,
-                expected,
-                class: Some(classes.class(stale)),
-            });
+    /// Whether the second of two neighbours in a session does not see the first.
+    fn is_out_of_order(&self, before: usize, after: usize) -> bool {
+        let is_earlier = self.ranks[before] < self.ranks[after];
+        !sees(self.isolation, self.times(after), self.times(before).1, is_earlier)
+    }
+
+    /// The initial values that reads show.
+    fn learned(&self, found: &Found) -> Learned {
+        let is_open = |key| self.history.initial.of(key) == Value::UNKNOWN;
+        let (mut suspects, mut learned) = (Suspects::of(found, is_open), Learned::default());
+        if !suspects.is_empty() {
+            self.each_write(|_, _, key, value| suspects.clear(key, value));
         }
-        self.of_conflicts(context.history, &found, most);
-        for unequal in &found.unequal {
-            self.note(most, unequal.finding());
+        suspects.settle(&mut learned);
+        learned
+    }
+
+    /// Tells those who ask where stale reads come from of every write.
+    fn tell(&self, origins: &mut Origins) {
+        for (transaction, &rank) in self.ranks.iter().enumerate() {
+            origins.commits(transaction as u32, rank);
+        }
+        let columns = &self.history.operations;
+        self.each_write(|transaction, number, key, value| {
+            if !origins.asks(key, value) {
+                return;
+            }
+            let (start, commit) = self.times(transaction);
+            let writer = transaction as u32;
+            let last = last_write(self.history, writer, key) as usize;
+            origins.hear(&Write {
+                number,
+                writer,
+                key,
+                value,
+                is_left: columns.values[last] == value,
+                is_counted: self.counted[transaction],
+                start,
+                commit,
+                rank: self.ranks[transaction],
+            });
+        });
+        for (transaction, key) in origins.open_writes() {
+            origins.installs(transaction, key, last_write(self.history, transaction, key));
         }
     }
 
-    fn of_conflicts(&mut self, history: &History, found: &Found, most: usize) {
-        for conflict in &found.conflicts {
-            let write = |transaction: u32| last_write(history, transaction, conflict.key);
-            self.note(
-                most,
-                Finding {
-                    name: Name::WriteConflict,
-                    transaction: conflict.first,
-                    other: conflict.second,
-                    key: conflict.key,
-                    operation: write(conflict.first),
-                    against: write(conflict.second),
-                    expected: Vec::new(),
-                    class: None,
-                },
-            );
+    fn each_write(&self, mut see: impl FnMut(usize, u32, u32, Value)) {
+        let columns = &self.history.operations;
+        for transaction in 0..self.history.transaction_count() {
+            for number in self.history.operations_of(transaction) {
+                let kind = columns.kinds[number];
+                if kind.installs() && kind != Kind::Delete {
+                    see(transaction, number as u32, columns.keys[number], columns.values[number]);
+                }
+            }
         }
+    }
+}
+
+impl Judgement {
+    fn of_reads(&mut self, context: &Context<'_>, found: &Found, most: usize) {
+        let learned = context.learned(found);
+        let wrong = || found.stale.iter().filter(|stale| learned.is_wrong(stale));
+        self.counts[Name::StaleRead as usize] = wrong().count() as u64;
         self.counts[Name::WriteConflict as usize] = found.conflict_count;
+        let mut lists = found.lists.iter().cloned();
+        let shown = wrong().take(most).map(|&stale| {
+            let lists = (stale.relation != Relation::Register).then(|| lists.next()).flatten();
+            let (list, expected) = lists.unwrap_or_default();
+            Shown { stale, list, expected }
+        });
+        let mut origins = Origins::of(context.isolation, shown.collect(), &found.conflicts);
+        if !origins.is_empty() {
+            context.tell(&mut origins);
+        }
+        self.findings = origins.findings(&found.conflicts, &learned, |key| context.initial(key));
+        for unequal in &found.unequal {
+            self.note(most, unequal.finding());
+        }
     }
 
     /// What timestamps show by themselves.
@@ -294,7 +329,8 @@ impl Judgement {
             let transactions = history.transactions_of(session).iter().copied();
             let mut before = None;
             for transaction in transactions.filter(|&transaction| is_timed[transaction as usize]) {
-                let is_unseen = |&before: &u32| !context.sees(transaction as usize, before as usize);
+                let is_unseen =
+                    |&before: &u32| context.is_out_of_order(before as usize, transaction as usize);
                 if let Some(before) = before.filter(is_unseen) {
                     self.note(most, Finding::between(Name::SessionOrder, transaction, before));
                 }

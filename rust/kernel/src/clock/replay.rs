@@ -75,8 +75,7 @@ struct Reader {
 }
 
 /// The state of the database.
-pub struct Replay<'s, S> {
-    source: &'s S,
+pub struct Replay {
     isolation: Isolation,
     most: usize,
     frontier: Vec<Frontier>,
@@ -86,21 +85,17 @@ pub struct Replay<'s, S> {
     found: Found,
 }
 
-impl<'s, S: Source> Replay<'s, S> {
+impl Replay {
     /// The state before the first event; of lists that were expected, and of conflicts, `most` are kept.
     #[must_use]
-    pub fn new(source: &'s S, isolation: Isolation, keys: usize, transactions: usize, most: usize) -> Self {
-        let (contested, running) = match isolation {
-            Isolation::Snapshot => (keys, transactions),
-            Isolation::Serializable => (0, 0),
-        };
+    pub fn new(isolation: Isolation, keys: usize, most: usize) -> Self {
+        let contested = if isolation == Isolation::Snapshot { keys } else { 0 };
         Self {
-            source,
             isolation,
             most,
             frontier: vec![Frontier { latest: INITIAL, before: INITIAL }; keys],
             touches: vec![UNTOUCHED; keys],
-            writers: Writers::new(contested, running),
+            writers: Writers::new(contested),
             lists: Lists::new(keys),
             found: Found::default(),
         }
@@ -110,42 +105,38 @@ impl<'s, S: Source> Replay<'s, S> {
     ///
     /// Who starts and commits at one instant sees those that come before it in the order of commits: if each
     /// of two saw the other, neither could have come first.
-    pub fn happen(&mut self, event: Event) {
+    pub fn happen<S: Source>(&mut self, source: &S, event: Event) {
         let transaction = event.transaction();
         let reads_now = match self.isolation {
-            Isolation::Snapshot => event.is_start() != self.is_instant(transaction),
+            Isolation::Snapshot => event.is_start() != is_instant(source.times(transaction)),
             Isolation::Serializable => true,
         };
         if reads_now {
-            self.read(Reader { transaction, is_timed: true });
+            self.read(source, Reader { transaction, is_timed: true });
         }
         if !event.is_start() {
-            self.install(transaction);
+            self.install(source, transaction);
         }
     }
 
     /// Looks at a transaction that is in no order: only what it did itself can be held against it.
-    pub fn hear(&mut self, transaction: u32) {
-        self.read(Reader { transaction, is_timed: false });
+    pub fn hear<S: Source>(&mut self, source: &S, transaction: u32) {
+        self.read(source, Reader { transaction, is_timed: false });
     }
 
-    /// Everything found.
-    pub fn found(self) -> Found {
-        self.found
-    }
-
-    fn is_instant(&self, transaction: u32) -> bool {
-        let (start, commit) = self.source.times(transaction);
-        start == commit
+    /// Everything found since the last time that somebody asked.
+    pub fn found(&mut self) -> Found {
+        let listed = self.found.listed;
+        std::mem::replace(&mut self.found, Found { listed, ..Found::default() })
     }
 
     /// Holds every read against what the transaction did before, or else against the newest version.
-    fn read(&mut self, reader: Reader) {
-        let (source, stamp) = (self.source, reader.transaction + 1);
+    fn read<S: Source>(&mut self, source: &S, reader: Reader) {
+        let stamp = reader.transaction + 1;
         let (start, commit) = source.times(reader.transaction);
         let begins = reader.is_timed && self.isolation == Isolation::Snapshot && start < commit;
         if begins {
-            self.writers.begin(reader.transaction);
+            self.writers.begin(reader.transaction, commit);
         }
         for operation in source.operations(reader.transaction) {
             let Operation { kind, key, value, number } = operation;
@@ -165,11 +156,11 @@ impl<'s, S: Source> Replay<'s, S> {
                     touch.is_seen
                 }
                 (Kind::Read, Some(list)) => {
-                    self.list_read(reader, &operation, touch, list);
+                    self.list_read(source, reader, &operation, touch, list);
                     true
                 }
                 (Kind::Read, None) => {
-                    self.register_read(reader, &operation, touch);
+                    self.register_read(source, reader, &operation, touch);
                     true
                 }
                 _ => true,
@@ -179,16 +170,16 @@ impl<'s, S: Source> Replay<'s, S> {
         }
     }
 
-    fn register_read(&mut self, reader: Reader, operation: &Operation, touch: Touch) {
+    fn register_read<S: Source>(&mut self, source: &S, reader: Reader, operation: &Operation, touch: Touch) {
         let &Operation { key, value, number: read, .. } = operation;
         if touch.is_seen {
             if touch.value != value {
-                self.unequal(reader.transaction, operation, touch);
+                self.unequal(source, reader.transaction, operation, touch);
             }
             return;
         }
-        let initial = self.source.initial(key);
-        if !reader.is_timed || !self.source.is_timed(key) {
+        let initial = source.initial(key);
+        if !reader.is_timed || !source.is_timed(key) {
             if initial == Value::UNKNOWN {
                 self.found.heard.push((read, key, value));
             }
@@ -198,58 +189,77 @@ impl<'s, S: Source> Replay<'s, S> {
         let demanded = if version.write == NOTHING { initial } else { version.value };
         if demanded != value {
             let (transaction, expected) = (reader.transaction, version.write);
-            self.found.stale.push(Stale {
-                transaction,
-                read,
-                key,
-                found: value,
-                expected,
-                ..Stale::REGISTER
-            });
+            let (start, commit) = source.times(transaction);
+            let stale =
+                Stale { transaction, start, commit, read, key, found: value, expected, ..Stale::REGISTER };
+            self.found.stale.push(stale);
         }
     }
 
     /// A list must be what was seen before, or else the newest version, followed by the own appends.
-    fn list_read(&mut self, reader: Reader, operation: &Operation, touch: Touch, list: &[Value]) {
+    fn list_read<S: Source>(
+        &mut self,
+        source: &S,
+        reader: Reader,
+        operation: &Operation,
+        touch: Touch,
+        list: &[Value],
+    ) {
         let &Operation { key, value, .. } = operation;
         let own = if touch.wrote || touch.is_seen { self.lists.own(key) } else { &[] };
         if touch.is_seen {
-            let seen = self.source.list(self.lists.seen(key)).unwrap_or_default();
+            let seen = source.list(self.lists.seen(key)).unwrap_or_default();
             let is_it = list.len() == seen.len() + own.len() && list.starts_with(seen) && list.ends_with(own);
             if !is_it {
-                self.unequal(reader.transaction, operation, touch);
+                self.unequal(source, reader.transaction, operation, touch);
             }
         } else if !list.ends_with(own) {
-            self.unequal(reader.transaction, operation, touch);
-        } else if reader.is_timed && self.source.is_timed(key) {
-            self.external_list(reader.transaction, operation, &list[..list.len() - own.len()]);
+            self.unequal(source, reader.transaction, operation, touch);
+        } else if reader.is_timed && source.is_timed(key) {
+            self.external_list(source, reader.transaction, operation, &list[..list.len() - own.len()]);
         }
         self.lists.see(key, value);
     }
 
     /// Holds what a read shows of others against the newest version.
-    fn external_list(&mut self, transaction: u32, operation: &Operation, list: &[Value]) {
+    fn external_list<S: Source>(
+        &mut self,
+        source: &S,
+        transaction: u32,
+        operation: &Operation,
+        list: &[Value],
+    ) {
         let &Operation { key, value: found, number: read, .. } = operation;
-        let (start, commit) = self.source.times(transaction);
+        let (start, commit) = source.times(transaction);
         let itself = if start > commit { transaction } else { NOTHING };
         let demanded = self.lists.without(key, itself);
         let (relation, writer) = demanded.relation(list);
         if relation == Relation::Equal {
             return;
         }
-        let (length, expected_length) = (list.len() as u32, demanded.elements.len() as u32);
-        if self.found.expected.len() < self.most {
-            self.found.expected.push(demanded.elements.to_vec());
+        let expected_length = demanded.elements.len() as u32;
+        if self.found.listed < self.most {
+            self.found.listed += 1;
+            self.found.lists.push((list.to_vec(), demanded.elements.to_vec()));
         }
         let expected = self.frontier[key as usize].seen_by(transaction).write;
-        let stale =
-            Stale { transaction, read, key, found, length, expected_length, expected, writer, relation };
-        self.found.stale.push(stale);
+        self.found.stale.push(Stale {
+            transaction,
+            start,
+            commit,
+            read,
+            key,
+            found,
+            expected_length,
+            expected,
+            writer,
+            relation,
+        });
     }
 
-    fn unequal(&mut self, transaction: u32, operation: &Operation, touch: Touch) {
+    fn unequal<S: Source>(&mut self, source: &S, transaction: u32, operation: &Operation, touch: Touch) {
         let &Operation { key, value: found, number: read, .. } = operation;
-        let before = self.source.operations(transaction).take_while(|other| other.number < read);
+        let before = source.operations(transaction).take_while(|other| other.number < read);
         let own = before.filter(|other| other.key == key && other.kind.installs());
         let (mut last, mut is_there) = (None, false);
         for write in own {
@@ -262,8 +272,7 @@ impl<'s, S: Source> Replay<'s, S> {
     }
 
     /// Makes what a transaction wrote the newest version of each key.
-    fn install(&mut self, transaction: u32) {
-        let source = self.source;
+    fn install<S: Source>(&mut self, source: &S, transaction: u32) {
         let times = source.times(transaction);
         let is_contested = self.isolation == Isolation::Snapshot;
         if is_contested {
@@ -283,11 +292,15 @@ impl<'s, S: Source> Replay<'s, S> {
                 self.lists.append(key, value, transaction);
             }
             if is_first && is_contested {
-                let commit_of = |other| source.times(other).1;
-                self.writers.meet(key, transaction, times, commit_of, self.most, &mut self.found);
+                self.writers.meet(key, transaction, times, self.most, &mut self.found);
             }
         }
     }
+}
+
+/// Whether a transaction starts and commits at the same time.
+pub fn is_instant((start, commit): (Timestamp, Timestamp)) -> bool {
+    start == commit
 }
 
 impl Frontier {

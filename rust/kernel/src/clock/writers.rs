@@ -2,6 +2,7 @@
 
 use super::found::Found;
 use crate::history::Timestamp;
+use hashbrown::HashMap;
 
 /// The writers of one key.
 #[derive(Default)]
@@ -17,18 +18,18 @@ struct OfKey {
 /// The writers of all keys.
 pub struct Writers {
     of_key: Vec<OfKey>,
-    is_ongoing: Vec<bool>,
+    /// Those under way, with their commits.
+    ongoing: HashMap<u32, Timestamp>,
 }
 
 impl Writers {
-    pub fn new(keys: usize, transactions: usize) -> Self {
-        let of_key = (0..keys).map(|_| OfKey::default()).collect();
-        Self { of_key, is_ongoing: vec![false; transactions] }
+    pub fn new(keys: usize) -> Self {
+        Self { of_key: (0..keys).map(|_| OfKey::default()).collect(), ongoing: HashMap::new() }
     }
 
-    /// The transaction is under way from now on.
-    pub fn begin(&mut self, transaction: u32) {
-        self.is_ongoing[transaction as usize] = true;
+    /// The transaction is under way from now on, until its commit.
+    pub fn begin(&mut self, transaction: u32, commit: Timestamp) {
+        self.ongoing.insert(transaction, commit);
     }
 
     /// It will write this key.
@@ -41,7 +42,7 @@ impl Writers {
     /// It is no longer under way.
     pub fn end(&mut self, transaction: u32, (start, commit): (Timestamp, Timestamp)) {
         if start < commit {
-            self.is_ongoing[transaction as usize] = false;
+            self.ongoing.remove(&transaction);
         }
     }
 
@@ -54,19 +55,18 @@ impl Writers {
         key: u32,
         transaction: u32,
         (start, commit): (Timestamp, Timestamp),
-        commit_of: impl Fn(u32) -> Timestamp,
         most: usize,
         found: &mut Found,
     ) {
         let writers = &mut self.of_key[key as usize];
-        writers.move_to(commit, start < commit, &self.is_ongoing);
-        let others = writers.ongoing.iter().copied().filter(|&other| self.is_ongoing[other as usize]);
+        writers.move_to(commit, start < commit, &self.ongoing);
+        let others = writers.ongoing.iter().copied().filter(|other| self.ongoing.contains_key(other));
         if start < commit {
             if writers.live > 0 {
                 found.meet(most, key, writers.live as usize, others.map(|other| (transaction, other)));
             }
         } else {
-            let overlaps = |&other: &u32| commit_of(other) > start || commit_of(other) == commit;
+            let overlaps = |other: &u32| self.ongoing[other] > start || self.ongoing[other] == commit;
             let later: Vec<u32> = others.filter(overlaps).collect();
             found.meet(most, key, later.len(), later.iter().map(|&other| (transaction, other)));
             let same = &writers.same;
@@ -78,10 +78,10 @@ impl Writers {
 
 impl OfKey {
     /// Somebody commits `now`, who was under way or not; those who ended are forgotten when they are many.
-    fn move_to(&mut self, now: Timestamp, was_ongoing: bool, is_ongoing: &[bool]) {
+    fn move_to(&mut self, now: Timestamp, was_ongoing: bool, ongoing: &HashMap<u32, Timestamp>) {
         self.live -= u32::from(was_ongoing);
         if self.ongoing.len() > 2 * self.live as usize + 8 {
-            self.ongoing.retain(|&other| is_ongoing[other as usize]);
+            self.ongoing.retain(|other| ongoing.contains_key(other));
         }
         if self.at != now {
             self.same.clear();

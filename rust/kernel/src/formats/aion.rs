@@ -95,6 +95,17 @@ impl Records for Aion {
 }
 
 impl Aion {
+    /// The transactions so far as a history of their own, if there are any; ids may come again after it.
+    ///
+    /// # Errors
+    /// If they do not make one.
+    pub fn drain(&mut self) -> Result<Option<History>, ParseError> {
+        if self.builder.transaction_count() == 0 {
+            return Ok(None);
+        }
+        std::mem::take(&mut self.builder).finish().map(Some)
+    }
+
     fn transaction(&mut self, read: &Transaction, translation: &Translation<'_>) -> Result<u32, ParseError> {
         let id = translation.of(read.id);
         if let Some(earlier) = self.builder.find(id) {

@@ -199,6 +199,17 @@ impl TableReader {
         entries.collect()
     }
 
+    /// The rows so far as a history of their own; what comes next must be about other transactions, and needs
+    /// its initial values again.
+    ///
+    /// # Errors
+    /// If they do not make one.
+    pub fn drain(&mut self) -> Result<History, ParseError> {
+        let drained = std::mem::take(self);
+        self.row = drained.row;
+        drained.finish()
+    }
+
     /// The history of all tables.
     ///
     /// # Errors
