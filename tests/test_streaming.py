@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
 SEEDS = 20_000 if DEEP else 400
+#: Of the clock, by another name, implied by one of them, and by none.
+LEVELS = (None, ["clock-serializable"], ["snapshot-isolation"], ["read-atomic"], ["strict-serializable"])
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 
 
@@ -82,7 +84,7 @@ def is_streamable(history: History, levels: list[str] | None) -> bool:
 
 def assert_both_formats(history: History, folder: Path, seed: int) -> None:
     most = 1 + seed % 4
-    levels = (None, ["clock-serializable"], ["snapshot-isolation"])[seed % 3]
+    levels = LEVELS[seed % len(LEVELS)]
     if not is_streamable(history, levels):
         return
     formats.save(history, folder / "h.json", lossy=True)
