@@ -14,9 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from isoscope import checkers, formats
+from isoscope._native import judge_clock
 from isoscope.checkers import streaming
 from isoscope.formats import parquet, source
 from isoscope.history import Initial, Status
+from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reports import render_json, render_text
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
 SEEDS = 20_000 if DEEP else 400
+#: Of the clock, by another name, implied by one of them, and by none.
+LEVELS = (None, ["clock-serializable"], ["snapshot-isolation"], ["read-atomic"], ["strict-serializable"])
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 
 
@@ -82,7 +86,7 @@ def is_streamable(history: History, levels: list[str] | None) -> bool:
 
 def assert_both_formats(history: History, folder: Path, seed: int) -> None:
     most = 1 + seed % 4
-    levels = (None, ["clock-serializable"], ["snapshot-isolation"])[seed % 3]
+    levels = LEVELS[seed % len(LEVELS)]
     if not is_streamable(history, levels):
         return
     formats.save(history, folder / "h.json", lossy=True)
@@ -183,6 +187,15 @@ def test_sequence_numbers_that_ascend_are_taken_and_others_refused(tmp_path: Pat
     path.write_text("\n".join(rows[::-1]))
     with pytest.raises(ValueError, match="sequence numbers that are not in order"):
         checkers.check_slices(formats.slices(path))
+
+
+def test_ties_are_counted_as_in_memory() -> None:
+    for seed in range(100):
+        history = random_clock_history(random.Random(seed))
+        if is_streamable(history, None):
+            with small(seed):
+                streamed = streaming.judge([history], levels=[Level.CLOCK_SNAPSHOT_ISOLATION])
+            assert streamed.ties == judge_clock(history.columns, False, 0)[2]
 
 
 def test_names_may_be_long(tmp_path: Path) -> None:

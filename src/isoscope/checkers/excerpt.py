@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,9 @@ class Excerpt:
         self._numbers = sorted({number for finding in named for number in _transactions(finding)})
         self._operations = sorted({number for finding in named for number in _operations(finding)})
         self._kept: dict[int, _Kept] = {}
+        # The first operation of each that has some, and whose it is; both ascend.
+        self._firsts: list[int] = []
+        self._owners: list[int] = []
         self._taken = _Taken()
 
     @property
@@ -47,11 +50,8 @@ class Excerpt:
 
     def locate(self, operation: int, /) -> tuple[int, int]:
         """The number of the transaction that an operation belongs to, and its place there."""
-        numbers = sorted(self._kept)
-        place = bisect_right(numbers, operation, key=lambda number: self._kept[number].first) - 1
-        # Transactions without operations begin where the one after them does.
-        number = next(n for n in numbers[place::-1] if self._kept[n].transaction.operations)
-        return number, operation - self._kept[number].first
+        place = bisect_right(self._firsts, operation) - 1
+        return self._owners[place], operation - self._firsts[place]
 
     def place_in_session(self, transaction: int, /) -> int:
         """How many transactions of its session come before one."""
@@ -59,26 +59,26 @@ class Excerpt:
 
     def add(self, history: History) -> None:
         """Takes what is named of the next slice."""
-        taken = self._taken
         self.source, self.initial = history.source, history.initial
-        places = {local: place for local, *place in taken.places(history)}
-        for local in self._local(history):
-            lane, position, first = *places[local], history.columns.first_operation(local)
+        places = self._taken.places(history, self._named(history))
+        for local, (lane, position) in sorted(places.items()):
             transaction = history.transaction(local)
+            number = self._taken.transactions + local
             operations = tuple(map(self._told, transaction.operations))
-            number = taken.transactions + local
             told = replace(transaction, number=number, session=lane, operations=operations)
-            self._kept[number] = _Kept(told, taken.operations + first, position)
-        taken.transactions += len(history)
-        taken.operations += history.columns.operations
+            self._kept[number] = _Kept(told, position)
+            if operations:
+                self._firsts.append(self._taken.operations + history.columns.first_operation(local))
+                self._owners.append(number)
+        self._taken.transactions += len(history)
+        self._taken.operations += history.columns.operations
 
-    def _local(self, history: History) -> list[int]:
+    def _named(self, history: History) -> set[int]:
         """The transactions of a slice that are named, by their numbers there."""
-        taken = self._taken
-        end, last = taken.transactions + len(history), taken.operations + history.columns.operations
-        named = {n - taken.transactions for n in self._numbers if taken.transactions <= n < end}
-        inside = (n - taken.operations for n in self._operations if taken.operations <= n < last)
-        return sorted(named | {history.columns.locate(operation)[0] for operation in inside})
+        columns, taken = history.columns, self._taken
+        named = _between(self._numbers, taken.transactions, len(history))
+        operations = _between(self._operations, taken.operations, columns.operations)
+        return {*named, *(columns.locate(operation)[0] for operation in operations)}
 
     def _told(self, operation: Operation) -> Operation:
         """A nil read of a key that holds a list is a read of the empty list."""
@@ -89,7 +89,6 @@ class Excerpt:
 @dataclass(frozen=True, slots=True)
 class _Kept:
     transaction: Transaction
-    first: int
     position: int
 
 
@@ -103,17 +102,31 @@ class _Taken:
     #: The number of each session with a name, and how many transactions it had.
     sessions: dict[tuple[type, str], list[int]] = field(default_factory=dict)
 
-    def places(self, history: History) -> Iterator[tuple[int, int, int]]:
-        """Each transaction of a slice with the number of its session, and its place there."""
+    def places(self, history: History, wanted: set[int]) -> dict[int, tuple[int, int]]:
+        """Of the wanted transactions of a slice the numbers of their sessions, and their places there."""
+        found: dict[int, tuple[int, int]] = {}
         for session, numbers in map(history.columns.session, range(history.columns.sessions)):
-            lane = (
-                [self.lanes, 0]
-                if session is None
-                else self.sessions.setdefault(token(session), [self.lanes, 0])
-            )
-            self.lanes += lane == [self.lanes, 0]
-            yield from ((number, lane[0], lane[1] + place) for place, number in enumerate(numbers))
+            lane = self._lane(session)
+            places = enumerate(numbers, start=lane[1])
+            found |= {number: (lane[0], place) for place, number in places if number in wanted}
             lane[1] += len(numbers)
+        return found
+
+    def _lane(self, session: object) -> list[int]:
+        """Number and size of a session; one without a name is always another."""
+        lane = None if session is None else self.sessions.get(token(session))
+        if lane is None:
+            lane = [self.lanes, 0]
+            self.lanes += 1
+        if session is not None:
+            self.sessions[token(session)] = lane
+        return lane
+
+
+def _between(numbers: list[int], first: int, count: int) -> Iterator[int]:
+    """Those of the next `count` numbers from `first` on that are named, counted from there."""
+    some = numbers[bisect_left(numbers, first) : bisect_left(numbers, first + count)]
+    return (number - first for number in some)
 
 
 def _transactions(finding: Finding) -> Iterator[int]:

@@ -42,13 +42,16 @@ _RUNS = 128
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What was found in a history, and the last slice of it, which knows where all of it came from."""
+    """What was found in a history, and the last slice of it, which knows where all of it came from.
+
+    `ties` are timestamps of several transactions; None if no snapshots were judged.
+    """
 
     verdicts: tuple[Verdict, ...]
+    ties: int | None
     last: History
     sizes: Mapping[str, int]
     evidence: tuple[EvidenceKind, ...]
-    ties: int | None
     seconds: Mapping[str, float]
 
 
@@ -63,17 +66,17 @@ def judge(slices: Iterable[History], *, levels: Sequence[Level], most: int = 10)
         facts, last = _take(times.spent_on("load", slices), runs, asked, most)
         times.end("sort")
         evidence = tuple(kind for kind, is_there in zip(EvidenceKind, facts.present, strict=True) if is_there)
-        ties = None
+        judged: dict[Level, Judged] = {}
         if EvidenceKind.TIMESTAMPS in evidence:
             judged = {level: _Trial(facts, runs, level, most).judged(last) for level in asked}
             verdicts = tuple(_verdicts(slices, facts, judged))
-            ties = judged[_SNAPSHOT][2] if _SNAPSHOT in judged else None
         else:
             verdicts = tuple(silent(level) for level in asked if level in levels)
     names = ("sessions", "transactions", "operations", "keys", *map(str, STATUSES))
     sizes = dict(zip(names, facts.sizes, strict=True))
+    ties = judged[_SNAPSHOT][2] if _SNAPSHOT in judged else None
     times.end("check")
-    return Streamed(verdicts, last, sizes, evidence, ties, times.seconds)
+    return Streamed(verdicts, ties, last, sizes, evidence, times.seconds)
 
 
 class _Times:
