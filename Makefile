@@ -87,6 +87,7 @@ bench-versions: build ## run the benchmarks of levels from a version order (minu
 .PHONY: bench-clock
 bench-clock: build ## run the benchmarks of the clock levels, with growth (minutes, 2 GB)
 	$(BIN)/python -m benchmarks clock $(RECORD)
+	$(BIN)/python -m benchmarks collection $(RECORD)
 
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)

@@ -1,4 +1,6 @@
-"""`python -m benchmarks [growth|adya|clock|versions|report|large] [--record]`: measures, prints, records.
+"""`python -m benchmarks [NAME] [--record]`: measures, prints, records.
+
+Names: growth, adya, clock, collection, versions, report, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import adya, clock, clock_growth, growth, loading, report, startup, versions, weak
+from benchmarks import adya, clock, clock_growth, collection, growth, loading, report, startup, versions, weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,10 +38,12 @@ def main() -> None:
         _adya(record=record)
     elif name == "clock":
         _clock(record=record)
+    elif name == "collection":
+        _collection(record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: growth, adya, clock, {', '.join(_SUITES)}")
+        sys.exit(f"no benchmark is called `{name}`: growth, adya, clock, collection, {', '.join(_SUITES)}")
 
 
 def _results() -> Iterator[Row]:
@@ -120,6 +124,16 @@ def _clock(*, record: bool) -> None:
         _write("clock.md", f"{head}{_table(rows)}\n{grown}")
         for name, picture in clock_growth.pictures(points).items():
             _write(name, picture)
+
+
+def _collection(*, record: bool) -> None:
+    runs = collection.measure_all()
+    for run in runs:
+        print(collection.line(run), flush=True)
+    if record:
+        head = _head("The clock levels in memory and from a disk", "collection", collection.HOW)
+        _write("collection.md", f"{head}![collection.svg](collection.svg)\n\n{collection.page(runs)}")
+        _write("collection.svg", collection.picture(runs))
 
 
 def _write(name: str, text: str) -> None:

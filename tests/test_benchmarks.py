@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import adya, clock, clock_growth, growth, measure, report, weak
+from benchmarks import adya, clock, clock_growth, collection, growth, measure, report, weak
 from benchmarks.plot import Panel, figure
 
 from isoscope import _native, formats
@@ -216,3 +216,14 @@ def test_what_is_twice_as_much_stands_twice_as_far_on_an_axis_true_to_scale() ->
     first, second, third = (float(point.split(",")[0]) for point in line.attrib["points"].split())
     assert third - first == pytest.approx(2 * (second - first), abs=0.2)
     assert [panel.place(number) for number in (0, 2)] == pytest.approx([0.05, 0.95])
+
+
+def test_both_ways_to_check_a_clock_are_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "DATA", tmp_path)
+    runs = collection.measure_all((300,))
+    assert [run.way for run in runs] == ["in memory", "streaming"]
+    assert [sorted(run.stages) for run in runs] == [["check", "load"], ["check", "load", "sort"]]
+    assert all(max(run.memory) > 1 for run in runs)
+    assert "| 300 | in memory |" in collection.page(runs)
+    assert collection.picture(runs).count("300 transactions: MB") == 1
+    assert not [*tmp_path.iterdir()]
