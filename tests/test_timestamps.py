@@ -296,3 +296,13 @@ def assert_seen_or_not(step: Step) -> None:
     read, write = step.witnesses[:2]
     shown = read.value if isinstance(read.value, tuple) else (read.value,)
     assert (write.value in shown) == (step.relation == "wr")
+
+
+def test_a_report_says_what_trusting_a_clock_means() -> None:
+    history = clocked("a 1-2: w(x,1)", "b 3-4: r(x,0)")
+    trust = "the database's timestamps are right: what contradicts them may hold by another order"
+    commits = "clock-serializable asks for the order of commits, whenever transactions started"
+    assert {trust, commits} <= {*check(history).assumptions}
+    assert trust in check(history, [SI]).assumptions
+    assert commits not in check(history, [SI]).assumptions
+    assert trust not in check(history, ["pl-2"], method="values").assumptions

@@ -18,7 +18,7 @@ from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from isoscope.history import History
@@ -62,7 +62,7 @@ def check(
     return Report(
         history=summary(history),
         verdicts=verdicts,
-        assumptions=_assumptions(history, claims, history.columns.ties),
+        assumptions=_assumptions(history, claims, history.columns.ties, own),
         version_order=_version_order(history, asked, only, claims),
         seconds={"check": perf_counter() - started},
     )
@@ -87,7 +87,7 @@ def check_slices(
     return Report(
         history=_summary(streamed.last, streamed.sizes, streamed.evidence),
         verdicts=verdicts,
-        assumptions=_assumptions(streamed.last, (), streamed.ties),
+        assumptions=_assumptions(streamed.last, (), streamed.ties, streamed.verdicts),
         seconds=streamed.seconds,
     )
 
@@ -319,7 +319,9 @@ def _shown(verdicts: Sequence[Verdict]) -> dict[str, list[Anomaly]]:
     return found
 
 
-def _assumptions(history: History, claims: Sequence[Claim], ties: int | None) -> tuple[str, ...]:
+def _assumptions(
+    history: History, claims: Sequence[Claim], ties: int | None, verdicts: Sequence[Verdict] = ()
+) -> tuple[str, ...]:
     """What the verdicts rest on beside the recorded operations."""
     initial = history.initial
     if initial.value is UNKNOWN:
@@ -331,8 +333,20 @@ def _assumptions(history: History, claims: Sequence[Claim], ties: int | None) ->
         said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
     if history.source.log:
         said.append(f"{history.source.log} is its write-ahead log")
+    said += _trusted(verdicts)
     if ties:
         several = "1 timestamp belongs" if ties == 1 else f"{ties:,} timestamps belong"
         said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
     said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))
+
+
+def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What it means that verdicts rest on the database's clock."""
+    decided = {
+        verdict.level for verdict in verdicts if verdict.method is timestamps.METHOD and not verdict.reason
+    }
+    if decided:
+        yield "the database's timestamps are right: what contradicts them may hold by another order"
+    if Level.CLOCK_SERIALIZABLE in decided:
+        yield "clock-serializable asks for the order of commits, whenever transactions started"
