@@ -21,6 +21,7 @@ __all__ = [
     "Unknown",
     "__version__",
     "activity",
+    "clock_ties",
     "dependencies",
     "generate",
     "graph_statistics",
@@ -326,6 +327,9 @@ _Contradiction: TypeAlias = tuple[
 # Transactions without timestamps, keys that they wrote, keys that are deleted, keys that are mixed, range
 # reads.
 _ClockAside: TypeAlias = tuple[int, int, list[Any], list[Any], int]
+
+def clock_ties(columns: Columns, serializable: bool) -> int:
+    """Only puts the events in order: how many timestamps belong to several transactions."""
 
 def judge_clock(
     columns: Columns, serializable: bool, most: int

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from isoscope._native import judge_clock
 from isoscope.checkers.contradictions import AXIOMS, CLASSES
-from isoscope.checkers.timestamps import check
+from isoscope.checkers.timestamps import check, ties
 from isoscope.history import UNKNOWN
 from isoscope.reference import clock, reads
 from isoscope.reference.observations import INITIAL
@@ -99,6 +99,7 @@ def assert_agreement(history: History, level: Level) -> None:
     if history.evidence["timestamps"]:
         assert verdict.outcome is judgement.outcome
         assert judge_clock(history.columns, level is SER, 0)[2] == judgement.ties
+        assert ties(history, level) == judgement.ties
 
 
 @pytest.mark.parametrize("level", [SI, SER])

@@ -30,6 +30,13 @@ pub fn judge_clock<'py>(
     rows(py, &judgement, &history.values, |key| history.keys[key as usize])
 }
 
+/// Only puts the events in order: how many timestamps belong to several transactions.
+#[pyfunction]
+pub fn clock_ties(py: Python<'_>, columns: &Columns, serializable: bool) -> u64 {
+    let isolation = if serializable { Isolation::Serializable } else { Isolation::Snapshot };
+    py.detach(|| clock::ties(columns.history(), isolation))
+}
+
 /// What was found and what was not judged, as Python sees it.
 pub fn rows<'py>(
     py: Python<'py>,

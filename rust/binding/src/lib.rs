@@ -56,6 +56,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
     module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
+    module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<stream::ClockIntake>()?;
     module.add_class::<stream::ClockFacts>()?;
     module.add_class::<stream::ClockTrial>()?;

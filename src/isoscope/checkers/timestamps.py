@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope._native import judge_clock
+from isoscope._native import clock_ties, judge_clock
 from isoscope.checkers.clock import LEVELS, METHOD, SILENT, Found, concerned, silent
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Claim, Verdict
 
-__all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find"]
+__all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find", "ties"]
 
 #: The anomalies and the weakest level that each breaks; those of later reads need no clock, and values show
 #: them, too.
@@ -73,6 +73,11 @@ def find(
         else:
             presence = Presence.UNKNOWN if found.aside else Presence.ABSENT
             yield Sighting(name=name, presence=presence, method=METHOD, reason=found.aside)
+
+
+def ties(history: History, level: Level) -> int:
+    """How many timestamps belong to several transactions; this takes what the sort of the events takes."""
+    return clock_ties(history.columns, level is Level.CLOCK_SERIALIZABLE)
 
 
 def _found(history: History, level: Level, most: int) -> Found:

@@ -138,6 +138,13 @@ pub fn judge(history: &History, isolation: Isolation, most: usize, cancel: &Canc
     judgement
 }
 
+/// Only puts the events in order: how many timestamps belong to several transactions.
+#[must_use]
+pub fn ties(history: &History, isolation: Isolation) -> u64 {
+    let (timed, _) = split(history, &counted_as_committed(history), isolation);
+    events::ordered(history, &timed, isolation == Isolation::Snapshot).1
+}
+
 /// The place of each commit in the order of events; the last for those without one.
 fn ranks(events: &[Event], transactions: usize) -> Vec<u32> {
     let mut ranks = vec![u32::MAX; transactions];
