@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken, family, find
-from isoscope.checkers import version_order
+from isoscope.checkers import timestamps, version_order
 from isoscope.checkers.values import NAMES
 from isoscope.levels import DEFINITIONS, Family, Level, implied, implying, normalise, weakest
 
@@ -308,7 +308,7 @@ def test_examples_are_written_in_the_words_of_their_formats() -> None:
 def test_the_case_folders_are_the_anomalies_that_are_reported() -> None:
     assert set(REPORTED) == set(NAMES)
     folders = {path.name for path in HISTORIES.iterdir() if path.is_dir()}
-    assert folders == {*NAMES, *version_order.NAMES}
+    assert folders == {*NAMES, *version_order.NAMES, *timestamps.NAMES}
 
 
 @pytest.mark.parametrize("name", REPORTED)
