@@ -4,6 +4,7 @@ IsoscopeError
 ├── FormatError      the input is not what its format says (path, line, column or byte, expected, found, hint)
 ├── UnknownFormatError  nothing recognises the input, or no format has that name
 ├── LossError        a history holds something that the target format cannot
+├── DatabaseError    a database cannot be started, reached or used any longer
 └── UsageError       an option or argument makes no sense
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FormatError", "IsoscopeError", "LossError", "UnknownFormatError", "UsageError"]
+__all__ = ["DatabaseError", "FormatError", "IsoscopeError", "LossError", "UnknownFormatError", "UsageError"]
 
 
 class IsoscopeError(Exception):
@@ -20,6 +21,10 @@ class IsoscopeError(Exception):
 
 class UsageError(IsoscopeError):
     """An option or argument makes no sense."""
+
+
+class DatabaseError(IsoscopeError):
+    """A database cannot be started, reached or used any longer."""
 
 
 class UnknownFormatError(IsoscopeError):

@@ -32,7 +32,7 @@ TABLE: dict[str, set[str]] = {
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "levels", "errors", "_native"},
     "collect": {"history", "errors"},
-    "run": {"workloads", "databases", "history", "collect"},
+    "run": {"workloads", "databases", "history", "collect", "errors", "_native"},
     "live": {"history", "formats", "checkers", "verdict", "reports"},
     "graphdb": {"history", "checkers", "verdict"},
     "cluster": {"history", "checkers", "verdict"},

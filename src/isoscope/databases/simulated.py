@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from isoscope import _native
+from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.history import History, Source
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from isoscope.history import Value
 
@@ -306,9 +306,9 @@ def _refuse(database: Simulated, workload: Workload) -> None:
     """Whatever the native core would not understand, or would quietly do without."""
     if workload.level is not None or workload.breaks is not None:
         raise UsageError("a simulated database has an isolation, and keeps or breaks no level by order")
-    _known("isolation", database.isolation, ISOLATIONS)
-    _known("clock", database.clock, ("central", "hybrid"))
-    _known("way with conflicts", database.conflicts, ("abort", "retry", "read"))
+    refuse_unknown("isolation", database.isolation, ISOLATIONS)
+    refuse_unknown("clock", database.clock, ("central", "hybrid"))
+    refuse_unknown("way with conflicts", database.conflicts, ("abort", "retry", "read"))
     if min(database.nodes, database.concurrency) < 1 or min(database.skew, database.repeated_values) < 0:
         raise UsageError(f"a number makes no sense in {database}")
     if database.bug is not None:
@@ -316,7 +316,7 @@ def _refuse(database: Simulated, workload: Workload) -> None:
 
 
 def _refuse_bug(database: Simulated, name: str) -> None:
-    _known("bug", name, BUGS)
+    refuse_unknown("bug", name, BUGS)
     bug = BUGS[name]
     if not 0 <= (database.bug_rate or 0) <= 1:
         raise UsageError(f"a share of transactions lies between 0 and 1, not at {database.bug_rate}")
@@ -327,14 +327,6 @@ def _refuse_bug(database: Simulated, name: str) -> None:
         )
     if name == "clock-skew" and (database.clock == "central" or database.nodes < 2):
         raise UsageError("clock-skew takes several clocks\n\nhint: --clock hybrid, and at least 2 --nodes")
-
-
-def _known(what: str, name: str, names: Iterable[str]) -> None:
-    if name in names:
-        return
-    close = get_close_matches(name, names, n=1)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    raise UsageError(f"unknown {what} `{name}`{guess}\n\nhint: it is one of {', '.join(names)}")
 
 
 def _possible(isolation: str) -> list[str]:

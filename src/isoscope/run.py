@@ -1,0 +1,481 @@
+"""Run a workload on a database: sessions at the same time, every operation recorded as its client saw it.
+
+One thread a session. An operation is recorded with the instants before it was sent and after it was answered;
+whole transactions go into the native builder, so that a long run takes little memory. What the database
+refused is aborted; a connection that was lost while committing leaves the transaction indeterminate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from threading import Event, Lock, Thread
+from time import monotonic, perf_counter_ns, sleep
+from typing import TYPE_CHECKING, Any, Protocol
+
+from isoscope._native import UNKNOWN, Builder
+from isoscope.databases.database import Aborted, ConnectionLost
+from isoscope.errors import DatabaseError
+from isoscope.history import (
+    KINDS,
+    STATUSES,
+    VERSION_SOURCES,
+    History,
+    OperationKind,
+    Source,
+    Status,
+    VersionSource,
+)
+from isoscope.workloads.clients import RolledBack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from isoscope.databases.database import Database, Session
+    from isoscope.history import Timestamp
+    from isoscope.workloads.clients import ClientWorkload, Program
+
+__all__ = ["Limits", "Progress", "Run", "Sink", "run"]
+
+_READ, _WRITE, _APPEND, _INSERT, _DELETE, _RANGE_READ, _BEGIN, _COMMIT, _ABORT = range(len(KINDS))
+assert KINDS[_RANGE_READ] is OperationKind.RANGE_READ
+_COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
+_LOG = VERSION_SOURCES.index(VersionSource.LOG)
+#: Seconds for which a session tries to reach a database again.
+_PATIENCE = 5.0
+#: Seconds between two looks at the progress.
+_GLANCE = 0.1
+#: Seconds that a statement may still take after the end of the run.
+_GRACE = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a run ends, and how fast it goes: transactions are attempts, `rate` is attempts a second."""
+
+    seconds: float | None = None
+    transactions: int | None = None
+    rate: float | None = None
+    retries: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    seconds: float
+    committed: int
+    aborted: int
+    indeterminate: int
+    operations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run left: the history (None if nothing was to be recorded), and what happened on the way.
+
+    `reasons` counts what the database said when it aborted a transaction, `problem` is why a run ended early.
+    """
+
+    database: str
+    history: History | None
+    progress: Progress
+    reasons: Counter[str]
+    problem: str | None = None
+    interrupted: bool = False
+
+
+class Sink(Protocol):
+    """Takes transactions as they end, from any thread: an online checker."""
+
+    def transaction(
+        self,
+        number: int,
+        session: int,
+        status: Status,
+        operations: list[tuple[Any, ...]],
+        timestamps: tuple[Timestamp, Timestamp] | None,
+    ) -> None:
+        """One that has ended; the rows of its operations are those of `isoscope._native.Builder`."""
+
+
+def run(  # noqa: PLR0913 - the rest is named
+    database: Database,
+    workload: ClientWorkload,
+    limits: Limits,
+    *,
+    record: bool = True,
+    sink: Sink | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
+
+    An interrupt (Ctrl-C) ends the run early, and so does a database that is gone: what was recorded is kept.
+    Raises `DatabaseError` if it cannot even begin.
+    """
+    try:
+        name = database.open(workload.content)
+        return _Running(database, workload, limits, _Recording(record=record, sink=sink)).run(name, progress)
+    finally:
+        database.close()
+
+
+class _Recording:
+    """Where ended transactions go: into columns, and to a sink if there is one."""
+
+    def __init__(self, *, record: bool, sink: Sink | None) -> None:
+        self.is_on = record
+        self._sink = sink
+        self._lock = Lock()
+        self._builder = Builder()
+        self._builder.initial(0, replaceable=False)
+        self.counts = [0] * len(STATUSES)
+        self.operations = 0
+        self.reasons: Counter[str] = Counter()
+
+    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Initial values of keys, where they are not 0."""
+        if not self.is_on:
+            return
+        with self._lock:
+            for key, value in rows:
+                if value:
+                    self._builder.initial_of(key, value)
+
+    def ended(self, attempt: _Attempt) -> None:
+        """A transaction has ended."""
+        rows = attempt.rows
+        with self._lock:
+            self.counts[attempt.status] += 1
+            self.operations += attempt.operations
+            if attempt.reason is not None:
+                self.reasons[attempt.reason] += 1
+            number = sum(self.counts)
+            if self.is_on:
+                self._builder.transaction(
+                    number,
+                    attempt.session_number,
+                    named=True,
+                    status=attempt.status,
+                    operations=rows,
+                    start=attempt.timestamps and attempt.timestamps[0],
+                    commit=attempt.timestamps and attempt.timestamps[1],
+                    interval=(rows[0][3][0], None if attempt.status == _INDETERMINATE else rows[-1][3][1]),
+                )
+        if self._sink is not None:
+            self._sink.transaction(
+                number, attempt.session_number, STATUSES[attempt.status], rows, attempt.timestamps
+            )
+
+    def history(self, versions: Iterable[tuple[int, int]] | None) -> History | None:
+        """Everything that was recorded; `versions` are what the database's log says."""
+        if not self.is_on:
+            return None
+        for key, value in versions or ():
+            self._builder.version(_LOG, key, value)
+        return History(self._builder.finish(), Source(path="<run>", format="run"))
+
+
+class _Attempt:
+    """One transaction under way: does what its program asks for, and nothing else."""
+
+    __slots__ = ("operations", "reason", "rows", "session", "session_number", "status", "timestamps")
+
+    def __init__(self, session: Session, session_number: int) -> None:
+        self.session = session
+        self.session_number = session_number
+        self.rows: list[tuple[Any, ...]] = []
+        self.operations = 0
+        self.status = _ABORTED
+        self.reason: str | None = None
+        self.timestamps: tuple[Timestamp, Timestamp] | None = None
+
+    def read(self, key: int) -> int | tuple[int, ...] | None:
+        self.operations += 1
+        return self.session.read(key)
+
+    def write(self, key: int, value: int) -> None:
+        self.operations += 1
+        self.session.write(key, value)
+
+    def append(self, key: int, value: int) -> None:
+        self.operations += 1
+        self.session.append(key, value)
+
+    def insert(self, key: int, value: int) -> None:
+        self.operations += 1
+        self.session.insert(key, value)
+
+    def delete(self, key: int) -> None:
+        self.operations += 1
+        self.session.delete(key)
+
+    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
+        self.operations += 1
+        return self.session.range_read(low, high)
+
+    def begin(self) -> None:
+        self.session.begin()
+
+    def commit(self) -> None:
+        self.timestamps = self.session.commit()
+
+    def rollback(self) -> None:
+        self.session.rollback()
+
+
+def _row(kind: int, key: int | None, value: object, start: int) -> tuple[Any, ...]:
+    """An operation that has just been answered, as the native builder takes it."""
+    return (kind, key, value, (start, perf_counter_ns()), None, (), None, None, None, None, False, None)
+
+
+class _RecordedAttempt(_Attempt):
+    """The same, with every operation written down."""
+
+    __slots__ = ()
+
+    def read(self, key: int) -> int | tuple[int, ...] | None:
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            value = self.session.read(key)
+        except BaseException:
+            self.rows.append(_row(_READ, key, UNKNOWN, start))
+            raise
+        self.rows.append(_row(_READ, key, value, start))
+        return value
+
+    def write(self, key: int, value: int) -> None:
+        self._do(_WRITE, key, value, self.session.write)
+
+    def append(self, key: int, value: int) -> None:
+        self._do(_APPEND, key, value, self.session.append)
+
+    def insert(self, key: int, value: int) -> None:
+        self._do(_INSERT, key, value, self.session.insert)
+
+    def delete(self, key: int) -> None:
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.delete(key)
+        finally:
+            self.rows.append(_row(_DELETE, key, None, start))
+
+    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
+        self.operations += 1
+        start = perf_counter_ns()
+        rows = self.session.range_read(low, high)
+        self.rows.append(_row(_RANGE_READ, None, (low, high, rows, ()), start))
+        return rows
+
+    def _do(self, kind: int, key: int, value: int, statement: Callable[[int, int], None]) -> None:
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            statement(key, value)
+        finally:
+            self.rows.append(_row(kind, key, value, start))
+
+    def begin(self) -> None:
+        start = perf_counter_ns()
+        try:
+            self.session.begin()
+        finally:
+            self.rows.append(_row(_BEGIN, None, None, start))
+
+    def commit(self) -> None:
+        start = perf_counter_ns()
+        try:
+            self.timestamps = self.session.commit()
+        finally:
+            self.rows.append(_row(_COMMIT, None, None, start))
+
+    def rollback(self) -> None:
+        start = perf_counter_ns()
+        self.session.rollback()
+        self.rows.append(_row(_ABORT, None, None, start))
+
+
+class _Running:
+    """Sessions at work."""
+
+    def __init__(
+        self, database: Database, workload: ClientWorkload, limits: Limits, recording: _Recording
+    ) -> None:
+        self._database = database
+        self._workload = workload
+        self._limits = limits
+        self._recording = recording
+        self._attempt = _RecordedAttempt if recording.is_on else _Attempt
+        self._stop = Event()
+        self._lock = Lock()
+        self._left = limits.transactions
+        self._problem: str | None = None
+
+    def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
+        self._insert(self._workload.rows())
+        clients = self._workload.clients(self._insert)
+        # Connections are made one after the other: a database that refuses one says so before the run.
+        sessions = [self._database.session() for _ in clients]
+        threads = [
+            Thread(target=self._work, args=(number, session, client), daemon=True)
+            for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
+        ]
+        started = monotonic()
+        for thread in threads:
+            thread.start()
+        interrupted = self._watch(threads, started, progress)
+        seconds = monotonic() - started
+        self._join(threads)
+        return self._result(name, seconds, interrupted=interrupted)
+
+    def _watch(
+        self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
+    ) -> bool:
+        """Waits for the end; whether somebody interrupted the run."""
+        try:
+            while any(thread.is_alive() for thread in threads) and not self._stop.is_set():
+                seconds = monotonic() - started
+                if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                    break
+                if progress is not None:
+                    progress(self._progress(seconds))
+                self._stop.wait(_GLANCE)
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self._stop.set()
+        return False
+
+    def _join(self, threads: list[Thread]) -> None:
+        end = monotonic() + _GRACE
+        for thread in threads:
+            thread.join(max(0.0, end - monotonic()))
+
+    def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+        versions, problem = None, self._problem
+        if problem is None and self._recording.is_on:
+            try:
+                versions = self._database.version_order()
+            except (ConnectionLost, DatabaseError) as error:
+                problem = f"the order of versions cannot be read from the log: {error}"
+        return Run(
+            database=name,
+            history=self._recording.history(versions),
+            progress=self._progress(seconds),
+            reasons=self._recording.reasons,
+            problem=problem,
+            interrupted=interrupted,
+        )
+
+    def _progress(self, seconds: float) -> Progress:
+        recorded = self._recording
+        return Progress(
+            seconds=seconds,
+            committed=recorded.counts[_COMMITTED],
+            aborted=recorded.counts[_ABORTED],
+            indeterminate=recorded.counts[_INDETERMINATE],
+            operations=recorded.operations,
+        )
+
+    def _insert(self, rows: Iterable[tuple[int, int]]) -> None:
+        rows = list(rows)
+        self._database.insert(rows)
+        self._recording.initial(rows)
+
+    def _work(self, number: int, session: Session, client: Iterator[Program]) -> None:
+        """The life of a session."""
+        try:
+            for program in self._paced(client):
+                again = self._limits.retries
+                while self._may_try():
+                    attempt = self._attempt(session, number)
+                    alive = self._try(attempt, program)
+                    self._recording.ended(attempt)
+                    if not alive:
+                        session.close()
+                        session = self._reconnected()
+                    if attempt.status != _ABORTED or not again:
+                        break
+                    again -= 1
+        except DatabaseError as error:
+            self._fail(str(error))
+        except ConnectionLost as error:
+            self._fail(f"the database is gone: {error}")
+        except BaseException as error:
+            # A mistake of ours must not look like the end of a run.
+            self._fail(f"session {number} failed: {type(error).__name__}: {error}")
+            raise
+        finally:
+            session.close()
+
+    def _paced(self, client: Iterator[Program]) -> Iterator[Program]:
+        """The programs of a client, each when it is due."""
+        due, pause = monotonic(), self._workload.sessions / self._limits.rate if self._limits.rate else 0.0
+        for program in client:
+            if self._stop.is_set():
+                return
+            if pause:
+                if self._stop.wait(max(0.0, due - monotonic())):
+                    return
+                due += pause
+            yield program
+
+    def _may_try(self) -> bool:
+        """Takes one of the transactions that are left."""
+        if self._stop.is_set():
+            return False
+        if self._left is None:
+            return True
+        with self._lock:
+            if self._left <= 0:
+                self._stop.set()
+                return False
+            self._left -= 1
+        return True
+
+    def _try(self, attempt: _Attempt, program: Program) -> bool:
+        """Runs one transaction; False if its connection is gone."""
+        try:
+            attempt.begin()
+            program(attempt)
+        except Aborted as error:
+            attempt.reason = str(error)
+            attempt.rollback()
+            return True
+        except RolledBack:
+            attempt.rollback()
+            return True
+        except ConnectionLost as error:
+            attempt.reason = str(error)
+            return False
+        return self._commit(attempt)
+
+    def _commit(self, attempt: _Attempt) -> bool:
+        try:
+            attempt.commit()
+        except Aborted as error:
+            attempt.reason = str(error)
+            attempt.rollback()
+            return True
+        except ConnectionLost as error:
+            attempt.status, attempt.reason = _INDETERMINATE, str(error)
+            return False
+        attempt.status = _COMMITTED
+        return True
+
+    def _reconnected(self) -> Session:
+        end = monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._database.session()
+            except (ConnectionLost, DatabaseError):
+                if monotonic() >= end or self._stop.is_set():
+                    raise
+                sleep(_GLANCE)
+
+    def _fail(self, problem: str) -> None:
+        with self._lock:
+            self._problem = self._problem or problem
+        self._stop.set()
