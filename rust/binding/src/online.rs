@@ -77,6 +77,7 @@ impl ClockOnline {
         let all = PyDict::new(py);
         for (name, size) in [
             ("transactions", sizes.transactions),
+            ("aborted", sizes.aborted),
             ("operations", sizes.operations),
             ("keys", sizes.keys),
             ("sessions", sizes.sessions),

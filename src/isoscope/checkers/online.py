@@ -56,6 +56,7 @@ class OnlineStatus:
     """
 
     transactions: int
+    aborted: int
     operations: int
     keys: int
     sessions: int

@@ -71,8 +71,10 @@ impl Engine {
 
     fn admit_times(&self, history: &History, transaction: usize) -> Result<(), String> {
         let columns = &history.transactions;
-        if columns.statuses[transaction] != Status::Committed {
-            return Err("a transaction that did not commit".to_owned());
+        match columns.statuses[transaction] {
+            Status::Committed => {}
+            Status::Aborted => return Ok(()),
+            Status::Indeterminate => return Err("nobody knows whether it committed".to_owned()),
         }
         let is_timed = |time: Timestamp| time.parts().is_some();
         let starts =
@@ -125,7 +127,8 @@ impl Engine {
         let Some(&slot) = self.ids.get(&id) else { return Ok(false) };
         let other = self.transactions.get(slot);
         let operations = Self::operations(history, transaction, translation);
-        let is_same = other.commit == columns.commits.get(transaction)
+        let is_same = other.is_committed == (columns.statuses[transaction] == Status::Committed)
+            && other.commit == columns.commits.get(transaction)
             && other.start == columns.starts.get(transaction)
             && operations.len() == other.operations.len()
             && operations.iter().zip(&other.operations).all(|((one, list), other)| {
@@ -193,6 +196,7 @@ impl Engine {
             wrong: 0,
             flips: 0,
             is_final: false,
+            is_committed: columns.statuses[transaction] == Status::Committed,
         }
     }
 

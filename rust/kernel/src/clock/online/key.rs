@@ -165,6 +165,8 @@ pub struct Key {
     pub reads: Chain<Read>,
     /// Reads of transactions that start after they commit and also write the key: they come in no order.
     pub odd: Vec<Read>,
+    /// Writes of those who did not commit: whose, and which.
+    pub aside: Vec<(u32, u32)>,
     /// All committed elements of a list.
     pub elements: Vec<Value>,
     /// How long the longest of its writers took, by the physical parts.
@@ -182,6 +184,7 @@ impl Key {
             versions: Chain::default(),
             reads: Chain::default(),
             odd: Vec::new(),
+            aside: Vec::new(),
             elements: Vec::new(),
             longest: 0,
         }

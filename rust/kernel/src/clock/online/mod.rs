@@ -50,6 +50,7 @@ pub struct Terms {
 #[allow(missing_docs)]
 pub struct Sizes {
     pub transactions: u64,
+    pub aborted: u64,
     pub operations: u64,
     /// Transactions in memory, and those of them that are not final.
     pub live: u64,
@@ -205,6 +206,11 @@ impl Engine {
         self.sizes.operations += arrived.operations.len() as u64;
         let slot = self.transactions.add(arrived);
         self.ids.insert(id, slot);
+        if !self.transactions.get(slot).is_committed {
+            self.set_aside(slot);
+            self.turn(now);
+            return;
+        }
         self.count_ties(slot);
         self.judge_times(slot, session);
         let is_late = self.enqueue(slot);
@@ -220,6 +226,26 @@ impl Engine {
         }
         self.own = own;
         self.turn(now);
+    }
+
+    /// Who did not commit left nothing, but somebody may have read what it wrote.
+    fn set_aside(&mut self, slot: u32) {
+        self.sizes.aborted += 1;
+        if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
+            *place += 1;
+        }
+        self.pending.push_back(slot);
+        for place in 0..self.transactions.get(slot).operations.len() as u32 {
+            let Operation { kind, key, value } = self.transactions.get(slot).operations[place as usize];
+            if !kind.installs() {
+                continue;
+            }
+            let context = context!(self);
+            let known = &mut self.keys[key as usize];
+            known.write(context, value, &mut self.turns);
+            known.aside.push((slot, place));
+            self.transactions.hold(slot);
+        }
     }
 
     /// Timestamps that belong to several transactions are counted.
@@ -455,6 +481,7 @@ impl Engine {
             self.earliest.pop_front();
         }
         let last = match self.terms.isolation {
+            _ if !transaction.is_committed => Timestamp::default(),
             Isolation::Snapshot => transaction.start.max(transaction.commit),
             Isolation::Serializable => transaction.commit,
         };
@@ -486,6 +513,12 @@ impl Engine {
         let keys: Vec<u32> = self.transactions.get(slot).operations.iter().map(|one| one.key).collect();
         let mut gone = Vec::new();
         for key in keys {
+            self.keys[key as usize].aside.retain(|&(other, _)| {
+                if other == slot {
+                    gone.push(slot);
+                }
+                other != slot
+            });
             let (versions, reads) = self.keys[key as usize].cut(self.watermark, |slot| gone.push(slot));
             self.sizes.versions -= versions as u64;
             self.sizes.reads -= reads as u64;

@@ -231,7 +231,11 @@ impl Engine {
         let is_asked = |value: &Value| {
             if stale.relation == Relation::Register { *value == found } else { stale.list.contains(value) }
         };
-        let mut writes = Vec::new();
+        let mut writes: Vec<(u32, u32)> = Vec::new();
+        let value =
+            |&(slot, place): &(u32, u32)| self.transactions.get(slot).operations[place as usize].value;
+        let aside = &self.keys[shown.key as usize].aside;
+        writes.extend(aside.iter().filter(|write| is_asked(&value(write))));
         for version in self.keys[shown.key as usize].versions.iter() {
             let operations = (0..).zip(&self.transactions.get(version.slot).operations);
             let asked = operations
@@ -361,7 +365,8 @@ impl<'e> Excerpt<'e> {
         };
         let id = self.carry(transaction.id);
         let first = self.builder.operation_count() as u32;
-        let Some(number) = self.builder.transaction(id, session, Status::Committed, 0) else { return };
+        let status = if transaction.is_committed { Status::Committed } else { Status::Aborted };
+        let Some(number) = self.builder.transaction(id, session, status, 0) else { return };
         self.builder.timestamps(number, transaction.start, transaction.commit);
         for operation in &transaction.operations {
             let key = self.key(operation.key);
@@ -496,10 +501,10 @@ impl<'e> Excerpt<'e> {
             key: self.key(key),
             value: self.carry(value),
             is_left: last == value,
-            is_counted: true,
+            is_counted: transaction.is_committed,
             start: transaction.start,
             commit: transaction.commit,
-            rank: self.ranks[&slot],
+            rank: if transaction.is_committed { self.ranks[&slot] } else { u32::MAX },
         }
     }
 }

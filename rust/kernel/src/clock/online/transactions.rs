@@ -40,6 +40,7 @@ pub struct Transaction {
     pub wrong: u32,
     pub flips: u32,
     pub is_final: bool,
+    pub is_committed: bool,
 }
 
 impl Transaction {
