@@ -172,7 +172,7 @@ class _Lockstep:
         raise DatabaseError(f"nobody can read what the script {self._script.name} left: {attempt.reason}")
 
     def _last_reads(self) -> list[Step]:
-        """All keys, by a predicate only if the script has one: a level that protects keys says nothing of it."""
+        """All keys; by a predicate only if the script has one, since not every level speaks of those."""
         if any(step.action == "range-read" for step in self._script.steps):
             return [Step(0, "range-read", name=FINAL)]
         return [Step(0, "read", key, name=f"{FINAL} {key}") for key in self._script.keys]
