@@ -46,7 +46,7 @@ _CONFLICTS = frozenset(
 )
 _HINTS = MappingProxyType(
     {
-        sqlite3.SQLITE_FULL: "the disk is full",
+        sqlite3.SQLITE_FULL: "make room on the disk",
         sqlite3.SQLITE_READONLY: "the file and its folder must be writable",
         sqlite3.SQLITE_CANTOPEN: "the folder must be there and writable; "
         "an absolute path is `sqlite:/PATH`, or `sqlite:////PATH` as a URL",
@@ -167,20 +167,22 @@ class SQLite(Database):
 
     def _connect(self, timeout: float) -> _Session:
         """A connection that waits so many seconds for locks."""
-        options = "?cache=shared" if self._is_shared else ""
+        connection = None
         try:
             connection = sqlite3.connect(
-                self._path.absolute().as_uri() + options,
+                self._path.absolute().as_uri() + ("?cache=shared" if self._is_shared else ""),
                 uri=True,
                 timeout=timeout,
                 isolation_level=None,
                 # A session is made by one thread and used by another.
                 check_same_thread=False,
             )
+            connection.execute(f"PRAGMA synchronous = {self._settings.get('synchronous', 'off')}")
+            connection.execute(f"PRAGMA read_uncommitted = {self._is_shared}")
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from None
-        connection.execute(f"PRAGMA synchronous = {self._settings.get('synchronous', 'off')}")
-        connection.execute(f"PRAGMA read_uncommitted = {self._is_shared}")
+            if connection is not None:
+                connection.close()
+            raise DatabaseError(_sentence(error, self._path)) from None
         begin = f"BEGIN {self._settings.get('begin', 'deferred')}"
         return _Session(connection, self._path, timeout, begin)
 
@@ -310,12 +312,19 @@ def _found(value: int | str) -> Found:
 
 def _failure(error: sqlite3.Error, path: Path) -> Aborted | DatabaseError:
     """What an error of SQLite means to a run."""
-    code = _code(error) & 0xFF
-    said = str(error).partition(":")[0]
-    if code in _CONFLICTS:
-        return Aborted(f"{said} ({error.sqlite_errorname})")
-    hint = f"\n\nhint: {_HINTS[code]}" if code in _HINTS else ""
-    return DatabaseError(f"{path}: {said}{hint}")
+    if _code(error) & 0xFF in _CONFLICTS:
+        return Aborted(f"{_said(error)} ({error.sqlite_errorname})")
+    return DatabaseError(_sentence(error, path))
+
+
+def _sentence(error: sqlite3.Error, path: Path) -> str:
+    hint = _HINTS.get(_code(error) & 0xFF)
+    return f"{path}: {_said(error)}" + (f"\n\nhint: {hint}" if hint else "")
+
+
+def _said(error: sqlite3.Error) -> str:
+    """What went wrong, without the name of what it happened to."""
+    return str(error).partition(":")[0]
 
 
 def _code(error: sqlite3.Error) -> int:
