@@ -70,6 +70,15 @@ class Server:
         self._log = self.folder / "log"
         self._guard = _guard(self.folder, guard_signal)
 
+    def write(self, name: str, text: str) -> None:
+        """Writes a file into the folder, where only the server's user can read it."""
+        try:
+            path = self.folder / name
+            path.write_text(text)
+            path.chmod(0o644)  # the folder is closed to all others
+        except OSError as error:
+            raise DatabaseError(f"{self.name} has no place for its files: {error.strerror}") from error
+
     def run(self, command: Sequence[str], *, seconds: float = 60.0) -> None:
         """Runs a command to its end, as the server's user, in its folder.
 
