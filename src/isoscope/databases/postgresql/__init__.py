@@ -6,6 +6,7 @@ The order of versions is that of commit records, read from a slot of logical dec
 from __future__ import annotations
 
 import secrets
+from array import array
 from contextlib import suppress
 from threading import Lock
 from time import monotonic, sleep
@@ -148,7 +149,12 @@ class PostgreSQL:
             # Decoding goes as far as the log is written; a synchronous commit writes all that came before it.
             admin.execute("SET synchronous_commit = on")
             admin.execute("SELECT pg_logical_emit_message(true, 'isoscope', '')")
-            return list(versions(self._messages(admin), without=self._initial))
+            # Read here, where an error is still ours; in columns, for there are many.
+            keys, values = array("q"), array("q")
+            for key, value in versions(self._messages(admin), without=self._initial):
+                keys.append(key)
+                values.append(value)
+        return zip(keys, values, strict=True)
 
     def close(self) -> None:
         """Stops our own server; on another, drops what was made."""
