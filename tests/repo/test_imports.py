@@ -44,7 +44,7 @@ TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
 APART = {
     "formats": {"format", "source"},
     "levels": set(),
-    "databases": {"database", "process"},
+    "databases": {"database", "multiversion", "process", "simulated"},
     # What findings of the kernel are made of.
     "checkers": {
         "reads",
