@@ -323,8 +323,6 @@ class _Running:
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        for thread in threads:
-            thread.start()
         interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
         self._join(threads)
@@ -333,15 +331,18 @@ class _Running:
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
     ) -> bool:
-        """Waits for the end; whether somebody interrupted the run."""
+        """Sets the sessions to work and waits for the end; whether somebody interrupted the run."""
         try:
+            for thread in threads:
+                thread.start()
             while any(thread.is_alive() for thread in threads) and not self._stop.is_set():
                 seconds = monotonic() - started
-                if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                left = _GLANCE if self._limits.seconds is None else self._limits.seconds - seconds
+                if left <= 0:
                     break
                 if progress is not None:
                     progress(self._progress(seconds))
-                self._stop.wait(_GLANCE)
+                self._stop.wait(min(left, _GLANCE))
         except KeyboardInterrupt:
             return True
         finally:
@@ -351,7 +352,8 @@ class _Running:
     def _join(self, threads: list[Thread]) -> None:
         end = monotonic() + _GRACE
         for thread in threads:
-            thread.join(max(0.0, end - monotonic()))
+            if thread.ident is not None:  # else an interrupt came before its start
+                thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
         versions, problem = None, self._problem

@@ -10,6 +10,7 @@ import click
 
 from isoscope import formats
 from isoscope.cli.options import parse_level
+from isoscope.cli.sections import Sections
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
 from isoscope.history import Initial
@@ -35,21 +36,7 @@ _SECTIONS = {
 }
 
 
-class _Sections(click.Command):
-    """Lists options section by section."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
-        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
-        elsewhere = {name for names in _SECTIONS.values() for name in names}
-        workload = tuple(name for name in options if name not in elsewhere)
-        for section, names in {"Workload": workload, **_SECTIONS}.items():
-            with formatter.section(section):
-                records = (options[name].get_help_record(ctx) for name in names)
-                formatter.write_dl([record for record in records if record])
-
-
-@click.command("generate", cls=_Sections)
+@click.command("generate", cls=Sections, first="Workload", sections=_SECTIONS)
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
