@@ -141,7 +141,7 @@ class Fake:
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes it known as `fake`."""
     module = ModuleType("isoscope.databases.fake")
-    module.DATABASE = Fake  # type: ignore[attr-defined]
+    module.__dict__["DATABASE"] = Fake
     monkeypatch.setitem(sys.modules, "isoscope.databases.fake", module)
-    monkeypatch.setitem(databases.DATABASES, "fake", "fake")  # type: ignore[arg-type]
+    monkeypatch.setitem(databases.DATABASES, "fake", "fake")
     monkeypatch.setattr(Fake, "closed", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from jsonschema import Draft202012Validator
 
 import isoscope
 from isoscope import run as running
-from isoscope.cli import keeping
 from isoscope.cli.run import command
 from isoscope.reports.schema import schema
 
@@ -178,7 +178,7 @@ def test_a_history_that_does_not_fit_on_the_disk_goes_to_the_folder_for_temporar
 ) -> None:
     rescue = folder / "rescue"
     rescue.mkdir()
-    monkeypatch.setattr(keeping.tempfile, "gettempdir", lambda: str(rescue))
+    monkeypatch.setattr(tempfile, "tempdir", str(rescue))
     (folder / "full.parquet").symlink_to("/dev/full")
     done = run_fake("--out", "full.parquet")
     assert done.status == 2
@@ -191,7 +191,7 @@ def test_a_history_that_does_not_fit_on_the_disk_goes_to_the_folder_for_temporar
 def test_a_history_for_which_there_is_no_room_at_all_is_still_checked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping.tempfile, "gettempdir", lambda: str(folder / "nowhere"))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / "nowhere"))
     (folder / "full.parquet").symlink_to("/dev/full")
     done = run_fake("--out", "full.parquet")
     assert done.status == 2

@@ -18,6 +18,7 @@ from isoscope.cli.outputs import Outputs, output_options
 from isoscope.cli.progress import ProgressLine
 from isoscope.cli.promises import Promise, Ran, judge, verdict_line
 from isoscope.cli.sections import Sections
+from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.reports import document, dumps, paragraph, render_text
@@ -149,6 +150,7 @@ class _Plan:
     @classmethod
     def of(cls, target: str, given: dict[str, Any]) -> _Plan:
         """Raises `UsageError` if something of it makes no sense."""
+        refuse_unknown("workload", given["workload"], CLIENTS)
         settings = _settings(given["settings"])
         database = databases.connect(target, isolation=given["isolation"], settings=settings)
         parameters = {name: given[name] for name in _PARAMETERS if given[name] is not None}
