@@ -92,7 +92,7 @@ _SECTIONS = {
 @output_options
 @drawing_options
 def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **given: Any) -> int:
-    """Run a workload on a database, record it and check what the database promises.
+    """Run a workload on a database and check what it promises.
 
     DATABASE is sqlite, duckdb, postgresql, mariadb or simulated, which is then made or started for this run
     and removed afterwards, or a URL such as postgresql://user:password@host/name. There the run makes its
