@@ -447,6 +447,7 @@ class _Running:
             attempt.rollback()
             return True
         except RolledBack:
+            attempt.reason = "rolled back by its client"
             attempt.rollback()
             return True
         except ConnectionLost as error:

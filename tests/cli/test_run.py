@@ -97,7 +97,7 @@ def test_no_run_replaces_the_history_of_another() -> None:
 def test_aborts_are_told_with_their_most_frequent_reasons() -> None:
     done = run_fake(aborts_every=3)
     assert "200 committed in " in done.out
-    assert ", 100 aborted (conflict: 100), 0 indeterminate" in done.out
+    assert ", 100 aborted, 0 indeterminate (conflict: 100)\n" in done.out
 
 
 def test_a_run_without_a_single_commit_proves_nothing() -> None:

@@ -24,7 +24,7 @@ COMMANDS = {
     "check": "Check recorded histories against isolation levels",
     "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
     "convert": "Convert a history to another format",
-    "demo": "Generate histories, check them and show what a violation looks like",
+    "demo": "Run embedded databases and show what a violation looks like",
     "explain": "Explain an anomaly, with a small history that shows it",
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",

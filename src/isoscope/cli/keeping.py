@@ -15,7 +15,7 @@ from isoscope.errors import IsoscopeError, LossError, UsageError
 from isoscope.formats.source import uncompressed
 from isoscope.history import History, Source
 
-__all__ = ["Kept", "Target", "refuse_unwritable"]
+__all__ = ["Kept", "Target", "called", "refuse_unwritable"]
 
 #: What every history of a run has.
 _ALWAYS = (
@@ -67,7 +67,7 @@ class Target:
             click.echo(f"error: {error}", err=True)
             return self._rescued(history)
         click.echo(f"history: {self.path}", err=True)
-        return Kept(history=_called(history, self.path, self.format), path=self.path, as_asked=True)
+        return Kept(history=called(history, self.path, self.format), path=self.path, as_asked=True)
 
     def _rescued(self, history: History) -> Kept:
         try:
@@ -78,7 +78,7 @@ class Target:
             click.echo("hint: the history is lost; make room, or name another folder with --out", err=True)
             return Kept(history=history, path="", as_asked=False)
         click.echo(f"history: {path}\nhint: move it before the system clears that folder", err=True)
-        return Kept(history=_called(history, path, "parquet"), path=path, as_asked=False)
+        return Kept(history=called(history, path, "parquet"), path=path, as_asked=False)
 
 
 def refuse_unwritable(option: str, path: str) -> None:
@@ -98,5 +98,6 @@ def _free(folder: Path, name: str) -> str:
     return str(next(path for path in map(folder.joinpath, names) if not path.exists()))
 
 
-def _called(history: History, path: str, format_: str) -> History:
+def called(history: History, path: str, format_: str) -> History:
+    """The same history, as one that is in a file."""
     return History(history.columns, Source(path=path, format=format_))

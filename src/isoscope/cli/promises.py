@@ -60,18 +60,18 @@ class Ran:
         said = [
             f"{progress.committed:,} committed in {progress.seconds:.1f} s"
             f" ({rate(progress.committed, progress.seconds)})",
-            f"{progress.aborted:,} aborted{self._reasons()}",
+            f"{progress.aborted:,} aborted",
             f"{progress.indeterminate:,} indeterminate",
         ]
-        return ", ".join(said)
+        return ", ".join(said) + self._reasons()
 
     def _reasons(self) -> str:
-        """The most frequent ones."""
+        """Why transactions did not commit, the most frequent reasons first."""
         found = self.run.reasons.most_common(_MOST_REASONS)
         rest = len(self.run.reasons) - len(found)
         said = [f"{harmless(reason)}: {count:,}" for reason, count in found]
         more = [f"{rest} more reasons"] if rest else []
-        return f" ({'; '.join([*said, *more])})" if found else ""
+        return f" ({', '.join([*said, *more])})" if found else ""
 
     def document(self) -> dict[str, Any]:
         """The same for machines."""
@@ -146,4 +146,7 @@ def _open(promises: Sequence[Level], report: Report) -> str:
 
 
 def _joined(levels: Sequence[Level], one: str, several: str) -> str:
-    return f"{' and '.join(levels)} {one if len(levels) == 1 else several}"
+    *others, last = levels
+    if not others:
+        return f"{last} {one}"
+    return f"{', '.join(others)} and {last} {several}"
