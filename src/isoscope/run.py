@@ -393,8 +393,11 @@ class _Running:
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
-                    alive = self._try(attempt, program)
-                    self._recording.ended(attempt)
+                    try:
+                        alive = self._try(attempt, program)
+                    finally:
+                        # Also one that ended with the run: others may have seen what it wrote.
+                        self._recording.ended(attempt)
                     if not alive:
                         session.close()
                         session = self._reconnected()
@@ -456,14 +459,15 @@ class _Running:
         return self._commit(attempt)
 
     def _commit(self, attempt: _Attempt) -> bool:
+        attempt.status = _INDETERMINATE
         try:
             attempt.commit()
         except Aborted as error:
-            attempt.reason = str(error)
+            attempt.status, attempt.reason = _ABORTED, str(error)
             attempt.rollback()
             return True
         except ConnectionLost as error:
-            attempt.status, attempt.reason = _INDETERMINATE, str(error)
+            attempt.reason = str(error)
             return False
         attempt.status = _COMMITTED
         return True

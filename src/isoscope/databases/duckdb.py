@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DATABASE", "DuckDB"]
 
+_TYPES: Mapping[Content, str] = MappingProxyType({"register": "BIGINT", "list": "BIGINT[]"})
+_HINT = "the folder must be there and writable, and no other program may have the file open"
+
 
 class DuckDB:
     """DuckDB in this process, one cursor a session."""
@@ -63,7 +66,7 @@ class DuckDB:
                 "hint: drop it if it is a leftover, or give another file"
             ) from None
         except duckdb.Error as error:
-            raise DatabaseError(_said(error)) from None
+            raise DatabaseError(f"{_said(error)}\n\nhint: {_HINT}") from None
         self._has_table = True
         return f"DuckDB {duckdb.__version__}"
 
@@ -114,7 +117,6 @@ class DuckDB:
 
 
 DATABASE: type[Database] = DuckDB
-_TYPES: Mapping[Content, str] = MappingProxyType({"register": "BIGINT", "list": "BIGINT[]"})
 
 
 class _Session:
