@@ -43,7 +43,7 @@ TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
 APART = {
     "formats": {"format", "source"},
     "levels": set(),
-    "databases": {"database"},
+    "databases": {"database", "process"},
     # What findings of the kernel are made of.
     "checkers": {
         "reads",
