@@ -33,6 +33,7 @@ TABLE: dict[str, set[str]] = {
     "databases": {"history", "levels", "errors", "_native"},
     "collect": {"history", "errors"},
     "run": {"workloads", "databases", "history", "collect", "errors", "_native"},
+    "directed": {"workloads", "databases", "history", "recorder", "errors"},
     "live": {"history", "formats", "checkers", "verdict", "reports"},
     "graphdb": {"history", "checkers", "verdict"},
     "cluster": {"history", "checkers", "verdict"},
