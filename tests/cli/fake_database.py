@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from isoscope import databases
-from isoscope.databases.database import Aborted, ConnectionLost, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 
@@ -93,7 +93,7 @@ class FakeSession:
         self._store.lock.release()
 
 
-class Fake:
+class Fake(Database):
     """Serial, unless told otherwise."""
 
     NAME: ClassVar[str] = "fake"
@@ -111,6 +111,7 @@ class Fake:
     closed: ClassVar[int] = 0
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        self.isolation = isolation
         self._settings = settings
         self._store = Store()
         self._content = "register"

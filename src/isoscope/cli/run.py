@@ -25,7 +25,7 @@ from isoscope.reports import document, dumps, paragraph, render_text
 from isoscope.workloads import CLIENTS, client_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from isoscope.databases.database import Database
     from isoscope.history import History
@@ -123,11 +123,14 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         ran = plan.run(record=False)
         _print(ran, None, as_json=as_json)
         return _status(ran, None, asked)
-    keeping = Target.of(given["out"], f"{plan.database.NAME}-{plan.isolation}", lossy=given["lossy"])
-    with _beside(keeping.path, given, asked or plan.promises) as beside:
+    keeping = Target.of(given["out"], f"{plan.database.NAME}-{plan.database.isolation}", lossy=given["lossy"])
+    named = [*asked]
+    with _beside(keeping.path, given, named) as beside:
         ran = plan.run(record=True)
+        # Only an open database knows all that it promises.
+        named += [] if asked else ran.promises
         kept = keeping.keep(_recorded(ran))
-        report = None if no_check else _check(kept.history, asked, plan.promises, given["max_anomalies"])
+        report = None if no_check else _check(kept.history, asked, ran.promises, given["max_anomalies"])
         _print(ran, report, as_json=as_json, path=kept.path)
         if report is not None:
             for output in beside:
@@ -140,7 +143,6 @@ class _Plan:
     """What is to run."""
 
     database: Database
-    isolation: str
     settings: dict[str, str]
     workload: str
     clients: ClientWorkload
@@ -157,7 +159,6 @@ class _Plan:
         seconds, transactions = given["seconds"], given["transactions"]
         return cls(
             database=database,
-            isolation=given["isolation"] or next(iter(database.ISOLATIONS)),
             settings=settings,
             workload=given["workload"],
             clients=client_workload(given["workload"], {**parameters, "seed": given["seed"]}),
@@ -170,11 +171,6 @@ class _Plan:
             ),
         )
 
-    @property
-    def promises(self) -> tuple[Level, ...]:
-        """The strongest levels that the database promises here."""
-        return self.database.ISOLATIONS[self.isolation].promises
-
     def run(self, *, record: bool) -> Ran:
         """Runs it; what happened on the way is told on standard error."""
         with ProgressLine(self.limits, opening=f"opening {self.database.NAME} ...") as progress:
@@ -185,12 +181,12 @@ class _Plan:
             click.echo(f"error: {ran.problem}", err=True)
         return Ran(
             run=ran,
-            isolation=self.isolation,
+            isolation=self.database.isolation,
             workload=self.workload,
             sessions=self.clients.sessions,
             seed=self.seed,
             settings=self.settings,
-            promises=self.promises,
+            promises=self.database.promises,
         )
 
 
@@ -218,7 +214,7 @@ def _refuse(names: tuple[str, ...], message: str) -> None:
 
 @contextmanager
 def _beside(
-    path: str, given: Mapping[str, Any], asked: tuple[Level, ...]
+    path: str, given: Mapping[str, Any], named: Sequence[Level]
 ) -> Iterator[list[Outputs | Drawings]]:
     """Files beside what is printed; those that cannot be written are refused before anything runs."""
     files = {name: given[name] for name in ("report", "junit", "sarif", "dot")}
@@ -227,7 +223,7 @@ def _beside(
         junit=given["junit"],
         sarif=given["sarif"],
         step_summary=given["step_summary"],
-        asked=asked,
+        asked=named,
     )
     drawings = Drawings(given["dot"], given["svg"], [path])
     for name, file in files.items():

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
-from isoscope.databases.database import Aborted, Isolation
+from isoscope.databases.database import Aborted, Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from isoscope.databases.database import Content, Database, Found
+    from isoscope.databases.database import Content, Found
 
 __all__ = ["DATABASE", "DuckDB"]
 
@@ -28,7 +28,7 @@ _TYPES: Mapping[Content, str] = MappingProxyType({"register": "BIGINT", "list": 
 _HINT = "the folder must be there and writable, and no other program may have the file open"
 
 
-class DuckDB:
+class DuckDB(Database):
     """DuckDB in this process, one cursor a session."""
 
     NAME: ClassVar[str] = "duckdb"
@@ -42,7 +42,8 @@ class DuckDB:
     )
     SETTINGS: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
-    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - it has one isolation, and no settings
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - it has no settings
+        self.isolation = isolation
         self._path = None if url is None else _path(url)
         self._was_there = False
         self._has_table = False
@@ -116,7 +117,7 @@ class DuckDB:
         return _Session(self._connection.cursor(), self._content)
 
 
-DATABASE: type[Database] = DuckDB
+DATABASE = DuckDB
 
 
 class _Session:

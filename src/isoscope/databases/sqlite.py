@@ -16,14 +16,14 @@ from time import monotonic, sleep
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from isoscope.databases.database import Aborted, Isolation, refuse_unknown
+from isoscope.databases.database import Aborted, Database, Isolation, refuse_unknown
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from isoscope.databases.database import Content, Database, Found
+    from isoscope.databases.database import Content, Found
 
 __all__ = ["DATABASE", "SQLite"]
 
@@ -62,7 +62,7 @@ END
 """
 
 
-class SQLite:
+class SQLite(Database):
     """SQLite in this process, one connection a session."""
 
     NAME: ClassVar[str] = "sqlite"
@@ -92,6 +92,7 @@ class SQLite:
         for name, choices in _CHOICES.items():
             if name in settings:
                 refuse_unknown(f"{name} of sqlite", settings[name], choices)
+        self.isolation = isolation
         self._settings = settings
         self._timeout = _milliseconds(settings.get("busy_timeout", str(_BUSY_TIMEOUT)))
         self._is_shared = isolation == "read-uncommitted"
@@ -219,7 +220,7 @@ class SQLite:
             own.execute(f"PRAGMA journal_mode = {self._journal_was}")
 
 
-DATABASE: type[Database] = SQLite
+DATABASE = SQLite
 
 
 class _Session:
