@@ -17,7 +17,7 @@ from isoscope.reports.schema import schema
 from .fake_database import Fake, install
 from .running import Done, run
 
-SMALL = ("--transactions", 300, "--sessions", 2)
+SMALL = ("--workload", "list-append", "--transactions", 300, "--sessions", 2)
 
 
 @pytest.fixture(autouse=True)

@@ -53,8 +53,9 @@ class Show:
     @property
     def arguments(self) -> str:
         """How anybody runs the same."""
-        given = [f"--{name.replace('_', '-')} {value}" for name, value in _PARAMETERS.items()]
-        return " ".join(["run", self.database, "--isolation", self.isolation, *given])
+        parameters = {"isolation": self.isolation, "workload": _WORKLOAD, **_PARAMETERS}
+        given = [f"--{name.replace('_', '-')} {value}" for name, value in parameters.items()]
+        return " ".join(["run", self.database, *given])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

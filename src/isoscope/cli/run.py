@@ -67,7 +67,7 @@ _SECTIONS = {
               help="Try no more transactions a second than this.")  # fmt: skip
 @click.option("--retries", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Do what was aborted so many times again, as new transactions.")  # fmt: skip
-@click.option("--workload", default="list-append", show_default=True, metavar="NAME",
+@click.option("--workload", default="key-value", show_default=True, metavar="NAME",
               help=f"What sessions do: {', '.join(CLIENTS)}.")  # fmt: skip
 @click.option("--sessions", type=click.IntRange(1, 2**16), help="Connections, each used by one thread.")
 @click.option("--min-txn-length", type=click.IntRange(1, 2**20), help="Fewest operations of a transaction.")
@@ -111,6 +111,8 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run sqlite --isolation read-uncommitted --report report.html
         isoscope run postgresql --isolation repeatable-read --level serializable
         isoscope run mariadb --isolation repeatable-read --seconds 30 --sessions 16
+        isoscope run duckdb --workload list-append --transactions 5000
+        isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
         isoscope run postgresql --no-record
     """
     if no_record:
