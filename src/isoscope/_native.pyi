@@ -46,6 +46,8 @@ _OperationRow: TypeAlias = tuple[
     int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
     str | None, bool, int,
 ]  # fmt: skip
+# Kind, key, value, and the instants before and after.
+_RecordedRow: TypeAlias = tuple[int, Any, Any, int, int]
 # Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
 _TransactionRow: TypeAlias = tuple[
     Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,
@@ -185,6 +187,14 @@ class Builder:
         commit: tuple[int, int] | None = None,
         interval: _Times | None = None,
         positions: _Times | None = None,
+    ) -> None: ...
+    def recorded(
+        self,
+        id: Any,
+        session: Any,
+        status: int,
+        operations: list[_RecordedRow],
+        timestamps: tuple[tuple[int, int], tuple[int, int]] | None = None,
     ) -> None: ...
     def initial(self, value: Any, *, replaceable: bool) -> None: ...
     def initial_of(self, key: Any, value: Any) -> None: ...

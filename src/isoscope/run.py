@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic, perf_counter_ns, sleep
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import UNKNOWN, Builder
 from isoscope.databases.database import Aborted, ConnectionLost
@@ -31,6 +31,7 @@ from isoscope.workloads.clients import RolledBack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from isoscope._native import _RecordedRow as RecordedRow
     from isoscope.databases.database import Database, Session
     from isoscope.history import Timestamp
     from isoscope.workloads.clients import ClientWorkload, Program
@@ -93,10 +94,10 @@ class Sink(Protocol):
         number: int,
         session: int,
         status: Status,
-        operations: list[tuple[Any, ...]],
+        operations: list[RecordedRow],
         timestamps: tuple[Timestamp, Timestamp] | None,
     ) -> None:
-        """One that has ended; the rows of its operations are those of `isoscope._native.Builder`."""
+        """One that has ended; an operation is (place in `KINDS`, key, value, invocation, completion)."""
 
 
 def run(  # noqa: PLR0913 - the rest is named
@@ -152,15 +153,8 @@ class _Recording:
                 self.reasons[attempt.reason] += 1
             number = sum(self.counts)
             if self.is_on:
-                self._builder.transaction(
-                    number,
-                    attempt.session_number,
-                    named=True,
-                    status=attempt.status,
-                    operations=rows,
-                    start=attempt.timestamps and attempt.timestamps[0],
-                    commit=attempt.timestamps and attempt.timestamps[1],
-                    interval=(rows[0][3][0], None if attempt.status == _INDETERMINATE else rows[-1][3][1]),
+                self._builder.recorded(
+                    number, attempt.session_number, attempt.status, rows, attempt.timestamps
                 )
         if self._sink is not None:
             self._sink.transaction(
@@ -184,7 +178,7 @@ class _Attempt:
     def __init__(self, session: Session, session_number: int) -> None:
         self.session = session
         self.session_number = session_number
-        self.rows: list[tuple[Any, ...]] = []
+        self.rows: list[RecordedRow] = []
         self.operations = 0
         self.status = _ABORTED
         self.reason: str | None = None
@@ -224,13 +218,11 @@ class _Attempt:
         self.session.rollback()
 
 
-def _row(kind: int, key: int | None, value: object, start: int) -> tuple[Any, ...]:
-    """An operation that has just been answered, as the native builder takes it."""
-    return (kind, key, value, (start, perf_counter_ns()), None, (), None, None, None, None, False, None)
-
-
 class _RecordedAttempt(_Attempt):
-    """The same, with every operation written down."""
+    """The same, with every operation written down.
+
+    What is done here is done a hundred thousand times a second: no function is called that need not be.
+    """
 
     __slots__ = ()
 
@@ -240,19 +232,34 @@ class _RecordedAttempt(_Attempt):
         try:
             value = self.session.read(key)
         except BaseException:
-            self.rows.append(_row(_READ, key, UNKNOWN, start))
+            self.rows.append((_READ, key, UNKNOWN, start, perf_counter_ns()))
             raise
-        self.rows.append(_row(_READ, key, value, start))
+        self.rows.append((_READ, key, value, start, perf_counter_ns()))
         return value
 
     def write(self, key: int, value: int) -> None:
-        self._do(_WRITE, key, value, self.session.write)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.write(key, value)
+        finally:
+            self.rows.append((_WRITE, key, value, start, perf_counter_ns()))
 
     def append(self, key: int, value: int) -> None:
-        self._do(_APPEND, key, value, self.session.append)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.append(key, value)
+        finally:
+            self.rows.append((_APPEND, key, value, start, perf_counter_ns()))
 
     def insert(self, key: int, value: int) -> None:
-        self._do(_INSERT, key, value, self.session.insert)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.insert(key, value)
+        finally:
+            self.rows.append((_INSERT, key, value, start, perf_counter_ns()))
 
     def delete(self, key: int) -> None:
         self.operations += 1
@@ -260,41 +267,33 @@ class _RecordedAttempt(_Attempt):
         try:
             self.session.delete(key)
         finally:
-            self.rows.append(_row(_DELETE, key, None, start))
+            self.rows.append((_DELETE, key, None, start, perf_counter_ns()))
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
         self.operations += 1
         start = perf_counter_ns()
         rows = self.session.range_read(low, high)
-        self.rows.append(_row(_RANGE_READ, None, (low, high, rows, ()), start))
+        self.rows.append((_RANGE_READ, None, (low, high, rows, ()), start, perf_counter_ns()))
         return rows
-
-    def _do(self, kind: int, key: int, value: int, statement: Callable[[int, int], None]) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            statement(key, value)
-        finally:
-            self.rows.append(_row(kind, key, value, start))
 
     def begin(self) -> None:
         start = perf_counter_ns()
         try:
             self.session.begin()
         finally:
-            self.rows.append(_row(_BEGIN, None, None, start))
+            self.rows.append((_BEGIN, None, None, start, perf_counter_ns()))
 
     def commit(self) -> None:
         start = perf_counter_ns()
         try:
             self.timestamps = self.session.commit()
         finally:
-            self.rows.append(_row(_COMMIT, None, None, start))
+            self.rows.append((_COMMIT, None, None, start, perf_counter_ns()))
 
     def rollback(self) -> None:
         start = perf_counter_ns()
         self.session.rollback()
-        self.rows.append(_row(_ABORT, None, None, start))
+        self.rows.append((_ABORT, None, None, start, perf_counter_ns()))
 
 
 class _Running:

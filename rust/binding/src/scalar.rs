@@ -77,6 +77,10 @@ pub fn to_python<'py>(py: Python<'py>, values: &Values, value: Value) -> PyResul
 
 /// The kernel's value of a Python scalar; `UNKNOWN` is none.
 pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    // What nearly all are comes first: a recorder waits for this.
+    if let Ok(integer) = object.cast_exact::<PyInt>() {
+        return from_integer(values, integer);
+    }
     if object.is_none() {
         return Ok(Value::NIL);
     }
@@ -84,10 +88,7 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
         return Ok(values.boolean(truth.is_true()));
     }
     if let Ok(integer) = object.cast::<PyInt>() {
-        return match integer.extract::<i64>() {
-            Ok(number) => Ok(values.integer(number)),
-            Err(_) => Ok(values.decimal(&integer.str()?.to_string())),
-        };
+        return from_integer(values, integer);
     }
     if let Ok(text) = object.cast::<PyString>() {
         let text = text
@@ -106,9 +107,17 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
     Err(PyTypeError::new_err(problem))
 }
 
+fn from_integer(values: &mut Values, integer: &Bound<'_, PyInt>) -> PyResult<Value> {
+    match integer.extract::<i64>() {
+        Ok(number) => Ok(values.integer(number)),
+        Err(_) => Ok(values.decimal(&integer.str()?.to_string())),
+    }
+}
+
 /// The kernel's value of a Python scalar, or of `UNKNOWN`.
 pub fn maybe_unknown(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if object.cast::<Unknown>().is_ok() { Ok(Value::UNKNOWN) } else { from_python(values, object) }
+    let is_unknown = !object.is_exact_instance_of::<PyInt>() && object.is_instance_of::<Unknown>();
+    if is_unknown { Ok(Value::UNKNOWN) } else { from_python(values, object) }
 }
 
 /// The kernel's value of what a read returned: a scalar, or a list or tuple of scalars.
