@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Attempt", "Client"]
 
-#: Seconds that a connection may take to close.
-_GRACE = 5.0
 #: The keys of a script are all that there are in its history, and a range read asks for all of them.
 _EVERYTHING = ":true"
 _KINDS: Mapping[Action, OperationKind] = {
@@ -61,9 +59,9 @@ class Client:
         """Closes the connection when it has been answered; nobody waits for that yet."""
         self._calls.put(None)
 
-    def join(self) -> None:
-        """Waits until the connection is closed, but not for ever."""
-        self._thread.join(_GRACE)
+    def join(self, seconds: float) -> None:
+        """Waits until the connection is closed, but no longer than this."""
+        self._thread.join(seconds)
 
     def _work(self) -> None:
         while (given := self._calls.get()) is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from isoscope.databases.database import ConnectionLost
@@ -36,6 +37,8 @@ FINAL = "final"
 _PATIENCE = 0.3
 #: Seconds after which it will never be answered: databases end a deadlock sooner.
 _LIMIT = 60.0
+#: Seconds that connections may take to close.
+_GRACE = 5.0
 #: How often somebody tries to read what is there in the end.
 _TRIES = 5
 #: Scripts share no keys: so many numbers belong to each.
@@ -94,11 +97,17 @@ def run(
     except ConnectionLost as error:
         raise DatabaseError(f"the database is gone: {error}") from error
     finally:
-        for client in clients:
-            client.stop()
-        for client in clients:
-            client.join()
+        _close(clients)
         database.close()
+
+
+def _close(clients: Sequence[Client]) -> None:
+    """Closes all connections at once: one may wait for what another holds."""
+    for client in clients:
+        client.stop()
+    end = monotonic() + _GRACE
+    for client in clients:
+        client.join(max(0.0, end - monotonic()))
 
 
 class _Lockstep:

@@ -160,7 +160,8 @@ SCRIPTS: tuple[Script, ...] = (
         name="G0",
         anomaly="G0",
         level=Level.PL_1,
-        steps=_steps("b1 b2 w1(1,11) w2(1,12) w1(2,21) c1 w2(2,22) c2"),
+        # Not in Hermitage's order, in which a database without locks would write a serial history.
+        steps=_steps("b1 b2 w1(1,11) w2(1,12) w2(2,22) w1(2,21) c1 c2"),
         shows=lambda seen: (seen.final.get(1), seen.final.get(2)) in {(11, 22), (12, 21)},
     ),
     Script(
