@@ -6,7 +6,7 @@ from threading import Event, Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from isoscope.databases.database import Aborted, ConnectionLost, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ToyDatabase"]
 
 
-class ToyDatabase:
+class ToyDatabase(Database):
     """Registers in a dictionary."""
 
     NAME: ClassVar[str] = "toy"

@@ -13,6 +13,7 @@ import isoscope
 from isoscope import run as running
 from isoscope.cli.run import command
 from isoscope.reports.schema import schema
+from isoscope.workloads.published import EXPECTATIONS
 
 from .fake_database import Fake, install
 from .running import Done, run
@@ -254,3 +255,30 @@ def test_help_lists_options_by_what_they_are_about() -> None:
     assert sorted(sections, key=text.index) == sections
     options = {option for parameter in command.params for option in parameter.opts if option[0] == "-"}
     assert all(option in text for option in options)
+
+
+def test_hermitage_is_a_table_of_what_was_found_beside_what_is_known() -> None:
+    done = run("run", "sqlite", "--workload", "hermitage", "--isolation", "read-uncommitted")
+    assert (done.status, done.err) == (0, "")
+    assert "read-uncommitted  found   yes  no   no " in done.out
+    assert done.out.endswith("All is as theory says.\n")
+
+
+def test_hermitage_asks_every_isolation_unless_one_is_named() -> None:
+    done = run("run", "simulated", "--workload", "hermitage")
+    assert done.status == 0
+    found = [line.split()[0] for line in done.out.splitlines() if " found " in line]
+    assert found == ["serializable", "snapshot-isolation", "read-committed", "read-uncommitted"]
+
+
+def test_what_is_weaker_than_is_known_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXPECTATIONS, ("simulated", "read-committed"), EXPECTATIONS["sqlite", "serializable"])
+    done = run("run", "simulated", "--workload", "hermitage", "--isolation", "read-committed")
+    assert done.status == 1
+    assert "read-committed: weaker than theory says for P4: no, not yes." in done.out
+
+
+def test_hermitage_knows_nothing_of_the_options_of_a_run() -> None:
+    done = run("run", "sqlite", "--workload", "hermitage", "--seconds", 3, "--json")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("error: hermitage runs scripts and knows nothing of --seconds, --json\n")

@@ -11,6 +11,8 @@ import click
 from isoscope import __version__, checkers, databases, run
 from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.check import UNDECIDED, exit_status
+from isoscope.cli.directed import NAME as HERMITAGE
+from isoscope.cli.directed import run_scripts
 from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.keeping import Target, refuse_unwritable
 from isoscope.cli.options import parse_levels
@@ -46,6 +48,10 @@ _OF_THE_CHECK = (
     "names", "max_anomalies", "report", "junit", "sarif", "step_summary", "dot", "svg",
 )  # fmt: skip
 _OF_THE_HISTORY = ("out", "lossy", "no_check", *_OF_THE_CHECK)
+_OF_A_RUN = (
+    "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
+    *_OF_THE_HISTORY,
+)  # fmt: skip
 _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
     "History": ("out", "lossy", "no_record"),
@@ -68,7 +74,7 @@ _SECTIONS = {
 @click.option("--retries", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Do what was aborted so many times again, as new transactions.")  # fmt: skip
 @click.option("--workload", default="key-value", show_default=True, metavar="NAME",
-              help=f"What sessions do: {', '.join(CLIENTS)}.")  # fmt: skip
+              help=f"What sessions do: {', '.join([*CLIENTS, HERMITAGE])}.")  # fmt: skip
 @click.option("--sessions", type=click.IntRange(1, 2**16), help="Connections, each used by one thread.")
 @click.option("--min-txn-length", type=click.IntRange(1, 2**20), help="Fewest operations of a transaction.")
 @click.option("--max-txn-length", type=click.IntRange(1, 2**20), help="Most of them.")
@@ -98,6 +104,9 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     and removed afterwards, or a URL such as postgresql://user:password@host/name. There the run makes its
     own table, and drops it.
 
+    With --workload hermitage, scripts of known anomalies run statement by statement instead, on every
+    isolation unless one is named. A table says which anomalies are prevented, beside what is known.
+
     Every operation is recorded with what it was answered and when. Ctrl-C ends a run early: what was recorded
     is kept and checked.
 
@@ -115,6 +124,9 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
         isoscope run postgresql --no-record
     """
+    if given["workload"] == HERMITAGE:
+        _refuse(_OF_A_RUN, "hermitage runs scripts and knows nothing of {options}")
+        return run_scripts(target, isolation=given["isolation"], settings=_settings(given["settings"]))
     if no_record:
         _refuse(_OF_THE_HISTORY, "--no-record leaves nothing for {options}")
     if no_check:
@@ -154,7 +166,7 @@ class _Plan:
     @classmethod
     def of(cls, target: str, given: dict[str, Any]) -> _Plan:
         """Raises `UsageError` if something of it makes no sense."""
-        refuse_unknown("workload", given["workload"], CLIENTS)
+        refuse_unknown("workload", given["workload"], [*CLIENTS, HERMITAGE])
         settings = _settings(given["settings"])
         database = databases.connect(target, isolation=given["isolation"], settings=settings)
         parameters = {name: given[name] for name in _PARAMETERS if given[name] is not None}
