@@ -13,7 +13,7 @@ from isoscope.levels import Level
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from isoscope.databases.database import Content, Database, Session
+    from isoscope.databases.database import Content, Session
 
 __all__ = ["ToyDatabase"]
 
