@@ -395,7 +395,7 @@ class _Running:
                     try:
                         alive = self._try(attempt, program)
                     finally:
-                        # Also one that ended with the run: others may have seen what it wrote.
+                        # Also of one that the database gave up on: others may have read what it wrote.
                         self._recording.ended(attempt)
                     if not alive:
                         session.close()

@@ -6,6 +6,7 @@ connection of its own to the one database.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -42,7 +43,7 @@ class DuckDB(Database):
     )
     SETTINGS: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
-    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - it has no settings
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - there are none
         self.isolation = isolation
         self._path = None if url is None else _path(url)
         self._was_there = False
@@ -54,7 +55,7 @@ class DuckDB(Database):
     def open(self, content: Content) -> str:
         """Opens the file or a database in memory, and makes the table."""
         self._content = content
-        self._was_there = self._path is not None and self._path.exists()
+        self._was_there, self._has_table = self._path is not None and self._path.exists(), False
         try:
             # Sessions are what runs at the same time here; threads of a query would be in their way.
             self._connection = duckdb.connect(str(self._path or ":memory:"), config={"threads": 1})
@@ -140,7 +141,7 @@ class _Session:
         if not rows:
             return None
         value: int | list[int] = rows[0][0]
-        return value if isinstance(value, int) else tuple(value)
+        return tuple(value) if isinstance(value, list) else value
 
     def write(self, key: int, value: int) -> None:
         self._execute("UPDATE isoscope SET value = ? WHERE key = ?", value, key)
@@ -185,7 +186,7 @@ class _Session:
             return self._cursor.execute(statement, parameters).fetchall()
         except (duckdb.TransactionException, duckdb.ConstraintException) as error:
             self.rollback()
-            raise Aborted(_said(error).partition(":")[0]) from None
+            raise Aborted(re.sub(' ?"[^"]*"', "", _said(error))) from None
         except duckdb.Error as error:
             self.rollback()
             raise DatabaseError(_said(error)) from None

@@ -7,7 +7,7 @@ sessions share: there a reader asks for no lock, and sees what others have not c
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -21,7 +21,7 @@ from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from isoscope.databases.database import Content, Found
 
@@ -36,7 +36,7 @@ _CHOICES = MappingProxyType(
     }
 )
 _BUSY_TIMEOUT = 5000
-#: Seconds for which the table itself is waited for, where no session is at work.
+#: Seconds for which the connection of the database itself waits for locks.
 _PATIENCE = 10.0
 #: Seconds between two tries at a lock of the shared cache: SQLite itself does not wait for those.
 _PAUSE = 0.0005
@@ -46,7 +46,7 @@ _CONFLICTS = frozenset(
 )
 _HINTS = MappingProxyType(
     {
-        sqlite3.SQLITE_FULL: "the disk is full",
+        sqlite3.SQLITE_FULL: "make room on the disk",
         sqlite3.SQLITE_READONLY: "the file and its folder must be writable",
         sqlite3.SQLITE_CANTOPEN: "the folder must be there and writable; "
         "an absolute path is `sqlite:/PATH`, or `sqlite:////PATH` as a URL",
@@ -54,7 +54,6 @@ _HINTS = MappingProxyType(
         sqlite3.SQLITE_BUSY: "another program is using the file",
     }
 )
-
 _TRIGGER = """
 CREATE TEMP TRIGGER isoscope_{event} AFTER {event} ON main.isoscope BEGIN
   INSERT INTO isoscope_log (key, value) VALUES (new.key, new.value);
@@ -111,32 +110,26 @@ class SQLite(Database):
         self._content = content
         if self._given is None:
             self._folder = Path(mkdtemp(prefix="isoscope-"))
-        self._was_there = self._path.exists()
-        try:
-            self._own = self._connect(_PATIENCE)
+        self._was_there, self._has_table = self._path.exists(), False
+        self._own = self._connect(_PATIENCE)
+        with self._refusing_conflicts():
             self._make_table(self._own)
-        except Aborted as error:
-            raise DatabaseError(f"{self._path}: {error}\n\nhint: {_HINTS[sqlite3.SQLITE_BUSY]}") from None
         return f"SQLite {sqlite3.sqlite_version}"
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows with their initial values."""
         initial = [(key, "" if self._content == "list" else value) for key, value in rows]
         assert self._own is not None, "opened first"
-        with self._lock:
-            try:
-                self._own.insert_all(initial)
-            except Aborted as error:
-                raise DatabaseError(f"rows cannot be inserted: {error}") from None
+        with self._lock, self._refusing_conflicts():
+            self._own.insert_all(initial)
 
     def session(self) -> _Session:
         """A new connection."""
         session = self._connect(self._timeout)
         self._sessions.append(session)
         if self._has_log:
-            for event in ("INSERT", "UPDATE"):
-                # Temporary: what others do, and what is inserted outside of every session, is not logged.
-                session.execute(_TRIGGER.format(event=event))
+            with self._refusing_conflicts():
+                session.log()
         return session
 
     def version_order(self) -> list[tuple[int, int]] | None:
@@ -174,24 +167,33 @@ class SQLite(Database):
 
     def _connect(self, timeout: float) -> _Session:
         """A connection that waits so many seconds for locks."""
-        options = "?cache=shared" if self._is_shared else ""
+        connection = None
         try:
             connection = sqlite3.connect(
-                self._path.absolute().as_uri() + options,
+                self._path.absolute().as_uri() + ("?cache=shared" if self._is_shared else ""),
                 uri=True,
                 timeout=timeout,
                 isolation_level=None,
                 # A session is made by one thread and used by another.
                 check_same_thread=False,
             )
+            connection.execute(f"PRAGMA synchronous = {self._settings.get('synchronous', 'off')}")
+            connection.execute(f"PRAGMA read_uncommitted = {self._is_shared}")
         except sqlite3.Error as error:
-            raise _failure(error, self._path) from None
-        session = _Session(connection, self._path, timeout)
-        session.execute(f"PRAGMA synchronous = {self._settings.get('synchronous', 'off')}")
-        if self._is_shared:
-            session.execute("PRAGMA read_uncommitted = 1")
-        session.begins = f"BEGIN {self._settings.get('begin', 'deferred')}"
-        return session
+            if connection is not None:
+                connection.close()
+            raise DatabaseError(_sentence(error, self._path)) from None
+        begin = f"BEGIN {self._settings.get('begin', 'deferred')}"
+        return _Session(connection, self._path, timeout, begin)
+
+    @contextmanager
+    def _refusing_conflicts(self) -> Iterator[None]:
+        """Where there is no transaction that could be aborted."""
+        try:
+            yield
+        except Aborted as error:
+            hint = _HINTS[sqlite3.SQLITE_BUSY]
+            raise DatabaseError(f"{self._path}: {error}\n\nhint: {hint}") from None
 
     def _make_table(self, own: _Session) -> None:
         if own.execute("SELECT 1 FROM sqlite_master WHERE name IN ('isoscope', 'isoscope_log')"):
@@ -226,24 +228,21 @@ DATABASE = SQLite
 class _Session:
     """One connection."""
 
-    __slots__ = ("_connection", "_path", "_timeout", "begins")
+    __slots__ = ("_begin", "_connection", "_path", "_timeout")
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float, begin: str) -> None:
         self._connection = connection
         self._path = path
         self._timeout = timeout
-        self.begins = "BEGIN"
+        self._begin = begin
 
     def begin(self) -> None:
         self.rollback()
-        self.execute(self.begins)
+        self.execute(self._begin)
 
     def read(self, key: int) -> Found:
         rows = self.execute("SELECT value FROM isoscope WHERE key = ?", (key,))
-        if not rows:
-            return None
-        value: int | str = rows[0][0]
-        return value if isinstance(value, int) else tuple(map(int, value.split(","))) if value else ()
+        return _found(rows[0][0]) if rows else None
 
     def write(self, key: int, value: int) -> None:
         self.execute("UPDATE isoscope SET value = ? WHERE key = ?", (value, key))
@@ -278,6 +277,11 @@ class _Session:
         with suppress(sqlite3.Error):
             self._connection.close()
 
+    def log(self) -> None:
+        """Has every change written down, as long as the connection lives: what is done by others is not."""
+        for event in ("INSERT", "UPDATE"):
+            self.execute(_TRIGGER.format(event=event))
+
     def insert_all(self, rows: list[tuple[int, int | str]]) -> None:
         """Commits these rows."""
         self.execute("BEGIN IMMEDIATE")
@@ -299,14 +303,28 @@ class _Session:
                 raise _failure(error, self._path) from None
 
 
+def _found(value: int | str) -> Found:
+    """A register, or a list as text."""
+    if isinstance(value, int):
+        return value
+    return tuple(map(int, value.split(","))) if value else ()
+
+
 def _failure(error: sqlite3.Error, path: Path) -> Aborted | DatabaseError:
     """What an error of SQLite means to a run."""
-    code = _code(error) & 0xFF
-    said = str(error).partition(":")[0]
-    if code in _CONFLICTS:
-        return Aborted(f"{said} ({error.sqlite_errorname})")
-    hint = f"\n\nhint: {_HINTS[code]}" if code in _HINTS else ""
-    return DatabaseError(f"{path}: {said}{hint}")
+    if _code(error) & 0xFF in _CONFLICTS:
+        return Aborted(f"{_said(error)} ({error.sqlite_errorname})")
+    return DatabaseError(_sentence(error, path))
+
+
+def _sentence(error: sqlite3.Error, path: Path) -> str:
+    hint = _HINTS.get(_code(error) & 0xFF)
+    return f"{path}: {_said(error)}" + (f"\n\nhint: {hint}" if hint else "")
+
+
+def _said(error: sqlite3.Error) -> str:
+    """What went wrong, without the name of what it happened to."""
+    return str(error).partition(":")[0]
 
 
 def _code(error: sqlite3.Error) -> int:
