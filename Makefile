@@ -89,6 +89,10 @@ bench-clock: build ## run the benchmarks of the clock levels, with growth (minut
 	$(BIN)/python -m benchmarks clock $(RECORD)
 	$(BIN)/python -m benchmarks collection $(RECORD)
 
+.PHONY: bench-run
+bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
+	$(BIN)/python -m benchmarks recording $(RECORD)
+
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)
 	$(BIN)/python -m benchmarks large $(RECORD)

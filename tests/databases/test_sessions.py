@@ -232,7 +232,7 @@ def test_a_row_that_appears_in_a_range_that_was_read_is_a_conflict() -> None:
 @pytest.mark.parametrize("content", CONTENTS)
 def test_a_row_is_inserted_once_and_written_where_it_is(content: Content) -> None:
     session = begun(opened("snapshot-isolation", content))
-    with pytest.raises(Aborted, match="no such row"):
+    with pytest.raises(Aborted, match="row is not there"):
         session.append(1, 5)
     session.insert(1, 5)
     with pytest.raises(Aborted, match="already there"):

@@ -210,7 +210,7 @@ class Transaction:
         own = self.own.get(key)
         found = self.store.shown(key, self._view)
         if ((own.applied(found) if own else found) is None) != is_new:
-            raise Aborted("the row is already there" if is_new else "there is no such row")
+            raise Aborted("the row is already there" if is_new else "the row is not there")
         self.own[key] = change.after(own)
         self.store.holders[key] = self
 
