@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from isoscope.databases.database import ConnectionLost, Database, Isolation
 from isoscope.databases.postgresql.connection import connect, driver, driver_errors, parse, said
 from isoscope.databases.postgresql.log import versions
-from isoscope.databases.postgresql.server import start
+from isoscope.databases.postgresql.server import start, stop
 from isoscope.databases.postgresql.session import PostgreSQLSession
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
@@ -33,7 +33,7 @@ __all__ = ["DATABASE", "PostgreSQL"]
 #: a lock that nobody gives back must not hold up a run.
 _OF_CONNECTIONS = {"enable_seqscan": "off", "lock_timeout": "5s", "synchronous_commit": "on"}
 #: Defaults of a server of our own. Its data need not survive the machine.
-_OF_SERVERS = {"deadlock_timeout": "100ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "logical"}
+_OF_SERVERS = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "logical"}
 #: Seconds in which backends end whose clients are gone.
 _PATIENCE = 5.0
 
@@ -59,7 +59,7 @@ class PostgreSQL(Database):
         ),
     }
     SETTINGS: ClassVar[Mapping[str, str]] = {
-        "deadlock_timeout": "how long until a deadlock is looked for (100ms); not with a URL",
+        "deadlock_timeout": "how long until a deadlock is looked for (10ms); not with a URL",
         "enable_seqscan": "whether a small table may be read as a whole: serializable then aborts more (off)",
         "fsync": "whether data is forced to the disk (off); not with a URL",
         "lock_timeout": "how long a lock is waited for before the transaction is aborted (5s)",
@@ -84,7 +84,7 @@ class PostgreSQL(Database):
         self._content: Content = "register"
         self._server: Server | None = None
         self._where: dict[str, Any] = {}
-        #: The connection for all that is no session's; one thread at a time.
+        #: Used by one thread at a time.
         self._admin: Connection[Any] | None = None
         self._lock = Lock()
         self._has_log = False
@@ -157,7 +157,7 @@ class PostgreSQL(Database):
         if admin is not None:
             admin.close()
         if self._server is not None:
-            self._server.stop()
+            stop(self._server)
         elif admin is not None:
             with suppress(DatabaseError, ConnectionLost), driver_errors(), self._connect() as admin:
                 self._end_sessions(admin)
@@ -173,7 +173,14 @@ class PostgreSQL(Database):
         return connect(self._where, name=self._name, settings=settings)
 
     def _connected(self) -> Connection[Any]:
-        if self._admin is None or self._admin.closed:
+        """The connection for all that is no session's; a new one if it broke."""
+        if self._admin is not None:
+            try:
+                self._admin.execute("SELECT 1")
+            except driver().OperationalError:
+                self._admin.close()
+                self._admin = None
+        if self._admin is None:
             self._admin = self._connect()
         return self._admin
 

@@ -20,7 +20,7 @@ __all__ = ["connect", "driver", "driver_errors", "parse", "said"]
 _PATIENCE = 10
 _HINTS = {
     "password": "the password stands in the URL, postgresql://user:password@host/database, or in PGPASSWORD",
-    "database": "the name of the database is the end of the URL: postgresql://user@host/database",
+    'database "': "the name of the database is the end of the URL: postgresql://user@host/database",
     "refused": "is it running there, and does it listen on that port?",
     "permission denied for database": "the user needs the privilege CREATE: a schema is made, then dropped",
 }

@@ -19,7 +19,7 @@ from isoscope.errors import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["find_programs", "start"]
+__all__ = ["find_programs", "start", "stop"]
 
 #: Where packages of Linux distributions and of Homebrew put them.
 _PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
@@ -41,6 +41,14 @@ def start(parameters: Mapping[str, str]) -> tuple[Server, dict[str, Any]]:
     except BaseException:
         server.stop()
         raise
+
+
+def stop(server: Server) -> None:
+    """Stops a server, and removes the segment of shared memory that one which was killed has left."""
+    segment = None if server.is_running else _segment(server.folder / "data" / "postmaster.pid")
+    server.stop()
+    if segment is not None:
+        _output(["ipcrm", "-m", segment])
 
 
 def find_programs() -> Path:
@@ -84,6 +92,14 @@ def _started(server: Server, programs: Path, parameters: Mapping[str, str]) -> d
 
 _INITDB = ("--pwfile=password", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 _PARAMETERS = {"listen_addresses": "127.0.0.1", "max_connections": "500", "unix_socket_directories": ""}
+
+
+def _segment(path: Path) -> str | None:
+    """The number of the segment: the seventh line of the file is its key and its number."""
+    try:
+        return path.read_text().splitlines()[6].split()[1]
+    except (OSError, IndexError):
+        return None
 
 
 def _folders() -> Iterator[Path]:
