@@ -187,7 +187,8 @@ def test_what_the_database_says_of_connections_is_passed_on() -> None:
 def on(target: str, isolation: str, settings: tuple[tuple[str, str], ...]) -> tuple[Directed, list[Level]]:
     """What was found on a real database, and what it promises."""
     database = databases.connect(target, isolation=isolation, settings=dict(settings))
-    found = directed.run(database)
+    # Patient, since a busy machine must not look like a lock.
+    found = directed.run(database, patience=0.5)
     return found, list(getattr(database, "promises", database.ISOLATIONS[isolation].promises))
 
 
@@ -199,9 +200,16 @@ def skip_if_absent(target: str) -> None:
         pytest.skip(f"{target} is not installed")
 
 
+def name_of(target: str, isolation: str, settings: tuple[tuple[str, str], ...]) -> str:
+    return "-".join([target, isolation, *(value for _, value in settings)])
+
+
 real = pytest.mark.parametrize(
     ("target", "isolation", "settings"),
-    [*EMBEDDED, *(pytest.param(*case, marks=pytest.mark.server) for case in SERVERS)],
+    [
+        *(pytest.param(*case, id=name_of(*case)) for case in EMBEDDED),
+        *(pytest.param(*case, id=name_of(*case), marks=pytest.mark.server) for case in SERVERS),
+    ],
 )
 
 

@@ -93,7 +93,8 @@ def _said(rows: Sequence[HermitageRow]) -> Iterator[str]:
     known = [row for row in rows if row.expected is not None]
     if known and not any(row.differences for row in known):
         kinds = dict.fromkeys(_PHRASES[row.kind] for row in known)
-        yield f"All is as {' and '.join(kinds)}."
+        every = "All" if len(known) == len(rows) else "All else"
+        yield f"{every} is as {' and '.join(kinds)}."
 
 
 def _difference(row: HermitageRow, anomaly: str, known: Mapping[str, str]) -> str:
