@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -54,8 +53,8 @@ class ProgressLine:
 
     def _show(self, text: str) -> None:
         # A line that is too long for the terminal would be left behind.
-        room = shutil.get_terminal_size().columns - 1
-        click.echo(f"{_CLEAR}{text[:room]}", nl=False, err=True)
+        room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+        click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
 
 
 def told(progress: Progress, limits: Limits) -> str:
