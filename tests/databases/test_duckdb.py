@@ -90,7 +90,7 @@ def test_reasons_have_no_values() -> None:
 
 def test_a_run_shows_write_skew_and_nothing_worse() -> None:
     workload = Mix(content="list", sessions=6, keys=6, length=4)
-    done = run(connect("duckdb"), workload, Limits(transactions=800, seconds=30))
+    done = run(connect("duckdb"), workload, Limits(transactions=400, seconds=30))
     assert done.history is not None
     [promised, serializable] = check(done.history, ["strong-snapshot-isolation", "serializable"]).verdicts
     assert promised.outcome is Outcome.HOLDS

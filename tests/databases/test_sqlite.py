@@ -156,6 +156,7 @@ def test_without_a_log_there_is_no_order() -> None:
         ({"begin": "later"}, "unknown begin of sqlite `later`"),
         ({"synchronous": "maybe"}, "unknown synchronous of sqlite `maybe`"),
         ({"busy_timeout": "-1"}, "busy_timeout of sqlite is `-1`, but must be milliseconds"),
+        ({"latency": "low"}, "latency of sqlite is `low`, but must be microseconds, such as 100"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_refused(settings: dict[str, str], message: str) -> None:

@@ -36,6 +36,8 @@ _CHOICES = MappingProxyType(
     }
 )
 _BUSY_TIMEOUT = 5000
+#: Without any, a thread keeps the interpreter for dozens of transactions, and next to nothing is concurrent.
+_LATENCY = 100
 #: Seconds for which the connection of the database itself waits for locks.
 _PATIENCE = 10.0
 #: Seconds between two tries at a lock of the shared cache: SQLite itself does not wait for those.
@@ -81,6 +83,7 @@ class SQLite(Database):
         {
             "journal_mode": "`delete` (a rollback journal) or `wal`; unless told, what the file has",
             "busy_timeout": f"milliseconds to wait for a lock; {_BUSY_TIMEOUT} unless told",
+            "latency": f"microseconds before each statement, as on a network; {_LATENCY} unless told",
             "begin": "`deferred` (locks when they are needed) or `immediate`; `deferred` unless told",
             "synchronous": "`off`, `normal` or `full`: how often it waits for the disk; `off` unless told",
             "log": "`on` (triggers write down the order of versions of registers) or `off`; `on` unless told",
@@ -93,7 +96,8 @@ class SQLite(Database):
                 refuse_unknown(f"{name} of sqlite", settings[name], choices)
         self.isolation = isolation
         self._settings = settings
-        self._timeout = _milliseconds(settings.get("busy_timeout", str(_BUSY_TIMEOUT)))
+        self._timeout = _number(settings, "busy_timeout", "milliseconds", _BUSY_TIMEOUT) / 1e3
+        self._latency = _number(settings, "latency", "microseconds", _LATENCY) / 1e6
         self._is_shared = isolation == "read-uncommitted"
         self._given = None if url is None else _path(url)
         self._folder: Path | None = None
@@ -126,6 +130,8 @@ class SQLite(Database):
     def session(self) -> _Session:
         """A new connection."""
         session = self._connect(self._timeout)
+        session.beginning = f"BEGIN {self._settings.get('begin', 'deferred')}"
+        session.latency = self._latency
         self._sessions.append(session)
         if self._has_log:
             with self._refusing_conflicts():
@@ -183,8 +189,7 @@ class SQLite(Database):
             if connection is not None:
                 connection.close()
             raise DatabaseError(_sentence(error, self._path)) from None
-        begin = f"BEGIN {self._settings.get('begin', 'deferred')}"
-        return _Session(connection, self._path, timeout, begin)
+        return _Session(connection, self._path, timeout)
 
     @contextmanager
     def _refusing_conflicts(self) -> Iterator[None]:
@@ -228,17 +233,18 @@ DATABASE = SQLite
 class _Session:
     """One connection."""
 
-    __slots__ = ("_begin", "_connection", "_path", "_timeout")
+    __slots__ = ("_connection", "_path", "_timeout", "beginning", "latency")
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float, begin: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float) -> None:
         self._connection = connection
         self._path = path
         self._timeout = timeout
-        self._begin = begin
+        self.beginning = "BEGIN"
+        self.latency = 0.0
 
     def begin(self) -> None:
         self.rollback()
-        self.execute(self._begin)
+        self.execute(self.beginning)
 
     def read(self, key: int) -> Found:
         rows = self.execute("SELECT value FROM isoscope WHERE key = ?", (key,))
@@ -291,6 +297,8 @@ class _Session:
 
     def execute(self, statement: str, parameters: tuple[int | str, ...] = ()) -> list[Any]:
         """All rows of a statement. What fails leaves no transaction: also a COMMIT that met a lock."""
+        if self.latency:
+            sleep(self.latency)
         end = monotonic() + self._timeout
         while True:
             try:
@@ -347,8 +355,8 @@ def _path(url: str) -> Path:
     return Path(path)
 
 
-def _milliseconds(text: str) -> float:
-    """So many milliseconds, as seconds."""
+def _number(settings: Mapping[str, str], name: str, unit: str, usual: int) -> int:
+    text = settings.get(name, str(usual))
     if not text.isdecimal():
-        raise UsageError(f"busy_timeout of sqlite is `{text}`, but must be milliseconds, such as 5000")
-    return int(text) / 1000
+        raise UsageError(f"{name} of sqlite is `{text}`, but must be {unit}, such as {usual}")
+    return int(text)
