@@ -243,7 +243,10 @@ fn add_plain(
         }
         Kind::Read => {
             let key = key_number(kernel, key)?;
-            let value = scalar::result_from_python(&mut kernel.values, value)?;
+            let value = match scalar::elements(&mut kernel.values, value)? {
+                Some(elements) => kernel.list(key, &elements),
+                None => scalar::maybe_unknown(&mut kernel.values, value)?,
+            };
             kernel.operation(transaction, kind, key, value, line)
         }
         _ => {

@@ -4,7 +4,7 @@ use isoscope_kernel::value::{AtomKind, Value, Values};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// The result of a read that the client never learned.
 #[pyclass(frozen, module = "isoscope._native")]
@@ -120,16 +120,12 @@ pub fn maybe_unknown(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult
     if is_unknown { Ok(Value::UNKNOWN) } else { from_python(values, object) }
 }
 
-/// The kernel's value of what a read returned: a scalar, or a list or tuple of scalars.
-pub fn result_from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if !object.is_instance_of::<PyTuple>() && !object.is_instance_of::<pyo3::types::PyList>() {
-        return maybe_unknown(values, object);
+/// The elements of a list or tuple of scalars; `None` if it is neither.
+pub fn elements(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Value>>> {
+    if !object.is_instance_of::<PyTuple>() && !object.is_instance_of::<PyList>() {
+        return Ok(None);
     }
-    let mut elements = Vec::new();
-    for element in object.try_iter()? {
-        elements.push(from_python(values, &element?)?);
-    }
-    Ok(values.push_list(elements))
+    object.try_iter()?.map(|element| from_python(values, &element?)).collect::<PyResult<_>>().map(Some)
 }
 
 /// The value that `object` has in `values`, which is not changed; `None` if it has none.
