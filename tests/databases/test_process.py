@@ -166,9 +166,31 @@ def test_a_command_that_is_not_there_is_an_error(server: Server) -> None:
 
 def test_no_place_for_temporary_files_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
-    with pytest.raises(DatabaseError, match="no place for the files of listener: No such file") as caught:
+    with pytest.raises(DatabaseError, match="listener has no place for its files: No such file") as caught:
         Server("listener")
     assert "hint: TMPDIR" in str(caught.value)
+
+
+def test_a_full_disk_is_one_clear_message(server: Server) -> None:
+    full = "import sys; sys.exit('cannot write: No space left on device\\nmuch\\nmore')"
+    with pytest.raises(DatabaseError) as caught:
+        server.start(lambda port: [sys.executable, "-c", full], is_open)
+    assert str(caught.value).splitlines() == [
+        f"listener did not start: no space left in {server.folder.parent}",
+        "",
+        "hint: TMPDIR names the folder in which temporary ones are made",
+    ]
+
+
+def test_a_file_for_the_server_can_be_read_in_its_folder_only(server: Server) -> None:
+    server.write("password", "secret")
+    server.run(["/bin/sh", "-c", 'test "$(cat password)" = secret'])
+    assert server.folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_file_that_cannot_be_written_is_an_error(server: Server) -> None:
+    with pytest.raises(DatabaseError, match="listener has no place for its files: No such file"):
+        server.write("missing/password", "secret")
 
 
 def test_a_killed_run_leaves_neither_process_nor_folder() -> None:
@@ -186,6 +208,17 @@ def test_a_server_does_not_hear_the_interrupt_of_the_terminal(server: Server) ->
     server.start(command, is_open)
     assert server._process is not None
     assert os.getpgid(server._process.pid) != os.getpgid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a server as somebody else")
+def test_a_place_that_the_other_user_cannot_enter_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(DatabaseError, match="is closed to nobody, who would run the server\n\nhint: TMPDIR"):
+        Server("listener", users=("nobody",))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can run a server as somebody else")

@@ -44,7 +44,9 @@ _GLANCE = 0.05
 #: How often another port is tried, if somebody else has taken the free one.
 _TRIES = 5
 #: Lines of the log that a message shows.
-_LINES = 8
+_LINES = 5
+_FULL = "No space left on device"
+_HINT = "\n\nhint: TMPDIR names the folder in which temporary ones are made"
 
 
 class Server:
@@ -77,7 +79,7 @@ class Server:
             path.write_text(text)
             path.chmod(0o644)  # the folder is closed to all others
         except OSError as error:
-            raise DatabaseError(f"{self.name} has no place for its files: {error.strerror}") from error
+            raise DatabaseError(f"{self.name} has no place for its files: {error.strerror}{_HINT}") from error
 
     def run(self, command: Sequence[str], *, seconds: float = 60.0) -> None:
         """Runs a command to its end, as the server's user, in its folder.
@@ -125,8 +127,11 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def error(self, problem: str) -> DatabaseError:
-        """An error that ends with the last lines of the server's log."""
-        return DatabaseError("\n".join([problem, *(f"  {line}" for line in self._last_lines())]))
+        """An error that ends with the last lines of the server's log; a full disk says all."""
+        lines = self._last_lines()
+        if any(_FULL in line for line in lines):
+            return DatabaseError(f"{problem}: no space left in {self.folder.parent}{_HINT}")
+        return DatabaseError("\n".join([problem, *(f"  {line}" for line in lines[-_LINES:])]))
 
     def stop(self) -> None:
         """Stops the server and removes its folder; never fails, also if that is done."""
@@ -180,10 +185,10 @@ class Server:
 
     def _last_lines(self) -> list[str]:
         try:
-            text = self._log.read_bytes()[-10_000:].decode(errors="replace")
+            text = self._log.read_bytes()[-4_000:].decode(errors="replace")
         except OSError:
             return []
-        return [line for line in text.splitlines() if line.strip()][-_LINES:]
+        return [line for line in text.splitlines() if line.strip()]
 
 
 def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
@@ -198,15 +203,21 @@ def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
 
 def _folder(name: str, user: pwd.struct_passwd | None) -> Path:
     try:
+        if user is not None:
+            _refuse_closed(Path(tempfile.gettempdir()).resolve(), user)
         folder = Path(tempfile.mkdtemp(prefix=f"isoscope-{name}-"))
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
     except OSError as error:
-        raise DatabaseError(
-            f"there is no place for the files of {name}: {error.strerror}\n\n"
-            "hint: TMPDIR names the folder in which temporary ones are made"
-        ) from error
+        raise DatabaseError(f"{name} has no place for its files: {error.strerror}{_HINT}") from error
     return folder
+
+
+def _refuse_closed(folder: Path, user: pwd.struct_passwd) -> None:
+    for part in (folder, *folder.parents):
+        status = part.stat()
+        if not status.st_mode & 1 and status.st_uid != user.pw_uid:
+            raise DatabaseError(f"{part} is closed to {user.pw_name}, who would run the server{_HINT}")
 
 
 def _guard(folder: Path, end: signal.Signals) -> subprocess.Popen[bytes]:

@@ -115,7 +115,7 @@ def _folders() -> Iterator[Path]:
     for wheel in _WHEELS:
         spec = find_spec(wheel)
         for place in (spec and spec.submodule_search_locations) or ():
-            yield Path(place) / "pginstall" / "bin"
+            yield from sorted(Path(place).glob("pginstall*/bin"))
 
 
 def _is_usable(folder: Path) -> bool:
