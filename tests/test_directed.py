@@ -38,6 +38,10 @@ EMBEDDED = [
     ("sqlite", "serializable", (("journal_mode", "wal"),)),
     ("sqlite", "read-uncommitted", ()),
     ("duckdb", "snapshot-isolation", ()),
+    ("simulated", "serializable", ()),
+    ("simulated", "snapshot-isolation", ()),
+    ("simulated", "read-committed", ()),
+    ("simulated", "read-uncommitted", ()),
 ]
 SERVERS = [
     ("postgresql", "read-committed", ()),

@@ -107,7 +107,7 @@ def test_a_stronger_isolation_of_the_published_table_prevents_no_less() -> None:
 
 
 def test_what_is_not_in_the_published_table_is_theory() -> None:
-    for database in ("sqlite", "duckdb"):
+    for database in ("sqlite", "duckdb", "simulated"):
         assert {row.kind for (name, _), row in EXPECTATIONS.items() if name == database} == {"theory"}
 
 

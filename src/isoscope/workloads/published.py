@@ -102,4 +102,13 @@ EXPECTATIONS: Mapping[tuple[str, str], Expectation] = {
     ("sqlite", "read-uncommitted"): _theory(
         "one writer at a time, dirty reads", "yes no no yes no no no no no no"
     ),
+    ("simulated", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
+    ("simulated", "snapshot-isolation"): _theory(
+        "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
+    ),
+    ("simulated", "read-committed"): _theory("read committed", "yes yes yes yes yes no no no no no"),
+    # Who writes a key that another is writing is rolled back there.
+    ("simulated", "read-uncommitted"): _theory(
+        "dirty reads, no dirty writes", "yes no no no yes no yes no no no"
+    ),
 }
