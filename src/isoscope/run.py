@@ -160,7 +160,7 @@ class _Recording:
                     operations=rows,
                     start=attempt.timestamps and attempt.timestamps[0],
                     commit=attempt.timestamps and attempt.timestamps[1],
-                    interval=(rows[0][3][0], None if attempt.status == _INDETERMINATE else rows[-1][3][1]),
+                    interval=_interval(attempt),
                 )
         if self._sink is not None:
             self._sink.transaction(
@@ -222,6 +222,14 @@ class _Attempt:
 
     def rollback(self) -> None:
         self.session.rollback()
+
+
+def _interval(attempt: _Attempt) -> tuple[int, int | None] | None:
+    """From the first instant to the last; one that is indeterminate may end at any later instant."""
+    if not attempt.rows:  # it still waits for its begin
+        return None
+    start, end = attempt.rows[0][3][0], attempt.rows[-1][3][1]
+    return start, None if attempt.status == _INDETERMINATE else end
 
 
 def _row(kind: int, key: int | None, value: object, start: int) -> tuple[Any, ...]:
@@ -311,6 +319,7 @@ class _Running:
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
+        self._under_way: dict[int, _Attempt] = {}
         self._problem: str | None = None
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
@@ -354,6 +363,7 @@ class _Running:
             thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+        self._give_up()
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
@@ -368,6 +378,18 @@ class _Running:
             problem=problem,
             interrupted=interrupted,
         )
+
+    def _give_up(self) -> None:
+        """Writes down what still waits for the database: nobody knows what will become of it."""
+        for number in list(self._under_way):
+            self._ended(number, _INDETERMINATE)
+
+    def _ended(self, number: int, status: int | None = None) -> None:
+        # Whoever takes it, the session or the end of the run, is the only one to write it down.
+        attempt = self._under_way.pop(number, None)
+        if attempt is not None:
+            attempt.status = attempt.status if status is None else status
+            self._recording.ended(attempt)
 
     def _progress(self, seconds: float) -> Progress:
         recorded = self._recording
@@ -391,8 +413,12 @@ class _Running:
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
-                    alive = self._try(attempt, program)
-                    self._recording.ended(attempt)
+                    self._under_way[number] = attempt
+                    try:
+                        alive = self._try(attempt, program)
+                    finally:
+                        # Also of one that the database gave up on: others may have read what it wrote.
+                        self._ended(number)
                     if not alive:
                         session.close()
                         session = self._reconnected()
