@@ -145,6 +145,7 @@ class _Recording:
     def ended(self, attempt: _Attempt) -> None:
         """A transaction has ended."""
         rows = attempt.rows
+        end = rows[-1][3][1] if rows and attempt.status != _INDETERMINATE else None
         with self._lock:
             self.counts[attempt.status] += 1
             self.operations += attempt.operations
@@ -160,7 +161,7 @@ class _Recording:
                     operations=rows,
                     start=attempt.timestamps and attempt.timestamps[0],
                     commit=attempt.timestamps and attempt.timestamps[1],
-                    interval=_interval(attempt),
+                    interval=(rows[0][3][0], end) if rows else None,
                 )
         if self._sink is not None:
             self._sink.transaction(
@@ -222,14 +223,6 @@ class _Attempt:
 
     def rollback(self) -> None:
         self.session.rollback()
-
-
-def _interval(attempt: _Attempt) -> tuple[int, int | None] | None:
-    """From the first instant to the last; one that is indeterminate may end at any later instant."""
-    if not attempt.rows:  # it still waits for its begin
-        return None
-    start, end = attempt.rows[0][3][0], attempt.rows[-1][3][1]
-    return start, None if attempt.status == _INDETERMINATE else end
 
 
 def _row(kind: int, key: int | None, value: object, start: int) -> tuple[Any, ...]:
@@ -363,7 +356,8 @@ class _Running:
             thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
-        self._give_up()
+        for number in list(self._under_way):
+            self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
@@ -379,16 +373,11 @@ class _Running:
             interrupted=interrupted,
         )
 
-    def _give_up(self) -> None:
-        """Writes down what still waits for the database: nobody knows what will become of it."""
-        for number in list(self._under_way):
-            self._ended(number, _INDETERMINATE)
-
-    def _ended(self, number: int, status: int | None = None) -> None:
-        # Whoever takes it, the session or the end of the run, is the only one to write it down.
+    def _ended(self, number: int, *, is_known: bool = True) -> None:
+        # The session or the end of the run takes it: only one of them writes it down.
         attempt = self._under_way.pop(number, None)
         if attempt is not None:
-            attempt.status = attempt.status if status is None else status
+            attempt.status = attempt.status if is_known else _INDETERMINATE
             self._recording.ended(attempt)
 
     def _progress(self, seconds: float) -> Progress:

@@ -156,7 +156,7 @@ class MariaDB(Database):
             return None
         if self._server is not None:
             # A server with a full disk does not answer, but waits for somebody to make space.
-            server.refuse_full(self._server)
+            server.refuse_full(self._server, server.LEAST)
         try:
             end = self._log_end()
             return end and binlog.read(self._place, self._table, (self._log_start, end), self._initial)

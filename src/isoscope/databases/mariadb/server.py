@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isoscope.databases.process import Server
 
-__all__ = ["refuse_full", "start"]
+__all__ = ["LEAST", "refuse_full", "start"]
 
 #: Where programs may be beside PATH.
 _FOLDERS = ("/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin")
@@ -29,11 +29,11 @@ _OPTIONS = (
     "--max-connections=1000",
 )
 _LOG = ("--log-bin=log", "--server-id=1", "--binlog-format=ROW", "--binlog-row-image=FULL")
-#: Bytes that a new server takes, and that one at work cannot do without.
-_NEW, _LEAST = 160 << 20, 1 << 20
+#: Bytes of the disk that a server at work cannot do without, and those that a new one takes.
+LEAST, _NEW = 1 << 20, 160 << 20
 _ACCOUNTS = """\
 CREATE USER {user}@'127.0.0.1' IDENTIFIED BY '{password}';
-GRANT ALL ON *.* TO {user}@'127.0.0.1';
+GRANT ALL ON *.* TO {user}@'127.0.0.1' WITH GRANT OPTION;
 DROP USER IF EXISTS root@localhost, root@'127.0.0.1';
 """
 
@@ -54,7 +54,7 @@ def start(server: Server, settings: Mapping[str, str]) -> Place:
     return replace(place, port=port)
 
 
-def refuse_full(server: Server, least: int = _LEAST) -> None:
+def refuse_full(server: Server, least: int) -> None:
     """Raises `DatabaseError` if there are fewer bytes than that for the files of the server."""
     free = shutil.disk_usage(server.folder).free
     if free < least:
