@@ -310,6 +310,7 @@ class _Running:
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
+        self._under_way: dict[int, _Attempt] = {}
         self._problem: str | None = None
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
@@ -355,6 +356,8 @@ class _Running:
                 thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+        for number in list(self._under_way):
+            self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
@@ -369,6 +372,13 @@ class _Running:
             problem=problem,
             interrupted=interrupted,
         )
+
+    def _ended(self, number: int, *, is_known: bool = True) -> None:
+        # The session or the end of the run takes it: only one of them writes it down.
+        attempt = self._under_way.pop(number, None)
+        if attempt is not None:
+            attempt.status = attempt.status if is_known else _INDETERMINATE
+            self._recording.ended(attempt)
 
     def _progress(self, seconds: float) -> Progress:
         recorded = self._recording
@@ -392,11 +402,12 @@ class _Running:
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
+                    self._under_way[number] = attempt
                     try:
                         alive = self._try(attempt, program)
                     finally:
                         # Also of one that the database gave up on: others may have read what it wrote.
-                        self._recording.ended(attempt)
+                        self._ended(number)
                     if not alive:
                         session.close()
                         session = self._reconnected()

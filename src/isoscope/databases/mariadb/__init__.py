@@ -39,6 +39,8 @@ _VALUES = {
 _OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
 #: What the log must hold: every changed row, whole.
 _WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
+#: Seconds that a statement may take that is not one of the run.
+_PATIENCE = 30
 #: Rows that one statement inserts.
 _BATCH = 1000
 
@@ -118,11 +120,11 @@ class MariaDB(Database):
             connection.errors()  # before a server is started that nobody could talk to
             self._server = Server("mariadb", users=("mysql",))
             self._place = server.start(self._server, self._settings)
-        self._control = connection.connect(self._place)
+        self._control = connection.connect(self._place, patience=_PATIENCE)
         version = str(self._ask("SELECT VERSION()")[0][0])
         name = f"{'MariaDB' if 'MariaDB' in version else 'MySQL'} {version.partition('-')[0]}"
         self._settle(name)
-        self._make(self._place.database)
+        self._make(self._place)
         self._log_start = self._loggable() if content == "register" else None
         return name
 
@@ -152,6 +154,9 @@ class MariaDB(Database):
         """What the binary log says; None if there is none, or we may not read it."""
         if self._log_start is None or self._place is None or self._table is None:
             return None
+        if self._server is not None:
+            # A server with a full disk does not answer, but waits for somebody to make space.
+            server.refuse_full(self._server, server.LEAST)
         try:
             end = self._log_end()
             return end and binlog.read(self._place, self._table, (self._log_start, end), self._initial)
@@ -186,21 +191,27 @@ class MariaDB(Database):
         except DatabaseError:
             self._snapshots = False
 
-    def _make(self, database: str) -> None:
+    def _make(self, place: connection.Place) -> None:
         """A table in a database that is there, or in one of its own."""
         own = f"isoscope_{token_hex(4)}"
-        if not database:
-            self._ask(f"CREATE DATABASE {own}")
-        self._table = database or own, own
         kind = "BIGINT" if self._content == "register" else "MEDIUMTEXT CHARACTER SET ascii"
-        self._ask(
-            f"CREATE TABLE {self._named_table()} (k BIGINT PRIMARY KEY, v {kind} NOT NULL) ENGINE=InnoDB"
-        )
+        columns = f"(k BIGINT PRIMARY KEY, v {kind} NOT NULL)"
+        try:
+            if not place.database:
+                self._ask(f"CREATE DATABASE {own}")
+            self._table = place.database or own, own
+            self._ask(f"CREATE TABLE {self._named_table()} {columns} ENGINE=InnoDB")
+        except DatabaseError as error:
+            raise DatabaseError(
+                f"no table can be made at {place}: {error}\n\n"
+                "hint: a URL may name a database that is there, in which its user may create and drop tables"
+            ) from error
 
     def _drop(self, database: str, table: str) -> None:
         assert self._place is not None
+        self._control.close()
         # The connection of the run may be gone, and a session that hangs may still hold the table.
-        self._control = connection.connect(self._place)
+        self._control = connection.connect(self._place, patience=_PATIENCE)
         self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
         for session in self._sessions:
             if session.is_open:

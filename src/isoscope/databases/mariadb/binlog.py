@@ -72,7 +72,15 @@ def _stream(place: Place, table: tuple[str, str], start: Position) -> Any:
         only_events=[*changes, library("pymysqlreplication.event").XidEvent],
         freeze_schema=True,
         enable_logging=False,
+        pymysql_wrapper=_connect,
     )
+
+
+def _connect(**told: Any) -> Any:
+    # The library says `db`, of which the driver warns.
+    if "db" in told:
+        told["database"] = told.pop("db")
+    return library("pymysql").connect(**told)
 
 
 def _until(stream: Any, end: Position) -> Iterator[Any]:

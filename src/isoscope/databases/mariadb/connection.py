@@ -14,7 +14,7 @@ from isoscope.errors import DatabaseError, UsageError
 __all__ = ["PATIENCE", "URL", "Place", "connect", "errors", "failure", "library", "options", "parse"]
 
 URL = "mariadb://USER:PASSWORD@HOST:PORT/DATABASE"
-#: Seconds that the server has to answer what is not a statement of the run.
+#: Seconds that a server has to accept a connection.
 PATIENCE = 5
 _PORT = 3306
 #: What the server says when a transaction cannot go on.
@@ -40,6 +40,7 @@ _LOST = {
     4031: "connection was closed by the server",
 }
 _UNREACHABLE = 2003
+_FULL = (1021, 1114)
 #: Flag of the protocol: an UPDATE counts the rows that it finds, not those that it changes.
 _FOUND_ROWS = 2
 
@@ -110,11 +111,15 @@ def options(place: Place) -> dict[str, Any]:
     }
 
 
-def connect(place: Place) -> Any:
-    """A connection where every statement outside of a transaction is one; raises `DatabaseError`."""
+def connect(place: Place, *, patience: float | None = None) -> Any:
+    """A connection where every statement outside of a transaction is one; raises `DatabaseError`.
+
+    It is taken for lost if a statement is not answered within so many seconds.
+    """
     driver = library("pymysql")
+    told = options(place) | {"read_timeout": patience, "client_flag": _FOUND_ROWS, "autocommit": True}
     try:
-        return driver.connect(**options(place), autocommit=True, client_flag=_FOUND_ROWS)
+        return driver.connect(**told)
     except (driver.err.Error, RuntimeError, UnicodeError) as error:
         raise DatabaseError(_refusal(place, error)) from error
 
@@ -124,8 +129,9 @@ def _refusal(place: Place, error: Exception) -> str:
     code, said = _said(error)
     if code == _UNREACHABLE:
         cause = getattr(error, "original_exception", None)
-        return f"no server answers at {place}: {getattr(cause, 'strerror', None) or cause or said}"
-    return f"the server at {place} refuses the connection: {said}"
+        why = getattr(cause, "strerror", None) or cause or said
+        return f"no server answers at {place}: {why}\n\nhint: without a URL, isoscope starts a server"
+    return f"the server at {place} refuses the connection: {said}\n\nhint: {URL}"
 
 
 def failure(error: Exception) -> Exception:
@@ -135,7 +141,8 @@ def failure(error: Exception) -> Exception:
         return Aborted(_REFUSED[code])
     if code in _LOST:
         return ConnectionLost(_LOST[code])
-    return DatabaseError(f"{said} (error {code})")
+    full = "there is no space left for the database: " if code in _FULL else ""
+    return DatabaseError(f"{full}{said} (error {code})")
 
 
 def _said(error: Exception) -> tuple[int, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isoscope.databases.process import Server
 
-__all__ = ["start"]
+__all__ = ["LEAST", "refuse_full", "start"]
 
 #: Where programs may be beside PATH.
 _FOLDERS = ("/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin")
@@ -29,9 +29,11 @@ _OPTIONS = (
     "--max-connections=1000",
 )
 _LOG = ("--log-bin=log", "--server-id=1", "--binlog-format=ROW", "--binlog-row-image=FULL")
+#: Bytes of the disk that a server at work cannot do without, and those that a new one takes.
+LEAST, _NEW = 1 << 20, 160 << 20
 _ACCOUNTS = """\
 CREATE USER {user}@'127.0.0.1' IDENTIFIED BY '{password}';
-GRANT ALL ON *.* TO {user}@'127.0.0.1';
+GRANT ALL ON *.* TO {user}@'127.0.0.1' WITH GRANT OPTION;
 DROP USER IF EXISTS root@localhost, root@'127.0.0.1';
 """
 
@@ -39,6 +41,7 @@ DROP USER IF EXISTS root@localhost, root@'127.0.0.1';
 def start(server: Server, settings: Mapping[str, str]) -> Place:
     """Starts a server with `settings` in a folder, and waits until it answers; raises `DatabaseError`."""
     program, install = _found("mariadbd", "mysqld"), _found("mariadb-install-db", "mysql_install_db")
+    refuse_full(server, _NEW)
     data, accounts = server.folder / "data", server.folder / "accounts.sql"
     place = Place(host="127.0.0.1", port=0, user="isoscope", password=token_hex(16))
     own = ["--no-defaults", f"--datadir={data}"]
@@ -49,6 +52,16 @@ def start(server: Server, settings: Mapping[str, str]) -> Place:
         lambda port: [*command, f"--port={port}"], lambda port: _answers(replace(place, port=port))
     )
     return replace(place, port=port)
+
+
+def refuse_full(server: Server, least: int) -> None:
+    """Raises `DatabaseError` if there are fewer bytes than that for the files of the server."""
+    free = shutil.disk_usage(server.folder).free
+    if free < least:
+        raise DatabaseError(
+            f"there is no space left for the files of MariaDB: {free >> 20} MiB in {server.folder.parent}\n\n"
+            "hint: TMPDIR names the folder in which temporary ones are made"
+        )
 
 
 def _arguments(settings: Mapping[str, str]) -> list[str]:
