@@ -49,7 +49,7 @@ def test_progress_is_time_rate_aborts_and_what_is_left(shown: Progress, limits: 
 
 
 def test_what_is_no_terminal_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressLine(Limits(), opening="opening") as line:
+    with ProgressLine(Limits()) as line:
         for seconds in (0.1, 9.9, 10.0, 10.1, 20.2):
             line(progress(seconds, 5))
     assert [text.split(",")[0] for text in capsys.readouterr().err.splitlines()] == ["10 s", "20 s"]

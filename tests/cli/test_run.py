@@ -282,3 +282,17 @@ def test_hermitage_knows_nothing_of_the_options_of_a_run() -> None:
     done = run("run", "sqlite", "--workload", "hermitage", "--seconds", 3, "--json")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith("error: hermitage runs scripts and knows nothing of --seconds, --json\n")
+
+
+def test_several_promises_are_told_together() -> None:
+    done = run("run", "simulated", *SMALL)
+    assert done.status == 0
+    kept = "kept its promise: clock-serializable, clock-snapshot-isolation and strict-serializable hold\n"
+    assert kept in done.out
+
+
+def test_a_fault_that_is_injected_breaks_the_promise() -> None:
+    fault = ["--isolation", "snapshot-isolation", "--set", "bug=dirty-read", "--set", "bug_rate=1"]
+    done = run("run", "simulated", *fault, "--transactions", 500, "--sessions", 4, "--keys", 5)
+    assert done.status == 1
+    assert "\nbroke its promise: " in done.out

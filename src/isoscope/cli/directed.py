@@ -8,12 +8,14 @@ import click
 
 from isoscope import databases, directed
 from isoscope.cli import screen
+from isoscope.cli.progress import Line
 from isoscope.reports import HermitageRow, render_hermitage
 from isoscope.workloads.published import Cell, expectation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from isoscope.databases.database import Database
     from isoscope.workloads.published import Expectation
 
 __all__ = ["NAME", "run_scripts"]
@@ -29,11 +31,19 @@ def run_scripts(target: str, *, isolation: str | None, settings: Mapping[str, st
     name, rows = "", []
     for asked in isolations:
         database = databases.connect(target, isolation=asked, settings=settings)
-        ran = directed.run(database)
+        ran = _ran(database)
         name = ran.database
         rows.append(_row(asked, ran, expectation(first.NAME, asked, database.promises)))
     click.echo(render_hermitage(name, rows, width=screen.width()), nl=False)
     return _WEAKER if any(_is_weaker(row) for row in rows) else 0
+
+
+def _ran(database: Database) -> directed.Directed:
+    with Line() as line:
+        line.show(f"opening {database.NAME} ...")
+        return directed.run(
+            database, progress=lambda result: line.show(f"{database.isolation}: {result.script.name}")
+        )
 
 
 def _row(isolation: str, ran: directed.Directed, known: Expectation | None) -> HermitageRow:

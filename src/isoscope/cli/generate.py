@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
-from isoscope.cli.options import parse_level
+from isoscope.cli.options import parse_level, refuse_given
 from isoscope.cli.sections import Sections
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
@@ -118,7 +118,7 @@ def command(
     if least > operations:
         raise UsageError(f"--min-operations {least} is more than --operations {operations}")
     if mix is not None:
-        _refuse(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
+        refuse_given(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
     database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
     # A simulated database tells its timestamps wherever they can be kept.
@@ -140,9 +140,11 @@ def command(
 
 def _database(isolation: str | None, parameters: dict[str, Any]) -> Simulated | None:
     if isolation is None:
-        _refuse(_OF_THE_DATABASE, "{options} is for a simulated database", "name its --isolation")
+        refuse_given(_OF_THE_DATABASE, "{options} is for a simulated database", "name its --isolation")
         return None
-    _refuse(_OF_THE_STORE, "a simulated database knows nothing of {options}", "leave it or --isolation out")
+    refuse_given(
+        _OF_THE_STORE, "a simulated database knows nothing of {options}", "leave it or --isolation out"
+    )
     return Simulated(isolation=isolation, conflicts=parameters.pop("on_conflict"), **parameters)
 
 
@@ -157,13 +159,3 @@ def _tell(simulation: Simulation) -> None:
     injected = Counter(entry.anomaly for entry in once)
     shown = ", ".join(f"{name}: {count:,}" for name, count in sorted(injected.items()))
     click.echo(f"injected {simulation.bug}: {shown or 'nothing to be seen'}", err=True)
-
-
-def _refuse(names: tuple[str, ...], message: str, hint: str) -> None:
-    """Options that say nothing here must not be given."""
-    context = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    spelling = {option.name: option.opts[0] for option in context.command.params}
-    given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
-    if given:
-        raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")

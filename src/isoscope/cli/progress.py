@@ -10,28 +10,24 @@ import click
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     from isoscope.run import Limits, Progress
 
-__all__ = ["ProgressLine", "rate", "told"]
+__all__ = ["Line", "ProgressLine", "rate", "told"]
 
 #: Seconds between two lines where no line can change.
 _PERIOD = 10.0
 _CLEAR = "\r\x1b[K"
 
 
-class ProgressLine:
-    """Shows what it is called with; the line is gone when the `with` block ends."""
+class Line:
+    """A line on a terminal that changes, and is gone when the `with` block ends; elsewhere nothing."""
 
-    def __init__(self, limits: Limits, *, opening: str) -> None:
-        self._limits = limits
-        self._opening = opening
-        self._due = _PERIOD
-        self._changes = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    def __init__(self) -> None:
+        self.changes = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
-    def __enter__(self) -> ProgressLine:
-        if self._changes:
-            self._show(self._opening)
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -40,21 +36,31 @@ class ProgressLine:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._changes:
+        if self.changes:
             click.echo(_CLEAR, nl=False, err=True)
 
+    def show(self, text: str) -> None:
+        """Shows `text` in the place of what was shown before."""
+        if self.changes:
+            # A line that is too long for the terminal would be left behind.
+            room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
+
+
+class ProgressLine(Line):
+    """Shows how far a run is whenever it is called."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+        self._due = _PERIOD
+
     def __call__(self, progress: Progress) -> None:
-        """Shows how far the run is."""
-        if self._changes:
-            self._show(told(progress, self._limits))
-        elif progress.seconds >= self._due:
+        """Shows it, where no line can change only now and then."""
+        self.show(told(progress, self._limits))
+        if not self.changes and progress.seconds >= self._due:
             self._due += _PERIOD
             click.echo(told(progress, self._limits), err=True)
-
-    def _show(self, text: str) -> None:
-        # A line that is too long for the terminal would be left behind.
-        room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
-        click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
 
 
 def told(progress: Progress, limits: Limits) -> str:

@@ -15,7 +15,7 @@ from isoscope.cli.directed import NAME as HERMITAGE
 from isoscope.cli.directed import run_scripts
 from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.keeping import Target, refuse_unwritable
-from isoscope.cli.options import parse_levels
+from isoscope.cli.options import parse_levels, refuse_given
 from isoscope.cli.outputs import Outputs, output_options
 from isoscope.cli.progress import ProgressLine
 from isoscope.cli.promises import Promise, Ran, judge, verdict_line
@@ -52,6 +52,7 @@ _OF_A_RUN = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
     *_OF_THE_HISTORY,
 )  # fmt: skip
+_HINT = "leave one of them out"
 _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
     "History": ("out", "lossy", "no_record"),
@@ -125,12 +126,12 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run postgresql --no-record
     """
     if given["workload"] == HERMITAGE:
-        _refuse(_OF_A_RUN, "hermitage runs scripts and knows nothing of {options}")
+        refuse_given(_OF_A_RUN, "hermitage runs scripts and knows nothing of {options}", _HINT)
         return run_scripts(target, isolation=given["isolation"], settings=_settings(given["settings"]))
     if no_record:
-        _refuse(_OF_THE_HISTORY, "--no-record leaves nothing for {options}")
+        refuse_given(_OF_THE_HISTORY, "--no-record leaves nothing for {options}", _HINT)
     if no_check:
-        _refuse(_OF_THE_CHECK, "--no-check leaves nothing for {options}")
+        refuse_given(_OF_THE_CHECK, "--no-check leaves nothing for {options}", _HINT)
     asked = parse_levels(given["names"])
     plan = _Plan.of(target, given)
     if no_record:
@@ -187,7 +188,8 @@ class _Plan:
 
     def run(self, *, record: bool) -> Ran:
         """Runs it; what happened on the way is told on standard error."""
-        with ProgressLine(self.limits, opening=f"opening {self.database.NAME} ...") as progress:
+        with ProgressLine(self.limits) as progress:
+            progress.show(f"opening {self.database.NAME} ...")
             ran = run.run(self.database, self.clients, self.limits, record=record, progress=progress)
         if ran.interrupted:
             click.echo("interrupted: what happened until then is kept", err=True)
@@ -214,16 +216,6 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--set {text}: {name} is {settings[name]} already")
         settings[name] = value
     return settings
-
-
-def _refuse(names: tuple[str, ...], message: str) -> None:
-    """Options that say nothing here must not be given."""
-    context = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    spelling = {option.name: option.opts[0] for option in context.command.params}
-    given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
-    if given:
-        raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: leave one of them out")
 
 
 @contextmanager
