@@ -13,6 +13,7 @@ import pytest
 from isoscope.checkers import check
 from isoscope.databases import connect, sqlite
 from isoscope.databases.database import Aborted
+from isoscope.databases.sqlite.session import Session as SQLiteSession
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.run import Limits, run
 from isoscope.verdict import Outcome
@@ -278,8 +279,19 @@ def test_what_a_disk_refuses_ends_the_run_with_one_message(
     done = run(database, Mix(content="list", sessions=2), Limits(seconds=20))
     assert done.problem is not None
     assert done.problem.startswith(f"{given}: {problem}")
-    assert done.history is not None
+    assert done.progress.aborted + done.progress.indeterminate > 0, "who met it is part of the history"
     assert [*Path().iterdir()] == []
+
+
+def test_a_commit_that_fails_may_have_taken_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def commit(session: SQLiteSession) -> None:
+        session.execute("COMMIT")
+        raise DatabaseError("disk I/O error")
+
+    monkeypatch.setattr(SQLiteSession, "commit", commit)
+    done = run(connect("sqlite"), Mix(content="register", sessions=1), Limits(seconds=20))
+    assert done.problem == "disk I/O error"
+    assert (done.progress.committed, done.progress.indeterminate) == (0, 1)
 
 
 def test_rows_wait_for_a_transaction_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,18 +12,18 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from threading import Lock
-from time import monotonic, sleep
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from isoscope.databases.database import Aborted, Database, Isolation, refuse_unknown
+from isoscope.databases.sqlite.session import IN_USE, Session, sentence
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from isoscope.databases.database import Content, Found
+    from isoscope.databases.database import Content
 
 __all__ = ["DATABASE", "SQLite"]
 
@@ -40,27 +40,6 @@ _BUSY_TIMEOUT = 5000
 _LATENCY = 100
 #: Seconds for which the connection of the database itself waits for locks.
 _PATIENCE = 10.0
-#: Seconds between two tries at a lock of the shared cache: SQLite itself does not wait for those.
-_PAUSE = 0.0005
-#: What ends a transaction, but not the run: somebody else's lock, snapshot, rollback or row.
-_CONFLICTS = frozenset(
-    {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_ABORT, sqlite3.SQLITE_CONSTRAINT}
-)
-_HINTS = MappingProxyType(
-    {
-        sqlite3.SQLITE_FULL: "make room on the disk",
-        sqlite3.SQLITE_READONLY: "the file and its folder must be writable",
-        sqlite3.SQLITE_CANTOPEN: "the folder must be there and writable; "
-        "an absolute path is `sqlite:/PATH`, or `sqlite:////PATH` as a URL",
-        sqlite3.SQLITE_NOTADB: "the file is something else, or encrypted",
-        sqlite3.SQLITE_BUSY: "another program is using the file",
-    }
-)
-_TRIGGER = """
-CREATE TEMP TRIGGER isoscope_{event} AFTER {event} ON main.isoscope BEGIN
-  INSERT INTO isoscope_log (key, value) VALUES (new.key, new.value);
-END
-"""
 
 
 class SQLite(Database):
@@ -104,9 +83,9 @@ class SQLite(Database):
         self._was_there = False
         self._journal_was: str | None = None
         self._has_table = False
-        self._own: _Session | None = None
+        self._own: Session | None = None
         self._lock = Lock()
-        self._sessions: list[_Session] = []
+        self._sessions: list[Session] = []
         self._content: Content = "register"
 
     def open(self, content: Content) -> str:
@@ -127,7 +106,7 @@ class SQLite(Database):
         with self._lock, self._refusing_conflicts():
             self._own.insert_all(initial)
 
-    def session(self) -> _Session:
+    def session(self) -> Session:
         """A new connection."""
         session = self._connect(self._timeout)
         session.beginning = f"BEGIN {self._settings.get('begin', 'deferred')}"
@@ -171,7 +150,7 @@ class SQLite(Database):
     def _has_log(self) -> bool:
         return self._content == "register" and self._settings.get("log", "on") == "on"
 
-    def _connect(self, timeout: float) -> _Session:
+    def _connect(self, timeout: float) -> Session:
         """A connection that waits so many seconds for locks."""
         connection = None
         try:
@@ -188,8 +167,8 @@ class SQLite(Database):
         except sqlite3.Error as error:
             if connection is not None:
                 connection.close()
-            raise DatabaseError(_sentence(error, self._path)) from None
-        return _Session(connection, self._path, timeout)
+            raise DatabaseError(sentence(error, self._path)) from None
+        return Session(connection, self._path, timeout)
 
     @contextmanager
     def _refusing_conflicts(self) -> Iterator[None]:
@@ -197,10 +176,9 @@ class SQLite(Database):
         try:
             yield
         except Aborted as error:
-            hint = _HINTS[sqlite3.SQLITE_BUSY]
-            raise DatabaseError(f"{self._path}: {error}\n\nhint: {hint}") from None
+            raise DatabaseError(f"{self._path}: {error}\n\nhint: {IN_USE}") from None
 
-    def _make_table(self, own: _Session) -> None:
+    def _make_table(self, own: Session) -> None:
         if own.execute("SELECT 1 FROM sqlite_master WHERE name IN ('isoscope', 'isoscope_log')"):
             raise DatabaseError(
                 f"{self._path} already holds a table `isoscope`, and nobody knows whose it is\n\n"
@@ -218,7 +196,7 @@ class SQLite(Database):
                 "CREATE TABLE isoscope_log (position INTEGER PRIMARY KEY, key INTEGER, value INTEGER)"
             )
 
-    def _restore(self, own: _Session) -> None:
+    def _restore(self, own: Session) -> None:
         """A file that was there is as it was before, but for its size."""
         if self._has_table and self._was_there:
             own.execute("DROP TABLE isoscope")
@@ -228,117 +206,6 @@ class SQLite(Database):
 
 
 DATABASE = SQLite
-
-
-class _Session:
-    """One connection."""
-
-    __slots__ = ("_connection", "_path", "_timeout", "beginning", "latency")
-
-    def __init__(self, connection: sqlite3.Connection, path: Path, timeout: float) -> None:
-        self._connection = connection
-        self._path = path
-        self._timeout = timeout
-        self.beginning = "BEGIN"
-        self.latency = 0.0
-
-    def begin(self) -> None:
-        self.rollback()
-        self.execute(self.beginning)
-
-    def read(self, key: int) -> Found:
-        rows = self.execute("SELECT value FROM isoscope WHERE key = ?", (key,))
-        return _found(rows[0][0]) if rows else None
-
-    def write(self, key: int, value: int) -> None:
-        self.execute("UPDATE isoscope SET value = ? WHERE key = ?", (value, key))
-
-    def append(self, key: int, value: int) -> None:
-        self.execute(
-            "UPDATE isoscope SET value = iif(value = '', '', value || ',') || ? WHERE key = ?", (value, key)
-        )
-
-    def insert(self, key: int, value: int) -> None:
-        self.execute("INSERT INTO isoscope VALUES (?, ?)", (key, value))
-
-    def delete(self, key: int) -> None:
-        self.execute("DELETE FROM isoscope WHERE key = ?", (key,))
-
-    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        rows: list[tuple[int, int]] = self.execute(
-            "SELECT key, value FROM isoscope WHERE key BETWEEN ? AND ? ORDER BY key", (low, high)
-        )
-        return rows
-
-    def commit(self) -> None:
-        self.execute("COMMIT")
-
-    def rollback(self) -> None:
-        with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-    def close(self) -> None:
-        self.rollback()
-        with suppress(sqlite3.Error):
-            self._connection.close()
-
-    def log(self) -> None:
-        """Has every change written down, as long as the connection lives: what is done by others is not."""
-        for event in ("INSERT", "UPDATE"):
-            self.execute(_TRIGGER.format(event=event))
-
-    def insert_all(self, rows: list[tuple[int, int | str]]) -> None:
-        """Commits these rows."""
-        self.execute("BEGIN IMMEDIATE")
-        for row in rows:
-            self.execute("INSERT INTO isoscope VALUES (?, ?)", row)
-        self.execute("COMMIT")
-
-    def execute(self, statement: str, parameters: tuple[int | str, ...] = ()) -> list[Any]:
-        """All rows of a statement. What fails leaves no transaction: also a COMMIT that met a lock."""
-        if self.latency:
-            sleep(self.latency)
-        end = monotonic() + self._timeout
-        while True:
-            try:
-                return self._connection.execute(statement, parameters).fetchall()
-            except sqlite3.Error as error:
-                if _code(error) == sqlite3.SQLITE_LOCKED_SHAREDCACHE and monotonic() < end:
-                    sleep(_PAUSE)
-                    continue
-                self.rollback()
-                raise _failure(error, self._path) from None
-
-
-def _found(value: int | str) -> Found:
-    """A register, or a list as text."""
-    if isinstance(value, int):
-        return value
-    return tuple(map(int, value.split(","))) if value else ()
-
-
-def _failure(error: sqlite3.Error, path: Path) -> Aborted | DatabaseError:
-    """What an error of SQLite means to a run."""
-    if _code(error) & 0xFF in _CONFLICTS:
-        return Aborted(f"{_said(error)} ({error.sqlite_errorname})")
-    return DatabaseError(_sentence(error, path))
-
-
-def _sentence(error: sqlite3.Error, path: Path) -> str:
-    hint = _HINTS.get(_code(error) & 0xFF)
-    return f"{path}: {_said(error)}" + (f"\n\nhint: {hint}" if hint else "")
-
-
-def _said(error: sqlite3.Error) -> str:
-    """What went wrong, without the name of what it happened to."""
-    return str(error).partition(":")[0]
-
-
-def _code(error: sqlite3.Error) -> int:
-    """The extended code, which a connection that is closed does not give."""
-    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return code
 
 
 def _path(url: str) -> Path:
