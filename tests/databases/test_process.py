@@ -171,6 +171,12 @@ def test_no_place_for_temporary_files_is_an_error(monkeypatch: pytest.MonkeyPatc
     assert "hint: TMPDIR" in str(caught.value)
 
 
+def test_elsewhere_than_on_unix_no_server_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isoscope.databases.process.os.name", "nt")
+    with pytest.raises(DatabaseError, match="listener can be started on Unix only\n\nhint: give the URL"):
+        Server("listener")
+
+
 def test_a_full_disk_is_one_clear_message(server: Server) -> None:
     full = "import sys; sys.exit('cannot write: No space left on device\\nmuch\\nmore')"
     with pytest.raises(DatabaseError) as caught:

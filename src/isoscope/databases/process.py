@@ -7,7 +7,6 @@ process ends, also by `kill -9`, the pipe closes; then the guard stops the serve
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from isoscope.errors import DatabaseError
 
 if TYPE_CHECKING:
+    import pwd
     from collections.abc import Callable, Sequence
 
 __all__ = ["Server"]
@@ -64,6 +64,10 @@ class Server:
         stop_signal: signal.Signals = signal.SIGTERM,
         guard_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
+        if os.name != "posix":
+            raise DatabaseError(
+                f"{name} can be started on Unix only\n\nhint: give the URL of one that is running"
+            )
         self.name = name
         self._stop_signal = stop_signal
         self._process: subprocess.Popen[bytes] | None = None
@@ -195,6 +199,8 @@ def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
     """Who owns and runs the server; None for ourselves."""
     if os.geteuid() != 0:
         return None
+    import pwd  # noqa: PLC0415 - not on Windows, where a URL is all that is needed
+
     for name in names:
         with suppress(KeyError):
             return pwd.getpwnam(name)

@@ -6,6 +6,7 @@ The order of versions is that of commit records, read from a slot of logical dec
 from __future__ import annotations
 
 import secrets
+from array import array
 from contextlib import suppress
 from threading import Lock
 from time import monotonic, sleep
@@ -34,8 +35,10 @@ __all__ = ["DATABASE", "PostgreSQL"]
 _OF_CONNECTIONS = {"enable_seqscan": "off", "lock_timeout": "5s", "synchronous_commit": "on"}
 #: Defaults of a server of our own. Its data need not survive the machine.
 _OF_SERVERS = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "logical"}
-#: Seconds in which backends end whose clients are gone.
-_PATIENCE = 5.0
+#: Seconds in which sessions end by themselves, and in which they end when they are told to.
+_GRACE, _PATIENCE = 2.0, 5.0
+#: Seconds between two looks whether they have.
+_GLANCE = 0.02
 
 
 class PostgreSQL(Database):
@@ -145,11 +148,17 @@ class PostgreSQL(Database):
             return None
         with self._lock, driver_errors():
             admin = self._connected()
-            self._end_sessions(admin)
+            # A commit may be under way though its client is gone.
+            self._end_sessions(admin, grace=_GRACE)
             # Decoding goes as far as the log is written; a synchronous commit writes all that came before it.
             admin.execute("SET synchronous_commit = on")
             admin.execute("SELECT pg_logical_emit_message(true, 'isoscope', '')")
-            return list(versions(self._messages(admin), without=self._initial))
+            # Read here, where an error is still ours; in columns, for there are many.
+            keys, values = array("q"), array("q")
+            for key, value in versions(self._messages(admin), without=self._initial):
+                keys.append(key)
+                values.append(value)
+        return zip(keys, values, strict=True)
 
     def close(self) -> None:
         """Stops our own server; on another, drops what was made."""
@@ -226,18 +235,17 @@ class PostgreSQL(Database):
             for (data,) in cursor:
                 yield data
 
-    def _end_sessions(self, admin: Connection[Any]) -> None:
-        """Waits until none of our sessions is left: a commit may be under way though its client is gone."""
-        end = monotonic() + _PATIENCE
-        while (
-            monotonic() < end
-            and admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE application_name = %s AND pid <> pg_backend_pid()",
-                [self._name],
-            ).fetchall()
-        ):
-            sleep(0.02)
+    def _end_sessions(self, admin: Connection[Any], *, grace: float = 0.0) -> None:
+        """Waits until none of our sessions is left; ends those that are still there after `grace` seconds."""
+        began = monotonic()
+        ours = "FROM pg_stat_activity WHERE application_name = %s AND pid <> pg_backend_pid()"
+        while admin.execute(f"SELECT pid {ours}", [self._name]).fetchall():
+            waited = monotonic() - began
+            if waited >= grace + _PATIENCE:
+                return
+            if waited >= grace:
+                admin.execute(f"SELECT pg_terminate_backend(pid) {ours}", [self._name])
+            sleep(_GLANCE)
 
 
 DATABASE = PostgreSQL

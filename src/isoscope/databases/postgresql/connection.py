@@ -22,6 +22,7 @@ _HINTS = {
     "password": "the password stands in the URL, postgresql://user:password@host/database, or in PGPASSWORD",
     'database "': "the name of the database is the end of the URL: postgresql://user@host/database",
     "refused": "is it running there, and does it listen on that port?",
+    "No such file": "the URL names no host, and no server of this machine has its socket in the usual place",
     "permission denied for database": "the user needs the privilege CREATE: a schema is made, then dropped",
 }
 
