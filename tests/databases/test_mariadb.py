@@ -17,7 +17,7 @@ import pytest
 from isoscope import checkers
 from isoscope.databases import connect
 from isoscope.databases.database import Aborted, ConnectionLost
-from isoscope.databases.mariadb import MariaDB, binlog, connection, server
+from isoscope.databases.mariadb import MariaDB, _log_status, binlog, connection, server
 from isoscope.errors import DatabaseError
 from isoscope.history import Status
 from isoscope.levels import Level
@@ -321,6 +321,18 @@ def test_who_may_not_read_the_log_has_no_order_of_versions(place: connection.Pla
 def test_without_a_log_there_is_no_order_of_versions() -> None:
     with opened(connect("mariadb", settings={"log_bin": "OFF"})) as database:
         assert database.version_order() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("MariaDB 10.11.19", "SHOW MASTER STATUS"),
+        ("MySQL 8.0.40", "SHOW MASTER STATUS"),
+        ("MySQL 8.4.0", "SHOW BINARY LOG STATUS"),
+    ],
+)
+def test_the_end_of_the_log_is_asked_for_in_the_words_of_the_server(name: str, asked: str) -> None:
+    assert _log_status(name) == asked
 
 
 WriteRowsEvent = namedtuple("WriteRowsEvent", "rows")

@@ -13,7 +13,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from isoscope.databases.database import ConnectionLost, Database, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.databases.mariadb import binlog, connection, server
 from isoscope.databases.mariadb.session import Connected
 from isoscope.databases.process import Server
@@ -40,9 +40,10 @@ _OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
 #: What the log must hold: every changed row, whole.
 _WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
 #: Seconds that a statement may take that is not one of the run.
-_PATIENCE = 30
-#: Rows that one statement inserts.
-_BATCH = 1000
+_PATIENCE = 10
+#: Rows that one statement inserts, and how often it is tried.
+_BATCH, _TRIES = 1000, 10
+_STOPPED = "MariaDB has stopped"
 
 
 class MariaDB(Database):
@@ -96,6 +97,7 @@ class MariaDB(Database):
         self._content: Content | None = None
         self._table: tuple[str, str] | None = None
         self._preludes = [f"SET SESSION TRANSACTION ISOLATION LEVEL {isolation.replace('-', ' ')}"]
+        self._log_status = ""
         self._log_start: binlog.Position | None = None
         self._initial: dict[int, int] = {}
         self._sessions: list[Connected] = []
@@ -123,6 +125,7 @@ class MariaDB(Database):
         self._control = connection.connect(self._place, patience=_PATIENCE)
         version = str(self._ask("SELECT VERSION()")[0][0])
         name = f"{'MariaDB' if 'MariaDB' in version else 'MySQL'} {version.partition('-')[0]}"
+        self._log_status = _log_status(name)
         self._settle(name)
         self._make(self._place)
         self._log_start = self._loggable() if content == "register" else None
@@ -135,7 +138,8 @@ class MariaDB(Database):
             for first in range(0, len(kept), _BATCH):
                 batch = kept[first : first + _BATCH]
                 values = ",".join(f"({key:d},{self._literal(value)})" for key, value in batch)
-                self._ask(f"INSERT INTO {self._named_table()} VALUES {values}")
+                # Of rows that wait for sessions' locks, a deadlock may leave nothing.
+                self._ask(f"INSERT INTO {self._named_table()} VALUES {values}", tries=_TRIES)
             self._initial.update(kept)
 
     def session(self) -> Connected:
@@ -143,7 +147,7 @@ class MariaDB(Database):
         assert self._place is not None
         assert self._content is not None
         if self._server is not None and not self._server.is_running:
-            raise self._server.error("MariaDB has stopped")
+            raise self._server.error(_STOPPED)
         session = Connected(connection.connect(self._place), self._named_table(), self._content)
         self._sessions.append(session)
         for prelude in self._preludes:
@@ -152,27 +156,25 @@ class MariaDB(Database):
 
     def version_order(self) -> list[tuple[int, int]] | None:
         """What the binary log says; None if there is none, or we may not read it."""
-        if self._log_start is None or self._place is None or self._table is None:
+        if self._log_start is None:
             return None
         if self._server is not None:
             # A server with a full disk does not answer, but waits for somebody to make space.
             server.refuse_full(self._server, server.LEAST)
-        try:
-            end = self._log_end()
-            return end and binlog.read(self._place, self._table, (self._log_start, end), self._initial)
-        except DatabaseError:
-            if self._server is not None:
-                raise
-            return None
+        return self._logged(self._log_start, self._log_end())
 
     def close(self) -> None:
         """Stops the server, or drops what was made on somebody else's."""
-        if self._server is not None:
-            self._server.stop()
-        elif self._table is not None:
-            with suppress(ConnectionLost, DatabaseError):
+        try:
+            if self._server is not None:
+                self._server.stop()
+            elif self._table is not None:
                 self._drop(*self._table)
-        self._table = None
+        except DatabaseError:
+            # Who waits for a server that does not answer cannot be closed either.
+            return
+        finally:
+            self._table = None
         for session in self._sessions:
             session.close()
         if self._control is not None and self._control.open:
@@ -209,7 +211,6 @@ class MariaDB(Database):
 
     def _drop(self, database: str, table: str) -> None:
         assert self._place is not None
-        self._control.close()
         # The connection of the run may be gone, and a session that hangs may still hold the table.
         self._control = connection.connect(self._place, patience=_PATIENCE)
         self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
@@ -217,27 +218,37 @@ class MariaDB(Database):
             if session.is_open:
                 with suppress(DatabaseError):
                     self._ask(f"KILL {session.number}")
-        self._ask(f"DROP DATABASE {table}" if database == table else f"DROP TABLE {self._named_table()}")
+        self._ask(
+            f"DROP DATABASE {table}" if database == table else f"DROP TABLE IF EXISTS {self._named_table()}"
+        )
 
     def _loggable(self) -> binlog.Position | None:
-        """Where the log ends now, if it holds what is needed and we may know."""
+        """Where the log ends now, if it holds what is needed and we may read it."""
         try:
             if not self._ask("SELECT @@log_bin")[0][0]:
                 return None
             for name, value in _WHOLE_ROWS.items():
                 if self._ask(f"SELECT @@{name}")[0][0] != value:
                     self._prelude(f"SET SESSION {name}={value}")
-            return self._log_end()
+            end = self._log_end()
+            self._logged(end, end)
         except DatabaseError:
             return None
+        return end
 
-    def _log_end(self) -> binlog.Position | None:
+    def _log_end(self) -> binlog.Position:
+        rows = self._ask(self._log_status)
+        if not rows or any(rows[0][2:4]):
+            raise DatabaseError("there is no log, or one of some databases only")
+        return str(rows[0][0]), int(rows[0][1])
+
+    def _logged(self, start: binlog.Position, end: binlog.Position) -> list[tuple[int, int]]:
+        assert self._place is not None
+        assert self._table is not None
         try:
-            rows = self._ask("SHOW MASTER STATUS")
-        except DatabaseError:
-            rows = self._ask("SHOW BINARY LOG STATUS")  # MySQL since 8.4
-        # A log of some databases only may not have ours.
-        return None if not rows or any(rows[0][2:4]) else (str(rows[0][0]), int(rows[0][1]))
+            return binlog.read(self._place, self._table, (start, end), self._initial)
+        except ConnectionLost as error:
+            raise self._end(error) from error
 
     def _prelude(self, statement: str) -> None:
         """Runs a statement now, and at the begin of every session."""
@@ -251,13 +262,25 @@ class MariaDB(Database):
         assert self._table is not None
         return ".".join("`" + name.replace("`", "``") + "`" for name in self._table)
 
-    def _ask(self, statement: str) -> Any:
+    def _ask(self, statement: str, *, tries: int = 1) -> Any:
+        """What the server answers to a statement outside of the run; raises `DatabaseError`."""
         try:
             with self._control.cursor() as cursor:
                 cursor.execute(statement)
                 return cursor.fetchall()
         except connection.errors() as error:
-            raise connection.failure(error) from error
+            failed = connection.failure(error)
+            if isinstance(failed, Aborted) and tries > 1:
+                return self._ask(statement, tries=tries - 1)
+            raise self._end(failed) from error
+
+    def _end(self, failed: Exception) -> DatabaseError:
+        """Why there is no going on without an answer."""
+        if isinstance(failed, DatabaseError):
+            return failed
+        if self._server is not None and not self._server.is_running:
+            return self._server.error(_STOPPED)
+        return DatabaseError(f"{failed} ({self._place})")
 
 
 DATABASE = MariaDB
@@ -271,3 +294,10 @@ def _refuse_value(name: str, value: str, *, is_ours: bool) -> None:
         raise UsageError(
             f"{name} can only be set when a server starts\n\nhint: without a URL, isoscope starts one"
         )
+
+
+def _log_status(name: str) -> str:
+    """How a server is asked where its log ends; MySQL has another word for it since 8.2."""
+    system, version = name.split(" ")
+    numbers = tuple(int(number) for number in version.split(".")[:2])
+    return "SHOW BINARY LOG STATUS" if system == "MySQL" and numbers >= (8, 2) else "SHOW MASTER STATUS"

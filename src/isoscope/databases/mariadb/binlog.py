@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Position", "read", "versions"]
 
+#: Seconds in which a server must go on sending its log.
+_PATIENCE = 30
 #: A file, and a place in it.
 Position: TypeAlias = tuple[str, int]
 
@@ -80,6 +82,7 @@ def _connect(**told: Any) -> Any:
     # The library says `db`, of which the driver warns.
     if "db" in told:
         told["database"] = told.pop("db")
+    told["read_timeout"] = _PATIENCE
     return library("pymysql").connect(**told)
 
 
