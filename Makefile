@@ -40,7 +40,7 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
 build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
 
 .PHONY: demo
-demo: build ## generate histories, check them, print verdicts
+demo: build ## run embedded databases, check histories, print verdicts
 	@$(BIN)/isoscope demo
 
 .PHONY: test

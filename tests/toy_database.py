@@ -6,19 +6,19 @@ from threading import Event, Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from isoscope.databases.database import Aborted, ConnectionLost, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from isoscope.databases.database import Content, Database, Session
+    from isoscope.databases.database import Content, Session
 
 __all__ = ["ToyDatabase"]
 
 
-class ToyDatabase:
+class ToyDatabase(Database):
     """Registers in a dictionary."""
 
     NAME: ClassVar[str] = "toy"

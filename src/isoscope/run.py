@@ -310,6 +310,7 @@ class _Running:
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
+        self._under_way: dict[int, _Attempt] = {}
         self._problem: str | None = None
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
@@ -322,8 +323,6 @@ class _Running:
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        for thread in threads:
-            thread.start()
         interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
         self._join(threads)
@@ -332,15 +331,18 @@ class _Running:
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
     ) -> bool:
-        """Waits for the end; whether somebody interrupted the run."""
+        """Sets the sessions to work and waits for the end; whether somebody interrupted the run."""
         try:
+            for thread in threads:
+                thread.start()
             while any(thread.is_alive() for thread in threads) and not self._stop.is_set():
                 seconds = monotonic() - started
-                if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                left = _GLANCE if self._limits.seconds is None else self._limits.seconds - seconds
+                if left <= 0:
                     break
                 if progress is not None:
                     progress(self._progress(seconds))
-                self._stop.wait(_GLANCE)
+                self._stop.wait(min(left, _GLANCE))
         except KeyboardInterrupt:
             return True
         finally:
@@ -350,9 +352,12 @@ class _Running:
     def _join(self, threads: list[Thread]) -> None:
         end = monotonic() + _GRACE
         for thread in threads:
-            thread.join(max(0.0, end - monotonic()))
+            if thread.ident is not None:  # else an interrupt came before its start
+                thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+        for number in list(self._under_way):
+            self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
@@ -367,6 +372,13 @@ class _Running:
             problem=problem,
             interrupted=interrupted,
         )
+
+    def _ended(self, number: int, *, is_known: bool = True) -> None:
+        # The session or the end of the run takes it: only one of them writes it down.
+        attempt = self._under_way.pop(number, None)
+        if attempt is not None:
+            attempt.status = attempt.status if is_known else _INDETERMINATE
+            self._recording.ended(attempt)
 
     def _progress(self, seconds: float) -> Progress:
         recorded = self._recording
@@ -390,11 +402,12 @@ class _Running:
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
+                    self._under_way[number] = attempt
                     try:
                         alive = self._try(attempt, program)
                     finally:
                         # Also of one that the database gave up on: others may have read what it wrote.
-                        self._recording.ended(attempt)
+                        self._ended(number)
                     if not alive:
                         session.close()
                         session = self._reconnected()
@@ -447,6 +460,7 @@ class _Running:
             attempt.rollback()
             return True
         except RolledBack:
+            attempt.reason = "rolled back by its client"
             attempt.rollback()
             return True
         except ConnectionLost as error:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING, ClassVar
 
-from isoscope.databases.database import Aborted, Isolation, refuse_unknown
+from isoscope.databases.database import Aborted, Database, Isolation, refuse_unknown
 from isoscope.databases.multiversion import Change, Rules, Store, Transaction
 from isoscope.databases.simulated import BUGS
 from isoscope.databases.simulated import ISOLATIONS as SIMULATED
@@ -90,7 +90,7 @@ class _Session:
             yield self._open
 
 
-class _Sessions:
+class _Sessions(Database):
     """The database: a store that is new with every `open`."""
 
     NAME: ClassVar[str] = "simulated"
@@ -108,6 +108,7 @@ class _Sessions:
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         if url is not None:
             raise UsageError(f"the simulated database has no address, but `{url}` has one")
+        self.isolation = isolation
         self._rules = _rules(isolation, settings)
         self._content: Content = "register"
         self._store = Store(self._rules)

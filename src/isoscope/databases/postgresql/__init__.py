@@ -12,7 +12,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from isoscope.databases.database import ConnectionLost, Isolation
+from isoscope.databases.database import ConnectionLost, Database, Isolation
 from isoscope.databases.postgresql.connection import connect, driver, driver_errors, parse, said
 from isoscope.databases.postgresql.log import versions
 from isoscope.databases.postgresql.server import start, stop
@@ -41,7 +41,7 @@ _GRACE, _PATIENCE = 2.0, 5.0
 _GLANCE = 0.02
 
 
-class PostgreSQL:
+class PostgreSQL(Database):
     """PostgreSQL with one of its isolations; it promises what its documentation says."""
 
     NAME: ClassVar[str] = "postgresql"
@@ -77,6 +77,7 @@ class PostgreSQL:
                 f"`{setting}` is set where a server is started\n\n"
                 "hint: the one that the URL locates has it in its configuration"
             )
+        self.isolation = isolation
         self._begin = f"BEGIN ISOLATION LEVEL {isolation.replace('-', ' ').upper()}".encode()
         self._url = url
         self._settings = {**_OF_CONNECTIONS, **_OF_SERVERS, **settings}
