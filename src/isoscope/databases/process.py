@@ -7,7 +7,6 @@ process ends, also by `kill -9`, the pipe closes; then the guard stops the serve
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from isoscope.errors import DatabaseError
 
 if TYPE_CHECKING:
+    import pwd
     from collections.abc import Callable, Sequence
 
 __all__ = ["Server"]
@@ -44,7 +44,9 @@ _GLANCE = 0.05
 #: How often another port is tried, if somebody else has taken the free one.
 _TRIES = 5
 #: Lines of the log that a message shows.
-_LINES = 8
+_LINES = 5
+_FULL = "No space left on device"
+_HINT = "\n\nhint: TMPDIR names the folder in which temporary ones are made"
 
 
 class Server:
@@ -62,6 +64,10 @@ class Server:
         stop_signal: signal.Signals = signal.SIGTERM,
         guard_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
+        if os.name != "posix":
+            raise DatabaseError(
+                f"{name} can be started on Unix only\n\nhint: give the URL of one that is running"
+            )
         self.name = name
         self._stop_signal = stop_signal
         self._process: subprocess.Popen[bytes] | None = None
@@ -69,6 +75,15 @@ class Server:
         self.folder = _folder(name, self._user)
         self._log = self.folder / "log"
         self._guard = _guard(self.folder, guard_signal)
+
+    def write(self, name: str, text: str) -> None:
+        """Writes a file into the folder, where only the server's user can read it."""
+        try:
+            path = self.folder / name
+            path.write_text(text)
+            path.chmod(0o644)  # the folder is closed to all others
+        except OSError as error:
+            raise DatabaseError(f"{self.name} has no place for its files: {error.strerror}{_HINT}") from error
 
     def run(self, command: Sequence[str], *, seconds: float = 60.0) -> None:
         """Runs a command to its end, as the server's user, in its folder.
@@ -116,8 +131,11 @@ class Server:
         return self._process is not None and self._process.poll() is None
 
     def error(self, problem: str) -> DatabaseError:
-        """An error that ends with the last lines of the server's log."""
-        return DatabaseError("\n".join([problem, *(f"  {line}" for line in self._last_lines())]))
+        """An error that ends with the last lines of the server's log; a full disk says all."""
+        lines = self._last_lines()
+        if any(_FULL in line for line in lines):
+            return DatabaseError(f"{problem}: no space left in {self.folder.parent}{_HINT}")
+        return DatabaseError("\n".join([problem, *(f"  {line}" for line in lines[-_LINES:])]))
 
     def stop(self) -> None:
         """Stops the server and removes its folder; never fails, also if that is done."""
@@ -171,16 +189,18 @@ class Server:
 
     def _last_lines(self) -> list[str]:
         try:
-            text = self._log.read_bytes()[-10_000:].decode(errors="replace")
+            text = self._log.read_bytes()[-4_000:].decode(errors="replace")
         except OSError:
             return []
-        return [line for line in text.splitlines() if line.strip()][-_LINES:]
+        return [line for line in text.splitlines() if line.strip()]
 
 
 def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
     """Who owns and runs the server; None for ourselves."""
     if os.geteuid() != 0:
         return None
+    import pwd  # noqa: PLC0415 - not on Windows, where a URL is all that is needed
+
     for name in names:
         with suppress(KeyError):
             return pwd.getpwnam(name)
@@ -189,15 +209,21 @@ def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
 
 def _folder(name: str, user: pwd.struct_passwd | None) -> Path:
     try:
+        if user is not None:
+            _refuse_closed(Path(tempfile.gettempdir()).resolve(), user)
         folder = Path(tempfile.mkdtemp(prefix=f"isoscope-{name}-"))
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
     except OSError as error:
-        raise DatabaseError(
-            f"there is no place for the files of {name}: {error.strerror}\n\n"
-            "hint: TMPDIR names the folder in which temporary ones are made"
-        ) from error
+        raise DatabaseError(f"{name} has no place for its files: {error.strerror}{_HINT}") from error
     return folder
+
+
+def _refuse_closed(folder: Path, user: pwd.struct_passwd) -> None:
+    for part in (folder, *folder.parents):
+        status = part.stat()
+        if not status.st_mode & 1 and status.st_uid != user.pw_uid:
+            raise DatabaseError(f"{part} is closed to {user.pw_name}, who would run the server{_HINT}")
 
 
 def _guard(folder: Path, end: signal.Signals) -> subprocess.Popen[bytes]:

@@ -120,7 +120,7 @@ class MariaDB(Database):
         self._content = content
         if self._place is None:
             connection.errors()  # before a server is started that nobody could talk to
-            self._server = Server("mariadb", users=("mysql",))
+            self._server = Server("mariadb", users=("mysql", "nobody"))
             self._place = server.start(self._server, self._settings)
         self._control = connection.connect(self._place, patience=_PATIENCE)
         version = str(self._ask("SELECT VERSION()")[0][0])
