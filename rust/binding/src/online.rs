@@ -99,7 +99,7 @@ impl ClockOnline {
     }
 
     /// The same of one piece of news, if it is one of the last.
-    fn recent<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn recent<'py>(&mut self, py: Python<'py>, number: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.0.recent(number).map(|report| shown(py, report)).transpose()
     }
 

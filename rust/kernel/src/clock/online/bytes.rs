@@ -41,6 +41,22 @@ impl Bytes {
         self.0.extend_from_slice(&logical.to_le_bytes());
     }
 
+    /// A scalar that is understood without its table.
+    pub fn scalar(&mut self, values: &Values, value: Value) {
+        match value.atom_index() {
+            None => {
+                self.0.push(u8::MAX);
+                self.word(value);
+            }
+            Some(index) => {
+                let (kind, text) = values.atom(index);
+                self.0.push(kind as u8);
+                self.number(text.len() as u64);
+                self.0.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+
     /// How many, and each.
     pub fn all<T>(&mut self, all: impl ExactSizeIterator<Item = T>, mut one: impl FnMut(&mut Self, T)) {
         self.number(all.len() as u64);

@@ -93,6 +93,7 @@ impl Engine {
             self.drop_old(slot);
             self.release(slot);
         }
+        self.forget_texts();
         if self.times.len() > 2 * self.times_kept {
             let watermark = self.watermark;
             self.times.retain(|&time, _| time >= watermark);

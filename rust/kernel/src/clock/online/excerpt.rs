@@ -204,7 +204,7 @@ impl<'e> Excerpt<'e> {
 }
 
 /// The same scalar among other values.
-fn carry(from: &Values, to: &mut Values, value: Value) -> Value {
+pub(super) fn carry(from: &Values, to: &mut Values, value: Value) -> Value {
     value.atom_index().map_or(value, |index| {
         let (kind, text) = from.atom(index);
         to.intern(kind, text)

@@ -8,6 +8,7 @@
 mod bytes;
 mod chain;
 mod collection;
+mod compaction;
 mod excerpt;
 mod first;
 mod intake;
@@ -62,6 +63,8 @@ pub struct Engine {
     terms: Terms,
     initial: Option<Value>,
     values: Values,
+    /// Bytes of texts when somebody last looked.
+    texts: usize,
     index: DenseIndex,
     keys: Vec<Key>,
     sessions: DenseIndex,
@@ -127,6 +130,7 @@ impl Engine {
             terms,
             initial: None,
             values: Values::default(),
+            texts: 0,
             index: DenseIndex::default(),
             keys: Vec::new(),
             sessions: DenseIndex::default(),

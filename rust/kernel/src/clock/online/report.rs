@@ -206,9 +206,17 @@ impl Engine {
 
     /// One piece of news, if it is one of the last.
     #[must_use]
-    pub fn recent(&self, number: u64) -> Option<Report> {
+    pub fn recent(&mut self, number: u64) -> Option<Report> {
         let (_, shown) = self.found.recent.iter().find(|(other, _)| *other == number)?;
-        Some(self.assemble(&[shown]))
+        let mut shown = shown.clone();
+        if shown.stale.is_some() {
+            shown = self.stale(shown.slot, shown.operation).unwrap_or(shown);
+            self.ask_writers(&mut shown);
+            self.recall_writers(&mut shown);
+        }
+        let report = self.assemble(&[&shown]);
+        self.let_go();
+        Some(report)
     }
 
     /// Counts a finding, tells it, and keeps it if it is one of the first or of the last.
@@ -300,6 +308,8 @@ impl Engine {
             writes.extend(asked.map(|(place, _)| (version.slot, place)));
         }
         stale.writes = writes;
+        // Whoever wrote it may have left since.
+        stale.is_whole &= self.keys[shown.key as usize].is_whole;
     }
 
     /// The order in which findings of one name are shown: that of events.

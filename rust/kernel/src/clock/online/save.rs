@@ -52,7 +52,7 @@ impl Engine {
             |bytes, one| {
                 bytes.flag(one.is_some());
                 if let Some(one) = one {
-                    save_transaction(bytes, one, &self.lists);
+                    save_transaction(bytes, one, &self.lists, &self.values);
                 }
             },
         );
@@ -76,6 +76,7 @@ impl Engine {
         bytes.all(self.places.iter(), |bytes, &place| bytes.number(place.into()));
         bytes.all(self.lane_of.iter(), |bytes, &lane| bytes.number(lane.into()));
         bytes.number(self.lanes.into());
+        bytes.number(self.texts as u64);
     }
 
     fn save_queues(&self, bytes: &mut Bytes) {
@@ -150,8 +151,9 @@ impl Engine {
         let (most, timeout, keep) = (rest.number()? as usize, rest.number()?, rest.number()?);
         let mut engine = Self::new(Terms { isolation, most, timeout, keep });
         engine.load_names(&mut rest)?;
-        let lists = &mut engine.lists;
-        let slots = rest.all(|rest| rest.flag()?.then(|| load_transaction(rest, lists)).transpose())?;
+        let (lists, values) = (&mut engine.lists, &mut engine.values);
+        let slots =
+            rest.all(|rest| rest.flag()?.then(|| load_transaction(rest, lists, values)).transpose())?;
         engine.transactions = Transactions::restore(slots);
         let transactions = &engine.transactions;
         engine.keys = rest.all(|rest| load_key(rest, transactions, isolation))?;
@@ -178,6 +180,7 @@ impl Engine {
         self.places = rest.all(Rest::small)?;
         self.lane_of = rest.all(Rest::small)?;
         self.lanes = rest.small()?;
+        self.texts = rest.number()? as usize;
         Ok(())
     }
 
@@ -233,13 +236,13 @@ impl Engine {
     }
 }
 
-pub(super) fn save_transaction(bytes: &mut Bytes, one: &Transaction, lists: &Lists) {
+pub(super) fn save_transaction(bytes: &mut Bytes, one: &Transaction, lists: &Lists, values: &Values) {
     let (session, place, lane) = (one.session.into(), one.place.into(), one.lane.into());
     let (references, wrong, flips) = (one.references.into(), one.wrong.into(), one.flips.into());
     for number in [one.number, session, place, lane, one.arrival, references, wrong, flips] {
         bytes.number(number);
     }
-    bytes.word(one.id);
+    bytes.scalar(values, one.id);
     bytes.time(one.start);
     bytes.time(one.commit);
     bytes.flag(one.is_final);
@@ -251,23 +254,31 @@ pub(super) fn save_transaction(bytes: &mut Bytes, one: &Transaction, lists: &Lis
         let list = lists.get(operation.value);
         bytes.flag(list.is_some());
         match list {
-            Some(list) => bytes.all(list.iter(), |bytes, &element| bytes.word(element)),
-            None => bytes.word(operation.value),
+            Some(list) => bytes.all(list.iter(), |bytes, &element| bytes.scalar(values, element)),
+            None => bytes.scalar(values, operation.value),
         }
     });
 }
 
-pub(super) fn load_transaction(rest: &mut Rest<'_>, lists: &mut Lists) -> Read<Transaction> {
+pub(super) fn load_transaction(
+    rest: &mut Rest<'_>,
+    lists: &mut Lists,
+    values: &mut Values,
+) -> Read<Transaction> {
     let number = rest.number()?;
     let (session, place, lane) = (rest.small()?, rest.small()?, rest.small()?);
     let arrival = rest.number()?;
     let (references, wrong, flips) = (rest.small()?, rest.small()?, rest.small()?);
-    let (id, start, commit) = (rest.word()?, rest.time()?, rest.time()?);
+    let (id, start, commit) = (rest.scalar(values)?, rest.time()?, rest.time()?);
     let (is_final, is_committed, is_late) = (rest.flag()?, rest.flag()?, rest.flag()?);
     let operations = rest.all(|rest| {
         let kind = *Kind::ALL.get(rest.byte()? as usize).ok_or(Damaged)?;
         let key = rest.small()?;
-        let value = if rest.flag()? { lists.add(rest.all(Rest::word)?.into()) } else { rest.word()? };
+        let value = if rest.flag()? {
+            lists.add(rest.all(|rest| rest.scalar(values))?.into())
+        } else {
+            rest.scalar(values)?
+        };
         Ok(Operation { value, key, kind })
     })?;
     Ok(Transaction {

@@ -11,7 +11,7 @@ use super::transactions::Transaction;
 use super::{Engine, context};
 use crate::clock::Isolation;
 use crate::history::{Kind, Timestamp};
-use crate::value::Value;
+use crate::value::{Value, Values};
 use hashbrown::{HashMap, HashSet};
 
 /// Where segments lie.
@@ -44,8 +44,8 @@ struct Entry {
     last: Timestamp,
     commit: Timestamp,
     writes: bool,
-    /// What was written.
-    value: Value,
+    /// A fingerprint of what was written.
+    value: u64,
     offset: u32,
     length: u32,
 }
@@ -84,9 +84,9 @@ impl Engine {
         for &slot in slots {
             let one = self.transactions.get(slot);
             let offset = bytes.0.len() as u32;
-            save_transaction(&mut bytes, one, &self.lists);
+            save_transaction(&mut bytes, one, &self.lists, &self.values);
             let length = bytes.0.len() as u32 - offset;
-            entries.extend(uses(one).map(|entry| Entry { offset, length, ..entry }));
+            entries.extend(uses(one, &self.values).map(|entry| Entry { offset, length, ..entry }));
             if one.is_committed {
                 times.push((one.commit, one.number));
                 if self.terms.isolation == Isolation::Snapshot {
@@ -165,7 +165,7 @@ impl Engine {
             let spill = self.spill.as_ref()?;
             let bytes = spill.store.read(segment, entry.offset.into(), entry.length as usize);
             let loaded = bytes.and_then(|bytes| {
-                load_transaction(&mut Rest(&bytes), &mut self.lists)
+                load_transaction(&mut Rest(&bytes), &mut self.lists, &mut self.values)
                     .map_err(|Damaged| "a segment is damaged".to_owned())
             });
             let mut one = match loaded {
@@ -288,8 +288,9 @@ impl Engine {
     pub(super) fn recall_writes(&mut self, key: u32, values: &HashSet<Value>) -> Option<Vec<u32>> {
         let spill = self.spill.as_ref()?;
         let (entries, _) = spill.entries(key, EARLIEST).ok()?;
+        let prints: HashSet<u64> = values.iter().map(|&value| fingerprint(&self.values, value)).collect();
         let asked: Vec<(u32, Entry)> =
-            entries.into_iter().filter(|(_, entry)| entry.writes && values.contains(&entry.value)).collect();
+            entries.into_iter().filter(|(_, entry)| entry.writes && prints.contains(&entry.value)).collect();
         self.read_back(&asked)
     }
 
@@ -310,7 +311,7 @@ impl Engine {
 }
 
 /// What a transaction does with each key, each write by itself.
-fn uses(one: &Transaction) -> impl Iterator<Item = Entry> {
+fn uses<'o>(one: &'o Transaction, values: &'o Values) -> impl Iterator<Item = Entry> + 'o {
     let (last, commit) = (one.start.max(one.commit), one.commit);
     let operations = one.operations.iter().enumerate();
     let is_kept = |&(place, operation): &(usize, &super::Operation)| {
@@ -319,9 +320,18 @@ fn uses(one: &Transaction) -> impl Iterator<Item = Entry> {
     };
     operations.filter(is_kept).map(move |(_, operation)| {
         let writes = operation.kind.installs();
-        let value = if writes { operation.value } else { Value::NIL };
+        let value = if writes { fingerprint(values, operation.value) } else { 0 };
         Entry { key: operation.key, last, commit, writes, value, offset: 0, length: 0 }
     })
+}
+
+/// The same for the same scalar, whatever its number is; others are rarely like it.
+fn fingerprint(values: &Values, value: Value) -> u64 {
+    let Some(index) = value.atom_index() else { return value.word() };
+    // The parameters of FNV-1a.
+    let (kind, text) = values.atom(index);
+    let start = 0xcbf2_9ce4_8422_2325 ^ kind as u64;
+    text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 impl Entry {
@@ -330,7 +340,7 @@ impl Entry {
         bytes.0.extend_from_slice(&u32::from(self.writes).to_le_bytes());
         bytes.time(self.last);
         bytes.time(self.commit);
-        bytes.word(self.value);
+        bytes.0.extend_from_slice(&self.value.to_le_bytes());
         bytes.0.extend_from_slice(&self.offset.to_le_bytes());
         bytes.0.extend_from_slice(&self.length.to_le_bytes());
     }
@@ -340,7 +350,7 @@ impl Entry {
             Ok(u32::from_le_bytes(rest.bytes(4)?.try_into().map_err(|_| Damaged)?))
         };
         let (key, writes) = (number(rest)?, number(rest)? != 0);
-        let (last, commit, value) = (rest.time()?, rest.time()?, rest.word()?);
+        let (last, commit, value) = (rest.time()?, rest.time()?, rest.word()?.word());
         let (offset, length) = (number(rest)?, number(rest)?);
         Ok(Self { key, last, commit, writes, value, offset, length })
     }

@@ -140,6 +140,11 @@ impl Transactions {
         (0..).zip(&self.slots).filter_map(|(slot, one)| one.as_ref().map(|one| (slot, one)))
     }
 
+    /// All of them, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
+        self.slots.iter_mut().flatten()
+    }
+
     /// Makes room for slots that are filled by number.
     pub fn restore(slots: Vec<Option<Transaction>>) -> Self {
         let free = (0..slots.len() as u32).rev().filter(|&slot| slots[slot as usize].is_none()).collect();
