@@ -33,7 +33,17 @@ TABLE: dict[str, set[str]] = {
     "databases": {"history", "levels", "errors", "_native"},
     "collect": {"history", "errors"},
     "run": {"workloads", "databases", "history", "collect", "errors", "_native"},
-    "live": {"history", "formats", "checkers", "verdict", "reports"},
+    "live": {
+        "history",
+        "levels",
+        "formats",
+        "checkers",
+        "verdict",
+        "reports",
+        "errors",
+        "_native",
+        "__version__",
+    },
     "graphdb": {"history", "checkers", "verdict"},
     "cluster": {"history", "checkers", "verdict"},
 }
