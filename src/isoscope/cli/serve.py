@@ -188,13 +188,16 @@ class _Serving:
         with self._listener:
             service = Service(data, settings)
             serving = self._serving(service, self._access, self._listener, drain=self._drain)
-            click.echo(f"listening on {serving.url}")
-            sys.stdout.flush()
             try:
-                serving.run()
+                serving.run(_announce)
                 return service.report()
             finally:
                 service.close()
+
+
+def _announce(url: str) -> None:
+    click.echo(f"listening on {url}")
+    sys.stdout.flush()
 
 
 def _write(final: Report, document: BinaryIO | None, page: BinaryIO | None) -> None:

@@ -81,6 +81,7 @@ class Events:
             for line in source:
                 self._note(line.rstrip(b"\n"))
         if self.count != count:
+            self.close()
             raise UsageError(f"{self.path}: expected {count} lines, as the checkpoint says")
 
     def _note(self, line: bytes) -> None:

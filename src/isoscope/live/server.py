@@ -198,7 +198,8 @@ class Routes:
 
     async def _stream(self, last: int) -> AsyncIterator[bytes]:
         due = 0.0
-        while not self.is_closing:
+        # At the end, what became final only then is still told.
+        while not self.is_closing or self._service.latest_violation > last:
             if self._service.latest_violation > last:
                 found = await run_in_threadpool(self._service.violations, last, _PIECE)
                 last = found[-1][0]

@@ -6,8 +6,10 @@ checkpoint and ends. A second signal ends it at once; the journal then has what 
 
 from __future__ import annotations
 
+import signal
 import socket
-from threading import Event, Thread
+from contextlib import ExitStack, contextmanager
+from threading import Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -16,6 +18,7 @@ from isoscope.errors import UsageError
 from isoscope.live.server import Routes, application
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from isoscope.live.access import Access
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Serving", "listen"]
 
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: Seconds between two steps of the service's clock.
 _STEP = 0.1
 #: Seconds for which answers under way are waited for at the end.
@@ -33,10 +37,12 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens; port 0 takes a free one. Raises UsageError if there is none."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind, protocol)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(1024)
+        with ExitStack() as stack:
+            found = stack.enter_context(socket.socket(family, kind, protocol))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(1024)
+            stack.pop_all()
     except OSError as error:
         raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
     return found
@@ -67,12 +73,18 @@ class Serving:
         host, port = self._listener.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
-    def run(self) -> None:
-        """Serves until it is told to stop; the service is drained then, and not closed."""
+    def run(self, ready: Callable[[str], None] | None = None) -> None:
+        """Serves until it is told to stop; the service is drained then, and not closed.
+
+        `ready` hears the address when signals and requests are heeded.
+        """
         clock = Thread(target=self._tick, name="isoscope-clock", daemon=True)
         clock.start()
         try:
-            self._server.run(sockets=[self._listener])
+            with self._heeding_signals():
+                if ready is not None:
+                    ready(self.url)
+                self._server.run(sockets=[self._listener])
         finally:
             self._is_over.set()
             clock.join()
@@ -93,6 +105,19 @@ class Serving:
         finally:
             self._routes.close()
             self._server.should_exit = True
+
+    @contextmanager
+    def _heeding_signals(self) -> Iterator[None]:
+        """From the first moment, not only when uvicorn listens; other threads than the main one get none."""
+        if current_thread() is not main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, lambda *_: self.stop()) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _tick(self) -> None:
         while not self._is_over.wait(_STEP):
