@@ -103,7 +103,7 @@ impl Default for Interval {
 }
 
 /// A reading of the database's clock, compared physical part first; may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     physical: i64,
     logical: i64,

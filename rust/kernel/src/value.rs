@@ -246,6 +246,12 @@ impl Values {
         value.list_index().map(|index| self.list(index))
     }
 
+    /// Bytes that are taken.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.text.capacity() + self.kinds.capacity() * 13 + self.elements.capacity() * 8
+    }
+
     /// How many atoms are interned.
     #[must_use]
     pub fn atom_count(&self) -> usize {

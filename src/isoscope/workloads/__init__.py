@@ -1,7 +1,20 @@
-"""Seeded generators: parameters in, histories out."""
+"""Seeded workloads: generators of histories, and what clients do to a real database."""
 
 from isoscope.workloads.breaking import SCRIPTS
 from isoscope.workloads.mixes import MIXES, Mix, Step, Table, Template
+from isoscope.workloads.registry import CLIENTS, client_workload
 from isoscope.workloads.workload import TABLE_1, Workload, generate
 
-__all__ = ["MIXES", "SCRIPTS", "TABLE_1", "Mix", "Step", "Table", "Template", "Workload", "generate"]
+__all__ = [
+    "CLIENTS",
+    "MIXES",
+    "SCRIPTS",
+    "TABLE_1",
+    "Mix",
+    "Step",
+    "Table",
+    "Template",
+    "Workload",
+    "client_workload",
+    "generate",
+]

@@ -116,7 +116,7 @@ impl Ties<'_> {
 }
 
 /// Compares sessions by their ids; nameless ones come last, by the ids of their transactions.
-fn sessions(values: &Values, one: (Value, Value), other: (Value, Value)) -> Ordering {
+pub(super) fn sessions(values: &Values, one: (Value, Value), other: (Value, Value)) -> Ordering {
     let is_nameless = |(session, _): (Value, Value)| session == Value::NIL;
     is_nameless(one).cmp(&is_nameless(other)).then_with(|| {
         if is_nameless(one) { ids(values, one.1, other.1) } else { ids(values, one.0, other.0) }

@@ -118,7 +118,12 @@ impl Lists {
     }
 }
 
-impl Committed<'_> {
+impl<'l> Committed<'l> {
+    /// These elements; `ends` is where what each transaction appended ends, and who it was.
+    pub fn new(elements: &'l [Value], ends: &'l [(u32, u32)]) -> Self {
+        Self { elements: elements.into(), ends: ends.into() }
+    }
+
     /// How `found` relates to it, and who left that part of it or was cut in two.
     pub fn relation(&self, found: &[Value]) -> (Relation, u32) {
         if found == &*self.elements {

@@ -9,6 +9,7 @@ mod events;
 mod found;
 mod learn;
 mod list;
+pub mod online;
 mod replay;
 pub mod stream;
 mod writers;

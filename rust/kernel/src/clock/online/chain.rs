@@ -1,0 +1,202 @@
+//! A sorted sequence that mostly grows at its end and is cut at its front; what comes late moves little.
+
+use std::collections::VecDeque;
+
+/// The most entries of a chunk: an entry in the middle moves so many at most.
+const CHUNK: usize = 256;
+
+/// Where an entry stands: its chunk, and its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    chunk: usize,
+    index: usize,
+}
+
+/// Entries in an order that only their owner knows.
+#[derive(Debug)]
+pub struct Chain<T> {
+    /// None of them is empty.
+    chunks: VecDeque<Vec<T>>,
+}
+
+impl<T> Default for Chain<T> {
+    fn default() -> Self {
+        Self { chunks: VecDeque::new() }
+    }
+}
+
+impl<T> Chain<T> {
+    /// The place behind all entries for which `is_before` holds; they stand in front of all others.
+    pub fn partition(&self, mut is_before: impl FnMut(&T) -> bool) -> Place {
+        // Most of what is looked for stands near the end.
+        let Some(last) = self.chunks.back() else { return Place { chunk: 0, index: 0 } };
+        if last.last().is_some_and(&mut is_before) {
+            return Place { chunk: self.chunks.len() - 1, index: last.len() };
+        }
+        let chunk = if is_before(&last[0]) {
+            self.chunks.len() - 1
+        } else {
+            self.chunks.partition_point(|chunk| is_before(&chunk[0])).saturating_sub(1)
+        };
+        let index = self.chunks[chunk].partition_point(is_before);
+        self.normal(Place { chunk, index })
+    }
+
+    /// The same place, at the start of a chunk where it was the end of one.
+    fn normal(&self, place: Place) -> Place {
+        let is_end = self.chunks.get(place.chunk).is_some_and(|chunk| chunk.len() == place.index);
+        if is_end && place.chunk + 1 < self.chunks.len() {
+            return Place { chunk: place.chunk + 1, index: 0 };
+        }
+        place
+    }
+
+    /// The place of the first entry.
+    pub const fn start() -> Place {
+        Place { chunk: 0, index: 0 }
+    }
+
+    /// The entry at a place; none at the end.
+    pub fn get(&self, place: Place) -> Option<&T> {
+        self.chunks.get(place.chunk)?.get(place.index)
+    }
+
+    /// The entry at a place, to be changed.
+    pub fn get_mut(&mut self, place: Place) -> Option<&mut T> {
+        self.chunks.get_mut(place.chunk)?.get_mut(place.index)
+    }
+
+    /// The place behind this one, where there is an entry.
+    pub fn next(&self, place: Place) -> Place {
+        self.normal(Place { index: place.index + 1, ..place })
+    }
+
+    /// The place in front of this one.
+    pub fn before(&self, place: Place) -> Option<Place> {
+        if place.index > 0 {
+            return Some(Place { index: place.index - 1, ..place });
+        }
+        let chunk = place.chunk.checked_sub(1)?;
+        Some(Place { chunk, index: self.chunks[chunk].len() - 1 })
+    }
+
+    /// The first entry.
+    pub fn first(&self) -> Option<&T> {
+        self.chunks.front().map(|chunk| &chunk[0])
+    }
+
+    /// All entries from a place on.
+    pub fn entries(&self, place: Place) -> impl Iterator<Item = &T> {
+        let first = self.chunks.get(place.chunk).map_or(&[][..], |chunk| &chunk[place.index..]);
+        first.iter().chain(self.chunks.iter().skip(place.chunk + 1).flatten())
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.chunks.iter().flatten()
+    }
+
+    /// All entries, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.chunks.iter_mut().flatten()
+    }
+
+    /// All entries from a place on, to be changed.
+    pub fn entries_mut(&mut self, place: Place) -> impl Iterator<Item = &mut T> {
+        self.chunks.iter_mut().enumerate().skip(place.chunk).flat_map(move |(number, chunk)| {
+            let first = if number == place.chunk { place.index } else { 0 };
+            chunk[first..].iter_mut()
+        })
+    }
+
+    /// Puts an entry in front of the one at `place`; where it stands then.
+    pub fn insert(&mut self, place: Place, entry: T) -> Place {
+        let Place { chunk: number, index } = place;
+        let count = self.chunks.len();
+        if count == 0 {
+            self.chunks.push_back(vec![entry]);
+            return Self::start();
+        }
+        let chunk = &mut self.chunks[number];
+        if chunk.len() < CHUNK {
+            chunk.insert(index, entry);
+            return place;
+        }
+        if index == chunk.len() && number + 1 == count {
+            self.chunks.push_back(vec![entry]);
+            return Place { chunk: number + 1, index: 0 };
+        }
+        let rest = chunk.split_off(CHUNK / 2);
+        self.chunks.insert(number + 1, rest);
+        let place =
+            if index > CHUNK / 2 { Place { chunk: number + 1, index: index - CHUNK / 2 } } else { place };
+        self.chunks[place.chunk].insert(place.index, entry);
+        place
+    }
+
+    /// Takes the first `count` entries away.
+    pub fn cut(&mut self, mut count: usize, mut see: impl FnMut(T)) {
+        while count > 0 {
+            let Some(chunk) = self.chunks.front_mut() else { return };
+            if chunk.len() <= count {
+                count -= chunk.len();
+                let chunk = self.chunks.pop_front().unwrap_or_default();
+                chunk.into_iter().for_each(&mut see);
+            } else {
+                chunk.drain(..count).for_each(&mut see);
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(chain: &Chain<u32>) -> Vec<u32> {
+        chain.iter().copied().collect()
+    }
+
+    #[test]
+    fn entries_in_any_order_stand_sorted_and_are_found_again() {
+        let mut chain = Chain::default();
+        let all: Vec<u32> = (0..2000u32).map(|number| number * 7919 % 2003).collect();
+        for &number in &all {
+            let place = chain.partition(|&other| other < number);
+            let place = chain.insert(place, number);
+            assert_eq!(chain.get(place), Some(&number));
+        }
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        assert_eq!(numbers(&chain), sorted);
+        for (index, &number) in sorted.iter().enumerate() {
+            let place = chain.partition(|&other| other < number);
+            assert_eq!(chain.get(place), Some(&number));
+            assert_eq!(
+                chain.before(place).map(|place| chain.get(place).copied()),
+                index.checked_sub(1).map(|i| Some(sorted[i]))
+            );
+            assert_eq!(chain.entries(place).count(), sorted.len() - index);
+        }
+        let end = chain.partition(|_| true);
+        assert_eq!((chain.get(end), chain.entries(end).count()), (None, 0));
+    }
+
+    #[test]
+    fn the_front_can_be_cut_off_and_the_rest_grows_on() {
+        let mut chain = Chain::default();
+        for number in 0..1000u32 {
+            let end = chain.partition(|_| true);
+            chain.insert(end, number);
+        }
+        let mut gone = Vec::new();
+        chain.cut(300, |entry| gone.push(entry));
+        chain.cut(10, |entry| gone.push(entry));
+        assert_eq!(gone, (0..310).collect::<Vec<_>>());
+        assert_eq!(numbers(&chain), (310..1000).collect::<Vec<_>>());
+        assert_eq!(chain.first(), Some(&310));
+        chain.cut(2000, |_| {});
+        assert_eq!(chain.first(), None);
+    }
+}

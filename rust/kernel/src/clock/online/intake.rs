@@ -1,0 +1,214 @@
+//! Batches as they arrive: refused whole, or translated.
+
+use super::Engine;
+use super::key::{Key, Shape};
+use super::transactions::{NAMELESS, Operation, Transaction};
+use crate::clock::Isolation;
+use crate::history::{History, Kind, Status, Timestamp};
+use crate::value::Value;
+
+/// Why a batch was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The transaction, by its place in the batch.
+    pub transaction: u32,
+    /// What is wrong with it.
+    pub found: String,
+}
+
+/// How the atoms of a batch are called here.
+pub(super) struct Translation {
+    atoms: Vec<Value>,
+    keys: Vec<u32>,
+}
+
+impl Translation {
+    pub(super) fn of(&self, value: Value) -> Value {
+        value.atom_index().map_or(value, |index| self.atoms[index])
+    }
+}
+
+impl Engine {
+    /// Looks at a batch without taking anything; shapes of keys that it settles are settled.
+    pub(super) fn admit(&mut self, history: &History) -> Result<(Translation, Vec<bool>), Refusal> {
+        let translation = self.translate(history);
+        let mut settled = Vec::new();
+        let mut repeated = Vec::with_capacity(history.transaction_count());
+        for transaction in 0..history.transaction_count() {
+            let admitted = self
+                .admit_times(history, transaction)
+                .and_then(|()| self.admit_operations(history, transaction, &translation, &mut settled))
+                .and_then(|()| self.is_repeated(history, transaction, &translation));
+            match admitted {
+                Ok(is_repeated) => repeated.push(is_repeated),
+                Err(found) => {
+                    for key in settled {
+                        self.keys[key as usize].shape = Shape::Open;
+                    }
+                    return Err(Refusal { transaction: transaction as u32, found });
+                }
+            }
+        }
+        Ok((translation, repeated))
+    }
+
+    fn translate(&mut self, history: &History) -> Translation {
+        let mut atoms = vec![Value::NIL; history.values.atom_count()];
+        for (index, atom) in atoms.iter_mut().enumerate().skip(1) {
+            let (kind, text) = history.values.atom(index);
+            *atom = self.values.intern(kind, text);
+        }
+        let mut translation = Translation { atoms, keys: Vec::new() };
+        for &key in &history.keys {
+            let number = self.index.number(translation.of(key));
+            if number as usize == self.keys.len() {
+                self.keys.push(Key::new(self.initial));
+            }
+            translation.keys.push(number);
+        }
+        translation
+    }
+
+    fn admit_times(&self, history: &History, transaction: usize) -> Result<(), String> {
+        let columns = &history.transactions;
+        if columns.statuses[transaction] != Status::Committed {
+            return Err("a transaction that did not commit".to_owned());
+        }
+        let is_timed = |time: Timestamp| time.parts().is_some();
+        let starts =
+            self.terms.isolation == Isolation::Serializable || is_timed(columns.starts.get(transaction));
+        if !starts || !is_timed(columns.commits.get(transaction)) {
+            return Err("a transaction without its timestamps".to_owned());
+        }
+        Ok(())
+    }
+
+    fn admit_operations(
+        &mut self,
+        history: &History,
+        transaction: usize,
+        translation: &Translation,
+        settled: &mut Vec<u32>,
+    ) -> Result<(), String> {
+        let columns = &history.operations;
+        for number in history.operations_of(transaction) {
+            let (kind, value) = (columns.kinds[number], columns.values[number]);
+            let shape = match kind {
+                Kind::Delete => return Err("a delete, which cannot be judged online".to_owned()),
+                Kind::Append => Shape::List,
+                Kind::Read if value.list_index().is_some() => Shape::List,
+                Kind::Write | Kind::Insert => Shape::Register,
+                Kind::Read if value != Value::NIL && value != Value::UNKNOWN => Shape::Register,
+                _ => continue,
+            };
+            let key = translation.keys[columns.keys[number] as usize];
+            let known = &mut self.keys[key as usize].shape;
+            if *known == Shape::Open {
+                *known = shape;
+                settled.push(key);
+            } else if *known != shape {
+                return Err("a key that is used as a register and as a list".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the same transaction is here already; an error if another has its id.
+    fn is_repeated(
+        &self,
+        history: &History,
+        transaction: usize,
+        translation: &Translation,
+    ) -> Result<bool, String> {
+        let columns = &history.transactions;
+        let id = translation.of(columns.ids[transaction]);
+        let Some(&slot) = self.ids.get(&id) else { return Ok(false) };
+        let other = self.transactions.get(slot);
+        let operations = Self::operations(history, transaction, translation);
+        let is_same = other.commit == columns.commits.get(transaction)
+            && other.start == columns.starts.get(transaction)
+            && operations.len() == other.operations.len()
+            && operations.iter().zip(&other.operations).all(|((one, list), other)| {
+                let same = one.kind == other.kind && one.key == other.key;
+                same && list.as_ref().map_or(one.value == other.value, |list| {
+                    self.lists.get(other.value).is_some_and(|other| other == &**list)
+                })
+            });
+        if is_same {
+            Ok(true)
+        } else {
+            Err("a transaction whose id was there, with other content".to_owned())
+        }
+    }
+
+    /// The operations of a transaction as they are kept here; lists apart.
+    pub(super) fn operations(
+        history: &History,
+        transaction: usize,
+        translation: &Translation,
+    ) -> Vec<(Operation, Option<Box<[Value]>>)> {
+        let columns = &history.operations;
+        let kept = |&number: &usize| columns.kinds[number] == Kind::Read || columns.kinds[number].installs();
+        let operation = |number: usize| {
+            let value = columns.values[number];
+            let list = history.values.as_list(value);
+            let list = list.map(|list| list.iter().map(|&element| translation.of(element)).collect());
+            let value = if list.is_some() { Value::NIL } else { translation.of(value) };
+            let key = translation.keys[columns.keys[number] as usize];
+            (Operation { kind: columns.kinds[number], key, value }, list)
+        };
+        history.operations_of(transaction).filter(kept).map(operation).collect()
+    }
+
+    /// A transaction as it is kept here.
+    pub(super) fn translated(
+        &mut self,
+        history: &History,
+        transaction: usize,
+        translation: &Translation,
+        now: u64,
+    ) -> Transaction {
+        let columns = &history.transactions;
+        let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
+        let (session, lane) = self.session(session);
+        let place = self.places.get(session as usize).copied().unwrap_or(0);
+        let mut operations = Vec::new();
+        for (mut operation, list) in Self::operations(history, transaction, translation) {
+            if let Some(list) = list {
+                operation.value = self.lists.add(list);
+            }
+            operations.push(operation);
+        }
+        Transaction {
+            number: self.sizes.transactions,
+            id: translation.of(columns.ids[transaction]),
+            session,
+            place,
+            lane,
+            start: columns.starts.get(transaction),
+            commit: columns.commits.get(transaction),
+            arrival: now,
+            operations: operations.into(),
+            references: 1,
+            wrong: 0,
+            flips: 0,
+            is_final: false,
+        }
+    }
+
+    /// The number of a session, and its place among all; nameless ones are always others.
+    fn session(&mut self, id: Value) -> (u32, u32) {
+        if id == Value::NIL {
+            self.lanes += 1;
+            return (NAMELESS, self.lanes - 1);
+        }
+        let number = self.sessions.number(id);
+        if number as usize == self.latest.len() {
+            self.latest.push(None);
+            self.places.push(0);
+            self.lane_of.push(self.lanes);
+            self.lanes += 1;
+        }
+        (number, self.lane_of[number as usize])
+    }
+}

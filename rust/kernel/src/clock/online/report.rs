@@ -1,0 +1,513 @@
+//! What was found: counted, told once, and the first of each name kept with everything that shows it.
+
+use super::key::{Context, Key, Read, Shape};
+use super::transactions::Transaction;
+use super::{Engine, context};
+use crate::builder::Builder;
+use crate::clock::classes::{self, Origins, Write};
+use crate::clock::found::{Conflict, Stale};
+use crate::clock::learn::Learned;
+use crate::clock::list::{Committed, Relation};
+use crate::clock::{Finding, Judgement, NAMES, NOTHING, Name};
+use crate::history::{History, Kind, NO_KEY, Status};
+use crate::value::{Value, Values};
+use hashbrown::HashMap;
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+/// So many of the last findings can be shown.
+const RECENT: usize = 100;
+
+/// Something that was found, or taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct News {
+    /// 1, 2, 3, ...
+    pub number: u64,
+    pub name: Name,
+    /// Ids of transactions, and the key.
+    pub transaction: Value,
+    pub other: Option<Value>,
+    pub key: Option<Value>,
+    /// Whether a late transaction took it back.
+    pub is_retracted: bool,
+}
+
+/// A finding, and the transactions that show it, by slot.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub name: Name,
+    pub slot: u32,
+    pub other: Option<u32>,
+    pub key: u32,
+    pub operation: u32,
+    /// A write, or the access before: whose, and which.
+    pub against: Option<(u32, u32)>,
+    /// Of a stale read.
+    pub stale: Option<Box<StaleRead>>,
+}
+
+/// What a stale read shows and should have shown, and who may have written that.
+#[derive(Debug, Clone)]
+pub(super) struct StaleRead {
+    list: Vec<Value>,
+    expected: Vec<Value>,
+    relation: Relation,
+    /// Who left the part of a list that it shows, or was cut in two by its end.
+    writer: Option<u32>,
+    writes: Vec<(u32, u32)>,
+    /// Whether all who may have written it are in memory.
+    is_whole: bool,
+}
+
+impl Shown {
+    /// Something between transactions.
+    pub const fn between(name: Name, slot: u32, other: Option<u32>) -> Self {
+        Self { name, slot, other, key: NO_KEY, operation: NOTHING, against: None, stale: None }
+    }
+
+    /// Everyone who is needed to show it.
+    pub fn slots(&self) -> Vec<u32> {
+        let mut slots = vec![self.slot];
+        slots.extend(self.other);
+        slots.extend(self.against.map(|(slot, _)| slot));
+        if let Some(stale) = &self.stale {
+            slots.extend(stale.writer);
+            slots.extend(stale.writes.iter().map(|&(slot, _)| slot));
+        }
+        slots
+    }
+}
+
+/// Findings that are kept, and news that nobody heard yet.
+#[derive(Debug)]
+pub(super) struct Kept {
+    most: usize,
+    pub shown: [Vec<Shown>; NAMES],
+    pub recent: VecDeque<(u64, Shown)>,
+    pub news: Vec<News>,
+    pub told: u64,
+}
+
+impl Kept {
+    pub fn new(most: usize) -> Self {
+        Self { most, shown: Default::default(), recent: VecDeque::new(), news: Vec::new(), told: 0 }
+    }
+
+    /// Makes a piece of news.
+    pub fn tell(
+        &mut self,
+        name: Name,
+        transaction: Value,
+        other: Option<Value>,
+        key: Option<Value>,
+        is_retracted: bool,
+    ) {
+        self.told += 1;
+        self.news.push(News { number: self.told, name, transaction, other, key, is_retracted });
+    }
+
+    /// A stale read is none any longer; the slots that it needed.
+    pub fn retract(&mut self, slot: u32, read: u32) -> Vec<u32> {
+        let is_it = |shown: &Shown| shown.slot == slot && shown.operation == read && shown.stale.is_some();
+        let mut gone = Vec::new();
+        let mut keep = |shown: &Shown| {
+            let stays = !is_it(shown);
+            if !stays {
+                gone.extend(shown.slots());
+            }
+            stays
+        };
+        self.shown[Name::StaleRead as usize].retain(&mut keep);
+        self.recent.retain(|(_, shown)| keep(shown));
+        gone
+    }
+}
+
+/// The findings that are kept, with a history of the transactions that show them.
+#[derive(Debug)]
+pub struct Report {
+    /// The transactions, in the order of arrival.
+    pub history: History,
+    /// The session of each, by the order of first appearance, and its place there.
+    pub places: Vec<(u32, u32)>,
+    /// Counts, and findings by the numbers of that history.
+    pub judgement: Judgement,
+}
+
+impl Engine {
+    /// What was found since the last time.
+    pub fn news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.found.news)
+    }
+
+    /// Everything so far.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let shown: Vec<&Shown> = self.found.shown.iter().flatten().collect();
+        let mut report = self.assemble(&shown);
+        report.judgement.counts = self.counts;
+        report.judgement.ties = self.sizes.ties;
+        report.judgement.range_reads = self.sizes.range_reads;
+        report
+    }
+
+    /// One piece of news, if it is one of the last.
+    #[must_use]
+    pub fn recent(&self, number: u64) -> Option<Report> {
+        let (_, shown) = self.found.recent.iter().find(|(other, _)| *other == number)?;
+        Some(self.assemble(&[shown]))
+    }
+
+    /// Counts a finding, tells it, and keeps it if it is one of the first or of the last.
+    pub(super) fn find(&mut self, shown: Shown) {
+        self.counts[shown.name as usize] += 1;
+        let id = |slot| self.transactions.get(slot).id;
+        let (transaction, other) = (id(shown.slot), shown.other.map(id));
+        let key = (shown.key != NO_KEY).then(|| self.index.ids()[shown.key as usize]);
+        self.found.tell(shown.name, transaction, other, key, false);
+        self.keep_recent(shown.clone());
+        self.keep_first(shown);
+    }
+
+    /// A read that is final, and wrong.
+    pub(super) fn find_stale(&mut self, slot: u32, read: u32) {
+        let key = self.transactions.get(slot).operations[read as usize].key;
+        let context = context!(self);
+        let known = &self.keys[key as usize];
+        let Some(found) = known.find(context, slot, read) else { return };
+        let against = known.expected(context, found).map(|version| (version.slot, version.write));
+        let list =
+            if known.shape == Shape::List { known.list_of(context, found) } else { StaleRead::register() };
+        let stale = Some(Box::new(StaleRead { is_whole: !known.is_cut, ..list }));
+        self.find(Shown {
+            key,
+            operation: read,
+            against,
+            stale,
+            ..Shown::between(Name::StaleRead, slot, None)
+        });
+    }
+
+    fn keep_recent(&mut self, shown: Shown) {
+        for slot in shown.slots() {
+            self.transactions.hold(slot);
+        }
+        self.found.recent.push_back((self.found.told, shown));
+        if self.found.recent.len() > RECENT
+            && let Some((_, old)) = self.found.recent.pop_front()
+        {
+            for slot in old.slots() {
+                self.release(slot);
+            }
+        }
+    }
+
+    fn keep_first(&mut self, mut shown: Shown) {
+        let name = shown.name as usize;
+        let kept = &self.found.shown[name];
+        let place = kept.partition_point(|other| self.compare(other, &shown).is_lt());
+        if place >= self.found.most {
+            return;
+        }
+        self.ask_writers(&mut shown);
+        for slot in shown.slots() {
+            self.transactions.hold(slot);
+        }
+        self.found.shown[name].insert(place, shown);
+        if self.found.shown[name].len() > self.found.most
+            && let Some(last) = self.found.shown[name].pop()
+        {
+            for slot in last.slots() {
+                self.release(slot);
+            }
+        }
+    }
+
+    /// Who may have written what a stale read shows.
+    fn ask_writers(&self, shown: &mut Shown) {
+        let Some(stale) = &mut shown.stale else { return };
+        let found = self.transactions.get(shown.slot).operations[shown.operation as usize].value;
+        let is_asked = |value: &Value| {
+            if stale.relation == Relation::Register { *value == found } else { stale.list.contains(value) }
+        };
+        let mut writes = Vec::new();
+        for version in self.keys[shown.key as usize].versions.iter() {
+            let operations = (0..).zip(&self.transactions.get(version.slot).operations);
+            let asked = operations
+                .filter(|(_, one)| one.key == shown.key && one.kind.installs() && is_asked(&one.value));
+            writes.extend(asked.map(|(place, _)| (version.slot, place)));
+        }
+        stale.writes = writes;
+    }
+
+    /// The order in which findings of one name are shown: that of events.
+    fn compare(&self, one: &Shown, other: &Shown) -> Ordering {
+        let order = context!(self).order;
+        let transaction = |slot| self.transactions.get(slot);
+        let (first, second) = (transaction(one.slot), transaction(other.slot));
+        match one.name {
+            Name::TimestampInversion => first.number.cmp(&second.number),
+            Name::SessionOrder => (first.session, first.place).cmp(&(second.session, second.place)),
+            Name::WriteConflict => self.compare_conflicts(one, other),
+            _ => order.reads(first, second).then(one.operation.cmp(&other.operation)),
+        }
+    }
+
+    /// Conflicts are met by the first to commit; by the second if it begins only when both commit.
+    fn compare_conflicts(&self, one: &Shown, other: &Shown) -> Ordering {
+        let order = context!(self).order;
+        let meeting = |shown: &Shown| {
+            let first = self.transactions.get(shown.slot);
+            let second = self.transactions.get(shown.other.unwrap_or(shown.slot));
+            let is_second = second.start >= second.commit && second.commit == first.commit;
+            if is_second { (second, true, first) } else { (first, false, second) }
+        };
+        let place = |of: &Transaction, key| {
+            of.operations.iter().position(|write| write.key == key && write.kind.installs())
+        };
+        let (meets, is_second, met) = meeting(one);
+        let (others_meets, others_is_second, others_met) = meeting(other);
+        let by_commit = order.commits(meets, others_meets);
+        by_commit
+            .then_with(|| place(meets, one.key).cmp(&place(others_meets, other.key)))
+            .then_with(|| is_second.cmp(&others_is_second))
+            .then_with(
+                || if is_second { order.commits(met, others_met) } else { order.starts(met, others_met) },
+            )
+    }
+
+    /// A history of everyone who shows some findings, and these by its numbers.
+    fn assemble(&self, shown: &[&Shown]) -> Report {
+        let mut slots: Vec<u32> = shown.iter().flat_map(|shown| shown.slots()).collect();
+        slots.sort_unstable_by_key(|&slot| self.transactions.get(slot).number);
+        slots.dedup();
+        let mut excerpt = Excerpt::new(self, &slots);
+        let findings = excerpt.findings(shown);
+        let place = |&slot: &u32| (self.transactions.get(slot).lane, self.transactions.get(slot).place);
+        let places = slots.iter().map(place).collect();
+        let judgement = Judgement { findings, ..Judgement::default() };
+        let history = excerpt.builder.finish().unwrap_or_default();
+        Report { history, places, judgement }
+    }
+}
+
+impl StaleRead {
+    const fn register() -> Self {
+        Self {
+            list: Vec::new(),
+            expected: Vec::new(),
+            relation: Relation::Register,
+            writer: None,
+            writes: Vec::new(),
+            is_whole: true,
+        }
+    }
+}
+
+impl Key {
+    fn list_of(&self, context: Context<'_>, read: &Read) -> StaleRead {
+        let (expected, ends) = self.demanded(context, read);
+        let list = Self::shown(context, read).to_vec();
+        let (relation, writer) = Committed::new(&expected, &ends).relation(&list);
+        let writer = (writer != NOTHING).then_some(writer);
+        StaleRead { list, expected, relation, writer, ..StaleRead::register() }
+    }
+}
+
+/// A history that is made of some transactions.
+struct Excerpt<'e> {
+    engine: &'e Engine,
+    builder: Builder,
+    /// Numbers of transactions and of their first operations, by slot.
+    numbers: HashMap<u32, (u32, u32)>,
+    ranks: HashMap<u32, u32>,
+}
+
+impl<'e> Excerpt<'e> {
+    fn new(engine: &'e Engine, slots: &[u32]) -> Self {
+        let mut excerpt =
+            Self { engine, builder: Builder::new(), numbers: HashMap::new(), ranks: HashMap::new() };
+        excerpt.builder.initial.default = match engine.initial {
+            Some(initial) => excerpt.carry(initial),
+            None => Value::UNKNOWN,
+        };
+        for &slot in slots {
+            excerpt.add(slot);
+        }
+        let order = context!(engine).order;
+        let mut ranked = slots.to_vec();
+        ranked.sort_by(|&one, &other| {
+            order.commits(engine.transactions.get(one), engine.transactions.get(other))
+        });
+        excerpt.ranks = ranked.into_iter().zip(0..).collect();
+        excerpt
+    }
+
+    fn carry(&mut self, value: Value) -> Value {
+        carry(&self.engine.values, &mut self.builder.values, value)
+    }
+
+    fn add(&mut self, slot: u32) {
+        let engine = self.engine;
+        let transaction = engine.transactions.get(slot);
+        let session = engine.sessions.ids().get(transaction.session as usize).copied();
+        let session = match session {
+            Some(id) => {
+                let id = self.carry(id);
+                self.builder.session(id)
+            }
+            None => self.builder.nameless_session(),
+        };
+        let id = self.carry(transaction.id);
+        let first = self.builder.operation_count() as u32;
+        let Some(number) = self.builder.transaction(id, session, Status::Committed, 0) else { return };
+        self.builder.timestamps(number, transaction.start, transaction.commit);
+        for operation in &transaction.operations {
+            let key = self.key(operation.key);
+            let is_list = engine.keys[operation.key as usize].shape == Shape::List;
+            let value = if is_list && operation.kind == Kind::Read {
+                let elements = engine.lists.get(operation.value).unwrap_or_default();
+                let elements: Vec<Value> = elements.iter().map(|&element| self.carry(element)).collect();
+                self.builder.list(key, &elements)
+            } else {
+                self.carry(operation.value)
+            };
+            self.builder.operation(number, operation.kind, key, value, 0);
+        }
+        self.numbers.insert(slot, (number, first));
+    }
+
+    fn key(&mut self, key: u32) -> u32 {
+        let id = self.carry(self.engine.index.ids()[key as usize]);
+        self.builder.key(id)
+    }
+
+    fn number(&self, slot: u32) -> u32 {
+        self.numbers[&slot].0
+    }
+
+    fn operation(&self, (slot, place): (u32, u32)) -> u32 {
+        self.numbers[&slot].1 + place
+    }
+
+    fn findings(&mut self, shown: &[&Shown]) -> Vec<Finding> {
+        let mut findings = self.of_stale(shown);
+        for one in shown.iter().filter(|one| one.stale.is_none()) {
+            let key = if one.key == NO_KEY { NO_KEY } else { self.key(one.key) };
+            let transaction = self.number(one.slot);
+            let other = one.other.map_or(NOTHING, |slot| self.number(slot));
+            let (operation, against) = if one.name == Name::WriteConflict {
+                (self.last(one.slot, one.key), one.other.map_or(NOTHING, |slot| self.last(slot, one.key)))
+            } else {
+                let read = if one.operation == NOTHING {
+                    NOTHING
+                } else {
+                    self.operation((one.slot, one.operation))
+                };
+                (read, one.against.map_or(NOTHING, |write| self.operation(write)))
+            };
+            let (expected, class) = (Vec::new(), None);
+            findings.push(Finding {
+                name: one.name,
+                transaction,
+                other,
+                key,
+                operation,
+                against,
+                expected,
+                class,
+            });
+        }
+        findings
+    }
+
+    fn last(&self, slot: u32, key: u32) -> u32 {
+        let write = self.engine.transactions.get(slot).last_write(key);
+        write.map_or(NOTHING, |write| self.operation((slot, write)))
+    }
+
+    /// Stale reads get the class of what they show, as all writers know each other's ranks.
+    fn of_stale(&mut self, shown: &[&Shown]) -> Vec<Finding> {
+        let stale: Vec<(&Shown, &StaleRead)> =
+            shown.iter().filter_map(|&one| one.stale.as_deref().map(|stale| (one, stale))).collect();
+        let asked = stale.iter().map(|&(one, read)| self.asked(one, read)).collect();
+        let no_conflicts: &[Conflict] = &[];
+        let mut origins = Origins::of(self.engine.terms.isolation, asked, no_conflicts);
+        for (&slot, &rank) in &self.ranks {
+            origins.commits(self.number(slot), rank);
+        }
+        for &(one, read) in &stale {
+            for &write in &read.writes {
+                let write = self.write(one.key, write);
+                origins.hear(&write);
+            }
+            if let Some(writer) = read.writer {
+                let (number, key) = (self.number(writer), self.key(one.key));
+                origins.installs(number, key, self.last(writer, one.key));
+            }
+        }
+        let first: HashMap<u32, Value> =
+            stale.iter().map(|&(one, _)| (self.key(one.key), self.first(one.key))).collect();
+        let mut findings = origins.findings(no_conflicts, &Learned::default(), |key| first[&key]);
+        for (finding, (_, read)) in findings.iter_mut().zip(stale) {
+            if !read.is_whole {
+                finding.class = None;
+            }
+        }
+        findings
+    }
+
+    /// What a key held first.
+    fn first(&mut self, key: u32) -> Value {
+        let first = self.engine.keys[key as usize].first.value();
+        first.map_or(Value::UNKNOWN, |value| self.carry(value))
+    }
+
+    fn asked(&mut self, one: &Shown, read: &StaleRead) -> classes::Shown {
+        let transaction = self.engine.transactions.get(one.slot);
+        let found = transaction.operations[one.operation as usize].value;
+        let (start, commit) = transaction.times();
+        let stale = Stale {
+            transaction: self.number(one.slot),
+            start,
+            commit,
+            read: self.operation((one.slot, one.operation)),
+            key: self.key(one.key),
+            found: if found.list_index().is_some() { Value::NIL } else { self.carry(found) },
+            expected_length: read.expected.len() as u32,
+            expected: one.against.map_or(NOTHING, |write| self.operation(write)),
+            writer: read.writer.map_or(NOTHING, |writer| self.number(writer)),
+            relation: read.relation,
+        };
+        let mut all = |values: &[Value]| values.iter().map(|&value| self.carry(value)).collect();
+        let (list, expected) = (all(&read.list), all(&read.expected));
+        classes::Shown { stale, list, expected }
+    }
+
+    fn write(&mut self, key: u32, (slot, place): (u32, u32)) -> Write {
+        let transaction = self.engine.transactions.get(slot);
+        let value = transaction.operations[place as usize].value;
+        let last =
+            transaction.last_write(key).map_or(value, |last| transaction.operations[last as usize].value);
+        Write {
+            number: self.operation((slot, place)),
+            writer: self.number(slot),
+            key: self.key(key),
+            value: self.carry(value),
+            is_left: last == value,
+            is_counted: true,
+            start: transaction.start,
+            commit: transaction.commit,
+            rank: self.ranks[&slot],
+        }
+    }
+}
+
+/// The same scalar among other values.
+fn carry(from: &Values, to: &mut Values, value: Value) -> Value {
+    value.atom_index().map_or(value, |index| {
+        let (kind, text) = from.atom(index);
+        to.intern(kind, text)
+    })
+}

@@ -1,0 +1,212 @@
+//! Transactions that somebody may still ask about, each as long as somebody does.
+
+use crate::clock::events;
+use crate::clock::replay::is_instant;
+use crate::clock::{Isolation, classes};
+use crate::history::{Kind, Timestamp};
+use crate::value::{Value, Values};
+use std::cmp::Ordering;
+
+/// A session without a name: its one transaction stands for it.
+pub const NAMELESS: u32 = u32::MAX;
+
+/// One operation; a list that was read is a number of [`super::lists::Lists`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Operation {
+    pub value: Value,
+    pub key: u32,
+    pub kind: Kind,
+}
+
+/// A transaction.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Transaction {
+    /// How many arrived before it.
+    pub number: u64,
+    pub id: Value,
+    pub session: u32,
+    /// Its place in the session, and the place of that among all.
+    pub place: u32,
+    pub lane: u32,
+    pub start: Timestamp,
+    pub commit: Timestamp,
+    pub arrival: u64,
+    pub operations: Box<[Operation]>,
+    /// How many entries, queues and findings need it.
+    pub references: u32,
+    /// Reads of others that are wrong at present, and how often one of them turned.
+    pub wrong: u32,
+    pub flips: u32,
+    pub is_final: bool,
+}
+
+impl Transaction {
+    /// Start and commit.
+    pub fn times(&self) -> (Timestamp, Timestamp) {
+        (self.start, self.commit)
+    }
+
+    /// The keys that it writes, each with its last write.
+    pub fn writes(&self) -> Vec<(u32, u32)> {
+        let all = self.operations.iter().enumerate().filter(|(_, one)| one.kind.installs());
+        let is_last = |(place, one): &(usize, &Operation)| {
+            let later = &self.operations[place + 1..];
+            !later.iter().any(|other| other.key == one.key && other.kind.installs())
+        };
+        all.filter(is_last).map(|(place, one)| (one.key, place as u32)).collect()
+    }
+
+    /// The last write of a key.
+    pub fn last_write(&self, key: u32) -> Option<u32> {
+        let is_it = |operation: &Operation| operation.key == key && operation.kind.installs();
+        self.operations.iter().rposition(is_it).map(|place| place as u32)
+    }
+}
+
+/// All that are in memory, by slot; slots are used again.
+#[derive(Debug, Default)]
+pub struct Transactions {
+    slots: Vec<Option<Transaction>>,
+    free: Vec<u32>,
+    /// Operations of all.
+    pub operations: u64,
+}
+
+impl Transactions {
+    /// Takes a transaction in; its slot.
+    pub fn add(&mut self, transaction: Transaction) -> u32 {
+        self.operations += transaction.operations.len() as u64;
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(transaction);
+            return slot;
+        }
+        self.slots.push(Some(transaction));
+        (self.slots.len() - 1) as u32
+    }
+
+    /// The transaction in a slot.
+    pub fn get(&self, slot: u32) -> &Transaction {
+        self.slots[slot as usize].as_ref().expect("who is referred to is there")
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, slot: u32) -> &mut Transaction {
+        self.slots[slot as usize].as_mut().expect("who is referred to is there")
+    }
+
+    /// Somebody needs it.
+    pub fn hold(&mut self, slot: u32) {
+        self.get_mut(slot).references += 1;
+    }
+
+    /// Somebody needs it no longer; it comes back if nobody else does.
+    pub fn release(&mut self, slot: u32) -> Option<Transaction> {
+        let transaction = self.get_mut(slot);
+        transaction.references -= 1;
+        if transaction.references > 0 {
+            return None;
+        }
+        let gone = self.slots[slot as usize].take();
+        self.free.push(slot);
+        self.operations -= gone.as_ref().map_or(0, |gone| gone.operations.len() as u64);
+        gone
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// All of them, by slot.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Transaction)> {
+        (0..).zip(&self.slots).filter_map(|(slot, one)| one.as_ref().map(|one| (slot, one)))
+    }
+
+    /// All of them, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
+        self.slots.iter_mut().flatten()
+    }
+
+    /// Makes room for slots that are filled by number.
+    pub fn restore(slots: Vec<Option<Transaction>>) -> Self {
+        let free = (0..slots.len() as u32).rev().filter(|&slot| slots[slot as usize].is_none()).collect();
+        let operations = slots.iter().flatten().map(|one| one.operations.len() as u64).sum();
+        Self { slots, free, operations }
+    }
+
+    /// How many slots there are, filled or not.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+/// What orders transactions: timestamps, and where those are equal, the names of sessions.
+#[derive(Clone, Copy)]
+pub struct Order<'o> {
+    pub isolation: Isolation,
+    pub values: &'o Values,
+    /// Names of sessions by number.
+    pub sessions: &'o [Value],
+}
+
+impl Order<'_> {
+    /// The order of commits.
+    pub fn commits(&self, one: &Transaction, other: &Transaction) -> Ordering {
+        let times = (one.commit, one.start).cmp(&(other.commit, other.start));
+        times.then_with(|| self.ties(one, other))
+    }
+
+    /// The order in which they read.
+    pub fn reads(&self, one: &Transaction, other: &Transaction) -> Ordering {
+        if self.isolation == Isolation::Serializable {
+            return self.commits(one, other);
+        }
+        self.starts(one, other)
+    }
+
+    /// The order of starts; who commits at the same time is there before.
+    pub fn starts(&self, one: &Transaction, other: &Transaction) -> Ordering {
+        let moment = |one: &Transaction| (one.start, !is_instant(one.times()));
+        moment(one).cmp(&moment(other)).then_with(|| self.ties(one, other))
+    }
+
+    /// The order of those that do the same at the same time.
+    fn ties(&self, one: &Transaction, other: &Transaction) -> Ordering {
+        if one.session == other.session && one.session != NAMELESS {
+            return one.place.cmp(&other.place);
+        }
+        events::sessions(self.values, self.names(one), self.names(other))
+    }
+
+    fn names(&self, one: &Transaction) -> (Value, Value) {
+        (self.sessions.get(one.session as usize).copied().unwrap_or(Value::NIL), one.id)
+    }
+
+    /// Whether the clock shows `reader` what `writer` wrote; nobody sees himself.
+    pub fn sees(&self, reader: &Transaction, writer: &Transaction) -> bool {
+        if reader.number == writer.number {
+            return false;
+        }
+        match self.isolation {
+            Isolation::Serializable => self.commits(writer, reader).is_lt(),
+            Isolation::Snapshot => {
+                writer.commit < reader.start
+                    || writer.commit == reader.start
+                        && (!is_instant(reader.times()) || self.commits(writer, reader).is_lt())
+            }
+        }
+    }
+
+    /// Whether two writers of a key overlap.
+    pub fn overlap(&self, one: &Transaction, other: &Transaction) -> bool {
+        one.commit == other.commit || !self.sees(one, other) && !self.sees(other, one)
+    }
+
+    /// Whether the second of two neighbours in a session does not see the first.
+    pub fn is_out_of_order(&self, before: &Transaction, after: &Transaction) -> bool {
+        let is_earlier = self.commits(before, after).is_lt();
+        !classes::sees(self.isolation, after.times(), before.commit, is_earlier)
+    }
+}

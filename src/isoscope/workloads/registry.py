@@ -1,0 +1,113 @@
+"""Workloads that run on a database, by name, with the defaults of those who made them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from isoscope.errors import UsageError
+from isoscope.workloads.active_keys import ActiveKeys
+from isoscope.workloads.blindw import BlindW
+from isoscope.workloads.key_value import KeyValue
+from isoscope.workloads.parameters import option
+from isoscope.workloads.smallbank import SmallBank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isoscope.workloads.clients import ClientWorkload
+
+__all__ = ["CLIENTS", "Clients", "client_workload"]
+
+_Parameters: TypeAlias = ActiveKeys | BlindW | KeyValue | SmallBank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clients:
+    """A workload as its makers run it, and which of its parameters may be changed."""
+
+    meaning: str
+    defaults: _Parameters
+    parameters: tuple[str, ...]
+
+
+_LENGTHS = ("min_txn_length", "max_txn_length")
+_KEY_VALUE = ("sessions", *_LENGTHS, "read_ratio", "keys", "distribution", "seed")
+_ACTIVE_KEYS = (
+    "sessions", *_LENGTHS, "read_ratio", "active_keys", "max_writes_per_key", "distribution", "seed",
+)  # fmt: skip
+# How much is read is what tells the variants apart.
+_BLINDW = ("sessions", *_LENGTHS, "keys", "distribution", "seed")
+
+CLIENTS: Mapping[str, Clients] = MappingProxyType(
+    {
+        "key-value": Clients(
+            meaning="reads and blind writes of a table of registers",
+            defaults=KeyValue(),
+            parameters=_KEY_VALUE,
+        ),
+        "list-append": Clients(
+            meaning="reads of lists and appends to them, on few active keys",
+            defaults=ActiveKeys(content="list", sessions=10, max_writes_per_key=8),
+            parameters=_ACTIVE_KEYS,
+        ),
+        "rw-register": Clients(
+            meaning="reads and writes of registers, on few active keys",
+            defaults=ActiveKeys(content="register", sessions=20, max_writes_per_key=3),
+            parameters=_ACTIVE_KEYS,
+        ),
+        "blindw-w": Clients(
+            meaning="transactions that write, and read nothing",
+            defaults=BlindW(read_ratio=0.0),
+            parameters=_BLINDW,
+        ),
+        "blindw-rw": Clients(
+            meaning="transactions that only read, and as many that only write",
+            defaults=BlindW(read_ratio=0.5),
+            parameters=_BLINDW,
+        ),
+        "blindw-rw+": Clients(
+            meaning="the same, and half of the reads are ranges of ten keys",
+            defaults=BlindW(read_ratio=0.5, range_ratio=0.5),
+            parameters=_BLINDW,
+        ),
+        "blindw-rm": Clients(
+            meaning="transactions that only read, and one in ten that only writes",
+            defaults=BlindW(read_ratio=0.9),
+            parameters=_BLINDW,
+        ),
+        "smallbank": Clients(
+            meaning="payments between accounts of a bank: reads decide what is written",
+            defaults=SmallBank(),
+            parameters=("sessions", "keys", "distribution", "seed"),
+        ),
+    }
+)
+
+
+def client_workload(name: str, given: Mapping[str, Any]) -> ClientWorkload:
+    """The workload called `name` with its defaults, but for what is `given`.
+
+    Raises `UsageError` if there is none, if it does not know a parameter, or if one makes no sense.
+    """
+    if name not in CLIENTS:
+        raise UsageError(f"unknown workload `{name}`\n\nhint: it is one of {', '.join(CLIENTS)}")
+    clients = CLIENTS[name]
+    unknown = [option(parameter) for parameter in given if parameter not in clients.parameters]
+    if unknown:
+        known = ", ".join(map(option, clients.parameters))
+        raise UsageError(f"{name} knows nothing of {', '.join(unknown)}\n\nhint: it knows {known}")
+    return replace(clients.defaults, **_both_lengths(clients.defaults, given))
+
+
+def _both_lengths(defaults: _Parameters, given: Mapping[str, Any]) -> dict[str, Any]:
+    """One length alone moves the other's default out of its way."""
+    changes = dict(given)
+    if isinstance(defaults, SmallBank):
+        return changes
+    if "min_txn_length" not in given and "max_txn_length" in given:
+        changes["min_txn_length"] = min(defaults.min_txn_length, given["max_txn_length"])
+    if "max_txn_length" not in given and "min_txn_length" in given:
+        changes["max_txn_length"] = max(defaults.max_txn_length, given["min_txn_length"])
+    return changes
