@@ -63,9 +63,8 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
               help="When the journal is forced to the disk.")  # fmt: skip
 @click.option("--memory-limit", callback=size, metavar="SIZE",
               help="Batches wait while the checkers hold more than this, such as 700M.")  # fmt: skip
-@click.option("--keep", default=0, show_default=True, type=click.IntRange(0),
-              help="Final transactions to keep in memory for late arrivals.")  # fmt: skip
-@click.option("--spill", metavar="DIR", help="Move what is final here, and read it again for late arrivals.")
+@click.option("--keep", default=0.0, show_default=True, type=click.FloatRange(0, 86400),
+              help="Seconds for which what is final stays in memory, for late arrivals.")  # fmt: skip
 @click.option("--max-body", default="16M", show_default=True, callback=size, metavar="SIZE",
               help="Largest batch that is taken.")  # fmt: skip
 @click.option("--max-rate", type=click.FloatRange(0, min_open=True), metavar="N",
@@ -87,8 +86,7 @@ def command(
     data: str | None,
     fsync: str,
     memory_limit: int | None,
-    keep: int,
-    spill: str | None,
+    keep: float,
     max_body: int,
     max_rate: float | None,
     max_anomalies: int,
@@ -117,10 +115,9 @@ def command(
     judging = Judging(
         levels=clock_levels(names),
         timeout=int(timeout * _SECOND),
-        keep=keep,
+        keep=int(keep * _SECOND),
         most=max_anomalies,
         initial=UNKNOWN if initial is None else initial.value,
-        spill=None if spill is None else Path(spill),
     )
     settings = Settings(judging=judging, memory=memory_limit, fsync=Fsync(fsync))
     with ExitStack() as stack:

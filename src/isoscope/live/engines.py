@@ -6,34 +6,42 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
 from isoscope.checkers.timestamps import LEVELS
-from isoscope.history import UNKNOWN
+from isoscope.history import UNKNOWN, Initial, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from isoscope.checkers.online import News, OnlineStatus
     from isoscope.history import History, Scalar, Unknown
     from isoscope.levels import Level
-    from isoscope.verdict import Anomaly, Verdict
+    from isoscope.verdict import Anomaly, Report
 
 __all__ = ["Engines", "Judging"]
 
 _Result = TypeVar("_Result")
+#: Nothing of a stream has a path.
+_SOURCE = Source(path="<live>", format="aion")
+# An engine that cannot be saved is told the whole journal again.
+_SAVE: Callable[[Online], bytes] | None = getattr(Online, "save", None)
+_LOAD: Callable[[bytes], Online] | None = getattr(Online, "load", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """What verdicts depend on beside the transactions; `timeout` is in nanoseconds of the service's clock."""
+    """What verdicts depend on beside the transactions.
+
+    A read waits for `timeout` nanoseconds of the service's clock, and what is final stays in memory for `keep`
+    more.
+    """
 
     levels: tuple[Level, ...] = LEVELS
     timeout: int = 5_000_000_000
     keep: int = 0
     most: int = 10
     initial: Scalar | Unknown = UNKNOWN
-    spill: Path | None = None
 
     def document(self) -> dict[str, Any]:
         """The same for the journal, which must not be replayed with anything else."""
@@ -51,9 +59,8 @@ class Engines:
 
     def __init__(self, judging: Judging, saved: Sequence[bytes] = ()) -> None:
         self.levels = judging.levels
-        self._engines = [Online.load(data) for data in saved] or [
-            _new(judging, level) for level in self.levels
-        ]
+        self._initial = Initial(value=judging.initial)
+        self._engines = [_LOAD(data) for data in saved] if _LOAD and saved else _new(judging)
         self._pool = ThreadPoolExecutor(max(1, len(self.levels) - 1), thread_name_prefix="isoscope-engine")
 
     def take(self, history: History, now: int) -> int:
@@ -78,17 +85,23 @@ class Engines:
         """How far each level is."""
         return {level: engine.status() for level, engine in zip(self.levels, self._engines, strict=True)}
 
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """What each level says as of now."""
-        return tuple(self._all(lambda engine: engine.verdict()))
+    def stability(self) -> dict[Level, tuple[list[int], list[int], list[int]]]:
+        """How often provisional answers changed, level by level; see `Online.stability`."""
+        return {level: engine.stability() for level, engine in zip(self.levels, self._engines, strict=True)}
+
+    def report(self) -> Report:
+        """What the levels say as of now."""
+        return online_report(self._engines, source=_SOURCE, initial=self._initial)
 
     def anomaly(self, level: Level, number: int) -> Anomaly | None:
         """The counterexample of a recent violation."""
         return self._engines[self.levels.index(level)].anomaly(number)
 
-    def save(self) -> tuple[bytes, ...]:
-        """Everything that the engines know."""
-        return tuple(self._all(lambda engine: engine.save()))
+    def save(self) -> tuple[bytes, ...] | None:
+        """Everything that the engines know; None if they cannot be saved."""
+        if _SAVE is None:
+            return None
+        return tuple(self._all(_SAVE))
 
     def close(self) -> None:
         """Ends their threads."""
@@ -104,17 +117,14 @@ class Engines:
         return [first, *(other.result() for other in others)]
 
 
-def _new(judging: Judging, level: Level) -> Online:
-    spill = None
-    if judging.spill is not None:
-        folder = judging.spill / str(level)
-        folder.mkdir(parents=True, exist_ok=True)
-        spill = str(folder)
-    return Online(
-        level,
-        timeout=judging.timeout,
-        keep=judging.keep,
-        most=judging.most,
-        initial=judging.initial,
-        spill=spill,
-    )
+def _new(judging: Judging) -> list[Online]:
+    return [
+        Online(
+            level,
+            timeout=judging.timeout,
+            keep=judging.keep,
+            most=judging.most,
+            initial=judging.initial,
+        )
+        for level in judging.levels
+    ]

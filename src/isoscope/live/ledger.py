@@ -77,13 +77,16 @@ class Ledger:
         """Makes the journal so far needless. Raises OSError, and then it is needed as before."""
         self.tell()
         segment = self.journal.rotate()
+        engines = self.engines.save()
+        if engines is None:
+            return
         self.events.sync()
         saved = checkpoint.Checkpoint(
             segment=segment,
             time=self.time,
             collectors=self.collectors,
             events=(self.events.count, self.events.size),
-            engines=self.engines.save(),
+            engines=engines,
         )
         checkpoint.write(self._folder, saved)
         self.journal.forget(segment)

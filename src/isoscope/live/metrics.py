@@ -31,9 +31,11 @@ _OF_LEVEL = (
     ("level_operations_total", "counter", "Operations taken.", "operations"),
     ("level_keys", "gauge", "Keys.", "keys"),
     ("level_live_transactions", "gauge", "Transactions in memory.", "live"),
+    ("level_pending_transactions", "gauge", "Transactions that are not final.", "pending"),
     ("level_provisional_violations", "gauge", "Violations that may still be rectified.", "provisional"),
     ("level_repeated_total", "counter", "Transactions that came again.", "repeated"),
     ("level_unverifiable_total", "counter", "Transactions that came too late.", "unverifiable"),
+    ("level_overturned_total", "counter", "Final answers that a late one changed.", "overturned"),
     ("level_memory_bytes", "gauge", "What the checker holds.", "memory"),
 )
 
@@ -62,7 +64,7 @@ def _of_levels(levels: list[Mapping[str, Any]]) -> Iterator[str]:
             yield f'isoscope_{name}{{level="{level["level"]}"}} {level[field]}'
     yield from _head("level_violations_total", "counter", "Final violations by name.")
     for level in levels:
-        for anomaly, count in sorted(level["final"].items()):
+        for anomaly, count in sorted(level["counts"].items()):
             yield f'isoscope_level_violations_total{{level="{level["level"]}",name="{anomaly}"}} {count}'
 
 

@@ -203,12 +203,16 @@ class Routes:
             if self._service.latest_violation > last:
                 found = await run_in_threadpool(self._service.violations, last, _PIECE)
                 last = found[-1][0]
-                yield b"".join(b"event: violation\nid: %d\ndata: %s\n\n" % row for row in found)
+                yield b"".join(b"event: %s\nid: %d\ndata: %s\n\n" % (_kind(row[1]), *row) for row in found)
             else:
                 await asyncio.sleep(_GLANCE)
             if monotonic() >= due:
                 due = monotonic() + _PULSE
                 yield f"event: status\ndata: {dumps(await self._status())}\n\n".encode()
+
+
+def _kind(event: bytes) -> bytes:
+    return b"retraction" if event.endswith(b'"retracted": true}') else b"violation"
 
 
 def _headers(request: Request) -> tuple[str, int, int]:

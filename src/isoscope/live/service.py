@@ -22,7 +22,7 @@ from isoscope.live.engines import Judging
 from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync
 from isoscope.live.ledger import BrokenError, Ledger
 from isoscope.live.rates import Rate
-from isoscope.live.telling import report, status
+from isoscope.live.telling import status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -176,13 +176,16 @@ class Service:
     def report(self) -> Report:
         """The verdicts as of now."""
         with self._lock:
-            return report(self._ledger.engines)
+            return self._ledger.engines.report()
 
     def status(self) -> dict[str, Any]:
         """How far everything is, as JSON."""
         with self._lock:
             ledger, counts = self._ledger, self._counts
-            levels = [status(level, so_far) for level, so_far in ledger.engines.statuses().items()]
+            flips = ledger.engines.stability()
+            levels = [
+                status(level, so_far, flips[level]) for level, so_far in ledger.engines.statuses().items()
+            ]
             return {
                 "state": str(self.state),
                 "problem": self.problem,
@@ -308,7 +311,8 @@ class Service:
         except BrokenError as error:
             self._failed(500, str(error))
             return
-        self._is_settled = now > self._ledger.arrival + self.settings.judging.timeout
+        judging = self.settings.judging
+        self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
         self._memory = self._used()
 
     def _keep_house(self, now: int) -> None:

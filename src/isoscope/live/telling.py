@@ -1,4 +1,4 @@
-"""What the service tells: one event a violation, the status of a level, the report."""
+"""What the service tells: one event a violation, and the status of a level."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from isoscope.reports import dumps
-from isoscope.verdict import Report
 
 if TYPE_CHECKING:
     from isoscope.checkers.online import News, OnlineStatus
     from isoscope.levels import Level
-    from isoscope.live.engines import Engines
 
-__all__ = ["event", "report", "status"]
+__all__ = ["event", "status"]
 
 
 def event(number: int, time: int, level: Level, news: News) -> bytes:
-    """A violation as one line of JSON, without its end."""
+    """A violation, or one that is taken back, as one line of JSON without its end."""
     told = {
         "id": number,
         "time": time,
@@ -28,31 +26,17 @@ def event(number: int, time: int, level: Level, news: News) -> bytes:
         "transaction": _plain(news.transaction),
         "other": _plain(news.other),
         "key": _plain(news.key),
-        "found": _plain(news.found),
-        "expected": _plain(news.expected),
+        "retracted": news.is_retracted,
     }
     return dumps(told).encode()
 
 
-def status(level: Level, of_level: OnlineStatus) -> dict[str, Any]:
+def status(
+    level: Level, so_far: OnlineStatus, stability: tuple[list[int], list[int], list[int]]
+) -> dict[str, Any]:
     """How far one level is."""
-    return {"level": str(level), **asdict(of_level)}
-
-
-def report(engines: Engines) -> Report:
-    """The verdicts as of now, with the sizes of all that was taken."""
-    sizes = next(iter(engines.statuses().values()))
-    return Report(
-        history={
-            "path": "<live>",
-            "format": "aion",
-            **{name: getattr(sizes, name) for name in ("sessions", "transactions", "operations", "keys")},
-            "aborted": 0,
-            "indeterminate": 0,
-            "evidence": ["values", "timestamps"],
-        },
-        verdicts=engines.verdicts(),
-    )
+    flips = dict(zip(("reads", "transactions", "rectified"), stability, strict=True))
+    return {"level": str(level), **asdict(so_far), "flips": flips}
 
 
 def _plain(value: object) -> object:
