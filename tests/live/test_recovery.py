@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from isoscope.checkers.online import Online
 from isoscope.errors import UsageError
 from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
@@ -20,6 +21,8 @@ from .told import STALE, Clock, answers, batch, chain, in_batches, offline
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: Engines that cannot be saved are told the whole journal again.
+checkpoints = pytest.mark.skipif(not hasattr(Online, "save"), reason="engines cannot be saved yet")
 TRANSACTIONS = chain(60, stale_every=5)
 #: Checkpoints come after every few batches.
 SMALL = Settings(fsync=Fsync.NEVER, segment=2000, segments=2)
@@ -66,6 +69,7 @@ def test_a_service_that_was_killed_says_what_one_says_that_was_not(
     assert len(results[0][1]) == sum(sum(counts.values()) for _, counts in offline(TRANSACTIONS).values())
 
 
+@checkpoints
 def test_a_checkpoint_lets_old_segments_go(tmp_path: Path) -> None:
     fed(tmp_path, SMALL).close()
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -74,6 +78,7 @@ def test_a_checkpoint_lets_old_segments_go(tmp_path: Path) -> None:
     assert "journal-00000001" not in names
 
 
+@checkpoints
 def test_what_a_crash_left_of_an_old_checkpoint_does_not_matter(tmp_path: Path) -> None:
     service = fed(tmp_path, SMALL)
     before = service.report()
@@ -86,6 +91,7 @@ def test_what_a_crash_left_of_an_old_checkpoint_does_not_matter(tmp_path: Path) 
     assert not (tmp_path / "journal-00000001").exists()
 
 
+@checkpoints
 def test_a_damaged_checkpoint_is_one_message(tmp_path: Path) -> None:
     fed(tmp_path, SMALL).close()
     [path] = tmp_path.glob("checkpoint-*")
@@ -95,6 +101,7 @@ def test_a_damaged_checkpoint_is_one_message(tmp_path: Path) -> None:
         Service(tmp_path, SMALL)
 
 
+@checkpoints
 def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path) -> None:
     with running(tmp_path, SMALL, clock := Clock()) as service:
         for sequence, part in enumerate(in_batches(TRANSACTIONS, 30), start=1):

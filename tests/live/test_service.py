@@ -124,8 +124,12 @@ def test_a_gap_is_refused_and_says_what_is_expected(tmp_path: Path) -> None:
         (body(STALE) + b"\n{}", 400, "c#1:4:1: expected a transaction with `ops`"),
         (b"\xff\xfe", 400, "c#1:1:1: expected"),
         (body([*STALE, STALE[0]]), 400, "a `tid` of its own"),
-        (body([*STALE, {"tid": 4, "sid": 1, "ops": []}]), 422, "timestamp"),
-        (body([{**STALE[0], "status": "aborted"}]), 422, "committed"),
+        (body([*STALE, {"tid": 4, "sid": 1, "ops": []}]), 422, "c#1:4: transaction 4: "),
+        (
+            body([{**STALE[0], "status": "aborted"}]),
+            422,
+            "c#1:1: transaction 1: a transaction that did not commit",
+        ),
     ],
 )
 def test_a_poisoned_batch_is_refused_whole_and_its_number_stays_free(

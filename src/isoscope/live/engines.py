@@ -33,8 +33,8 @@ _LOAD: Callable[[bytes], Online] | None = getattr(Online, "load", None)
 class Judging:
     """What verdicts depend on beside the transactions.
 
-    A read waits for `timeout` nanoseconds of the service's clock, and what is final stays in memory for `keep`
-    more.
+    A read waits for `timeout` nanoseconds of the service's clock for the write that it shows, and what is
+    final stays in memory for `keep` more.
     """
 
     levels: tuple[Level, ...] = LEVELS
