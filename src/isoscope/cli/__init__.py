@@ -31,6 +31,7 @@ COMMANDS = {
     "serve": "Check a running database online, over HTTP",
     "shrink": "Shrink a history to the few transactions that break a level",
     "stats": "Show what a history holds: sizes, evidence, repeated values",
+    "watch": "Check a growing file of transactions, in the terminal",
 }
 
 
