@@ -44,7 +44,10 @@ def get(url: str, path: str) -> Any:
 
 
 def send(moving: Moving) -> None:
-    for row in TRANSACTIONS:
+    for place, row in enumerate(TRANSACTIONS):
+        # Slow enough that it is under way when the service is killed.
+        if place % 20 == 0:
+            time.sleep(0.005)
         operations = [(operation["t"], operation["k"], operation["v"]) for operation in row["ops"]]
         moving.collector.add(
             row["tid"], session=row["sid"], start=row["sts"], commit=row["cts"], operations=operations
@@ -72,6 +75,7 @@ def test_a_service_that_is_killed_loses_nothing_and_repeats_nothing(tmp_path: Pa
     expected = offline(TRANSACTIONS)
     assert {row["level"]: (row["outcome"], row["anomaly_counts"]) for row in document["verdicts"]} == expected
     assert document["history"]["transactions"] == len(TRANSACTIONS)
+    assert moving.collector.collected.retries > 0
     assert status == 1
     assert "6,000 transactions" in out
     lines = (tmp_path / "data" / "violations.jsonl").read_bytes().splitlines()

@@ -104,18 +104,20 @@ def check_slices(
     )
 
 
-def online_report(engines: Sequence[Online], *, source: Source, initial: Initial) -> Report:
+def online_report(
+    engines: Sequence[Online], *, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]
+) -> Report:
     """What `check` with the method of timestamps says of all that these engines took, as of now."""
     builder = Builder()
     builder.initial(initial.value, replaceable=initial.replaceable)
     nothing = History(builder.finish(), source)
-    statuses, verdicts = [engine.status() for engine in engines], [engine.verdict() for engine in engines]
+    statuses, own = [engine.status() for engine in engines], [engine.verdict() for engine in engines]
     sizes = {"aborted": 0, "indeterminate": 0, **asdict(statuses[0])}
-    evidence = (EvidenceKind.VALUES, EvidenceKind.TIMESTAMPS) if statuses[0].transactions else ()
+    shown = max(len(verdict.anomalies) for verdict in own)
     return Report(
         history=_summary(nothing, sizes, evidence),
-        verdicts=tuple(verdicts),
-        assumptions=_assumptions(nothing, (), max(status.ties for status in statuses), verdicts),
+        verdicts=tuple(_settle(verdict.level, own, timestamps.METHOD, frozenset(), shown) for verdict in own),
+        assumptions=_assumptions(nothing, (), max(status.ties for status in statuses), own),
     )
 
 

@@ -27,13 +27,15 @@ class Checkpoint:
     """What a restart needs beside the journal from `segment` on.
 
     `collectors` are the last numbers that were taken, `events` how many violations had been told and how many
-    bytes of their file that is, `engines` the saved engines in the order of the levels.
+    bytes of their file that is, `evidence` what kinds of it there were, `engines` the saved engines in the
+    order of the levels.
     """
 
     segment: int = 1
     time: int = 0
     collectors: Mapping[str, int] = field(default_factory=dict)
     events: tuple[int, int] = (0, 0)
+    evidence: tuple[str, ...] = ()
     engines: tuple[bytes, ...] = ()
 
 
@@ -59,6 +61,7 @@ def write(folder: Path, checkpoint: Checkpoint) -> None:
         "time": checkpoint.time,
         "collectors": checkpoint.collectors,
         "events": checkpoint.events,
+        "evidence": checkpoint.evidence,
         "sizes": [len(engine) for engine in checkpoint.engines],
     }
     body = b"".join([_MAGIC, json.dumps(head).encode(), b"\n", *checkpoint.engines])
@@ -82,5 +85,6 @@ def _read(text: bytes) -> Checkpoint:
         time=head["time"],
         collectors=head["collectors"],
         events=(events, length),
+        evidence=tuple(head["evidence"]),
         engines=tuple(engines),
     )

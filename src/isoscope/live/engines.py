@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
 from isoscope.checkers.timestamps import LEVELS
-from isoscope.history import UNKNOWN, Initial, Source
+from isoscope.history import UNKNOWN, EvidenceKind, Initial, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from isoscope.checkers.online import News, OnlineStatus
     from isoscope.history import History, Scalar, Unknown
@@ -57,15 +57,18 @@ class Judging:
 class Engines:
     """The engines of all levels, as they were saved or new."""
 
-    def __init__(self, judging: Judging, saved: Sequence[bytes] = ()) -> None:
+    def __init__(self, judging: Judging, saved: Sequence[bytes] = (), evidence: Iterable[str] = ()) -> None:
         self.levels = judging.levels
+        self._evidence = {EvidenceKind(kind) for kind in evidence}
         self._initial = Initial(value=judging.initial)
         self._engines = [_LOAD(data) for data in saved] if _LOAD and saved else _new(judging)
         self._pool = ThreadPoolExecutor(max(1, len(self.levels) - 1), thread_name_prefix="isoscope-engine")
 
     def take(self, history: History, now: int) -> int:
         """How many of the transactions are new. Raises ValueError if they are refused."""
-        return max(self._all(lambda engine: engine.take(history, now)))
+        taken = max(self._all(lambda engine: engine.take(history, now)))
+        self._evidence.update(history.evidence.present)
+        return taken
 
     def advance(self, now: int) -> None:
         """What has waited long enough becomes final."""
@@ -91,7 +94,12 @@ class Engines:
 
     def report(self) -> Report:
         """What the levels say as of now."""
-        return online_report(self._engines, source=_SOURCE, initial=self._initial)
+        return online_report(self._engines, source=_SOURCE, initial=self._initial, evidence=self.evidence)
+
+    @property
+    def evidence(self) -> tuple[EvidenceKind, ...]:
+        """What kinds of evidence there were."""
+        return tuple(kind for kind in EvidenceKind if kind in self._evidence)
 
     def anomaly(self, level: Level, number: int) -> Anomaly | None:
         """The counterexample of a recent violation."""

@@ -49,7 +49,7 @@ class Ledger:
         #: The time of the latest record, and of the latest batch.
         self.time = self.arrival = saved.time
         self.checkpointed = saved.segment
-        self.engines = Engines(judging, saved.engines)
+        self.engines = Engines(judging, saved.engines, saved.evidence)
         self.events = Events(folder / "violations.jsonl", *saved.events)
         self._untold: list[bytes] = []
         self.journal = Journal(folder, judging.document(), first=saved.segment, fsync=fsync)
@@ -86,6 +86,7 @@ class Ledger:
             time=self.time,
             collectors=self.collectors,
             events=(self.events.count, self.events.size),
+            evidence=self.engines.evidence,
             engines=engines,
         )
         checkpoint.write(self._folder, saved)

@@ -78,6 +78,7 @@ class Routes:
         self._access = access
         self._limit = Limit(access.per_second)
         self._under_way = 0
+        self._pulse = (0.0, b"")
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="isoscope-intake")
         self.is_ending = self.is_closing = False
 
@@ -169,6 +170,12 @@ class Routes:
     async def _status(self) -> dict[str, Any]:
         return {"isoscope": __version__, **await run_in_threadpool(self._service.status)}
 
+    async def _recent_status(self) -> bytes:
+        """The status of the last half second, however many listen."""
+        if monotonic() - self._pulse[0] > _PULSE / 2:
+            self._pulse = (monotonic(), dumps(await self._status()).encode())
+        return self._pulse[1]
+
     async def _body(self, request: Request) -> bytes:
         """The body, whose bytes are counted among those under way. Raises Refused if there are too many."""
         if self._service.state is State.DRAINING:
@@ -208,7 +215,7 @@ class Routes:
                 await asyncio.sleep(_GLANCE)
             if monotonic() >= due:
                 due = monotonic() + _PULSE
-                yield f"event: status\ndata: {dumps(await self._status())}\n\n".encode()
+                yield b"event: status\ndata: %s\n\n" % await self._recent_status()
 
 
 def _kind(event: bytes) -> bytes:

@@ -31,6 +31,8 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _STEP = 0.1
 #: Seconds for which answers under way are waited for at the end.
 _GRACE = 2
+#: More connections than these are turned away.
+_CONNECTIONS = 1000
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -64,6 +66,7 @@ class Serving:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE,
+            limit_concurrency=_CONNECTIONS,
         )
         self._server = _Server(config, self)
 
