@@ -64,7 +64,7 @@ def test_a_file_is_followed_and_a_violation_printed_while_it_grows(tmp_path: Pat
 def test_the_end_of_standard_input_is_the_end(tmp_path: Path) -> None:
     done = run_apart("watch", "-", stdin=body(FINE))
     assert (done.status, done.err) == (0, "")
-    assert "<live> (aion): 3 sessions, 3 transactions, 3 operations, 1 key" in done.out
+    assert "<stdin> (aion): 3 sessions, 3 transactions, 3 operations, 1 key" in done.out
 
 
 def test_the_final_report_is_that_of_the_offline_check(tmp_path: Path) -> None:

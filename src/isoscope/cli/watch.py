@@ -98,7 +98,7 @@ class _Watching:
     """The engines, told what comes and what time it is; and what they say of it."""
 
     def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
-        self.engines = Engines(judging)
+        self.engines = Engines(judging, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Engines", "Judging"]
 
 _Result = TypeVar("_Result")
-#: Nothing of a stream has a path.
-_SOURCE = Source(path="<live>", format="aion")
 # An engine that cannot be saved is told the whole journal again.
 _SAVE: Callable[[Online], bytes] | None = getattr(Online, "save", None)
 _LOAD: Callable[[bytes], Online] | None = getattr(Online, "load", None)
@@ -57,7 +55,15 @@ class Judging:
 class Engines:
     """The engines of all levels, as they were saved or new."""
 
-    def __init__(self, judging: Judging, saved: Sequence[bytes] = (), evidence: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        judging: Judging,
+        saved: Sequence[bytes] = (),
+        *,
+        evidence: Iterable[str] = (),
+        path: str = "<live>",
+    ) -> None:
+        self._source = Source(path=path, format="aion")
         self.levels = judging.levels
         self._evidence = {EvidenceKind(kind) for kind in evidence}
         self._initial = Initial(value=judging.initial)
@@ -94,7 +100,9 @@ class Engines:
 
     def report(self) -> Report:
         """What the levels say as of now."""
-        return online_report(self._engines, source=_SOURCE, initial=self._initial, evidence=self.evidence)
+        return online_report(
+            self._engines, source=self._source, initial=self._initial, evidence=self.evidence
+        )
 
     @property
     def evidence(self) -> tuple[EvidenceKind, ...]:

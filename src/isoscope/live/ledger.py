@@ -49,7 +49,7 @@ class Ledger:
         #: The time of the latest record, and of the latest batch.
         self.time = self.arrival = saved.time
         self.checkpointed = saved.segment
-        self.engines = Engines(judging, saved.engines, saved.evidence)
+        self.engines = Engines(judging, saved.engines, evidence=saved.evidence)
         self.events = Events(folder / "violations.jsonl", *saved.events)
         self._untold: list[bytes] = []
         self.journal = Journal(folder, judging.document(), first=saved.segment, fsync=fsync)
