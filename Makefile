@@ -40,7 +40,7 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
 build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
 
 .PHONY: demo
-demo: build ## generate histories, check them, print verdicts
+demo: build ## run embedded databases, check histories, print verdicts
 	@$(BIN)/isoscope demo
 
 .PHONY: test
@@ -88,6 +88,10 @@ bench-versions: build ## run the benchmarks of levels from a version order (minu
 bench-clock: build ## run the benchmarks of the clock levels, with growth (minutes, 2 GB)
 	$(BIN)/python -m benchmarks clock $(RECORD)
 	$(BIN)/python -m benchmarks collection $(RECORD)
+
+.PHONY: bench-run
+bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
+	$(BIN)/python -m benchmarks recording $(RECORD)
 
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)

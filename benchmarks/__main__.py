@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, versions, report, weak, large.
+Names: growth, adya, clock, collection, recording, versions, report, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -14,12 +14,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import adya, clock, clock_growth, collection, growth, loading, report, startup, versions, weak
+from benchmarks import (
+    adya,
+    clock,
+    clock_growth,
+    collection,
+    growth,
+    loading,
+    recording,
+    report,
+    startup,
+    versions,
+    weak,
+)
+from benchmarks.loading import Row
+from isoscope.errors import IsoscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from benchmarks.loading import Row
 
 HERE = Path(__file__).parent
 _HOW = (
@@ -32,18 +44,12 @@ def main() -> None:
     names = [argument for argument in sys.argv[1:] if argument != "--record"]
     name = names[0] if names else "results"
     record = "--record" in sys.argv[1:]
-    if name == "growth":
-        _growth(record=record)
-    elif name == "adya":
-        _adya(record=record)
-    elif name == "clock":
-        _clock(record=record)
-    elif name == "collection":
-        _collection(record=record)
+    if name in _PLOTTED:
+        _PLOTTED[name](record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: growth, adya, clock, collection, {', '.join(_SUITES)}")
+        sys.exit(f"no benchmark is called `{name}`: {', '.join([*_PLOTTED, *_SUITES])}")
 
 
 def _results() -> Iterator[Row]:
@@ -134,6 +140,34 @@ def _collection(*, record: bool) -> None:
         head = _head("The clock levels in memory and from a disk", "collection", collection.HOW)
         _write("collection.md", f"{head}![collection.svg](collection.svg)\n\n{collection.page(runs)}")
         _write("collection.svg", collection.picture(runs))
+
+
+def _recording(*, record: bool) -> None:
+    rows = _printed([recording.alone()])
+    rounds: list[recording.Round] = []
+    try:
+        for found in recording.measure_all():
+            rounds.append(found)
+            print(recording.line(found), flush=True)
+    except IsoscopeError as error:
+        rows += _printed([Row("PostgreSQL", {"skipped": str(error).partition("\n")[0]})])
+    rows += _printed(recording.rows(rounds))
+    if record:
+        shown = "\n![recording.svg](recording.svg)\n" if rounds else ""
+        _write(
+            "recording.md", _head("What recording costs", "recording", recording.HOW) + _table(rows) + shown
+        )
+        if rounds:
+            _write("recording.svg", recording.picture(rounds))
+
+
+_PLOTTED = {
+    "growth": _growth,
+    "adya": _adya,
+    "clock": _clock,
+    "collection": _collection,
+    "recording": _recording,
+}
 
 
 def _write(name: str, text: str) -> None:

@@ -9,7 +9,7 @@ nanoseconds that never go back. After `flush` the verdict is the one that `times
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from isoscope._native import UNKNOWN, ClockOnline
 from isoscope.checkers.clock import Found
@@ -56,6 +56,7 @@ class OnlineStatus:
     """
 
     transactions: int
+    aborted: int
     operations: int
     keys: int
     sessions: int
@@ -83,10 +84,13 @@ class Online:
         keep: int = 0,
         most: int = 10,
         initial: Scalar | Unknown = UNKNOWN,
+        spill: str | None = None,
     ) -> None:
         self.level = level
         is_serial = level is Level.CLOCK_SERIALIZABLE
         self._engine = ClockOnline(is_serial, most=most, timeout=timeout, keep=keep, initial=initial)
+        if spill is not None:
+            self._engine.spill_to(spill)
 
     def take(self, history: History, now: int) -> int:
         """Takes all transactions of a slice, or none; how many were new.
@@ -108,6 +112,25 @@ class Online:
     def flush(self) -> None:
         """Everything is final."""
         self._engine.flush()
+
+    def save(self) -> bytes:
+        """Everything, as bytes: a checkpoint. Where spilled segments lie is not part of it."""
+        return self._engine.save()
+
+    @classmethod
+    def load(cls, level: Level, data: bytes, *, spill: str | None = None) -> Self:
+        """What was saved; raises ValueError if it is damaged."""
+        loaded = cls.__new__(cls)
+        loaded.level = level
+        loaded._engine = ClockOnline.load(data)
+        if spill is not None:
+            loaded._engine.spill_to(spill)
+        return loaded
+
+    @property
+    def trouble(self) -> str | None:
+        """What the disk said when something could not be spilled or read back; it is kept in memory then."""
+        return self._engine.trouble
 
     def news(self) -> list[News]:
         """What became final since the last call."""

@@ -38,7 +38,10 @@ impl Engine {
             let admitted = self
                 .admit_times(history, transaction)
                 .and_then(|()| self.admit_operations(history, transaction, &translation, &mut settled))
-                .and_then(|()| self.is_repeated(history, transaction, &translation));
+                .and_then(|()| {
+                    self.recall_for(history, transaction, &translation);
+                    self.is_repeated(history, transaction, &translation)
+                });
             match admitted {
                 Ok(is_repeated) => repeated.push(is_repeated),
                 Err(found) => {
@@ -71,8 +74,10 @@ impl Engine {
 
     fn admit_times(&self, history: &History, transaction: usize) -> Result<(), String> {
         let columns = &history.transactions;
-        if columns.statuses[transaction] != Status::Committed {
-            return Err("a transaction that did not commit".to_owned());
+        match columns.statuses[transaction] {
+            Status::Committed => {}
+            Status::Aborted => return Ok(()),
+            Status::Indeterminate => return Err("nobody knows whether it committed".to_owned()),
         }
         let is_timed = |time: Timestamp| time.parts().is_some();
         let starts =
@@ -113,6 +118,21 @@ impl Engine {
         Ok(())
     }
 
+    /// Brings back what left memory and a late transaction is to be held against: itself, if it came before.
+    fn recall_for(&mut self, history: &History, transaction: usize, translation: &Translation) {
+        let columns = &history.transactions;
+        let (start, commit) = (columns.starts.get(transaction), columns.commits.get(transaction));
+        let moment = self.moment((start, commit));
+        if self.spill.is_none() || moment >= self.watermark || commit.parts().is_none() {
+            return;
+        }
+        for number in history.operations_of(transaction) {
+            if let Some(&key) = translation.keys.get(history.operations.keys[number] as usize) {
+                self.recall(key, moment);
+            }
+        }
+    }
+
     /// Whether the same transaction is here already; an error if another has its id.
     fn is_repeated(
         &self,
@@ -125,7 +145,8 @@ impl Engine {
         let Some(&slot) = self.ids.get(&id) else { return Ok(false) };
         let other = self.transactions.get(slot);
         let operations = Self::operations(history, transaction, translation);
-        let is_same = other.commit == columns.commits.get(transaction)
+        let is_same = other.is_committed == (columns.statuses[transaction] == Status::Committed)
+            && other.commit == columns.commits.get(transaction)
             && other.start == columns.starts.get(transaction)
             && operations.len() == other.operations.len()
             && operations.iter().zip(&other.operations).all(|((one, list), other)| {
@@ -193,6 +214,8 @@ impl Engine {
             wrong: 0,
             flips: 0,
             is_final: false,
+            is_committed: columns.statuses[transaction] == Status::Committed,
+            is_late: false,
         }
     }
 

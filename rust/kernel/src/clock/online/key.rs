@@ -77,6 +77,13 @@ pub struct Suspects {
 }
 
 impl Suspects {
+    /// With these reads and writes.
+    pub fn new(reads: HashMap<Value, (u64, u32)>, written: HashSet<Value>) -> Self {
+        let mut suspects = Self { reads, written, learned: None };
+        suspects.learn();
+        suspects
+    }
+
     /// A read shows a value that no version explains; whether something else is learned now.
     pub fn suspect(&mut self, value: Value, read: (u64, u32)) -> bool {
         if self.written.contains(&value) {
@@ -92,7 +99,7 @@ impl Suspects {
         self.written.insert(value) && self.reads.remove(&value).is_some() && self.learn()
     }
 
-    pub fn learn(&mut self) -> bool {
+    fn learn(&mut self) -> bool {
         let first = self.reads.iter().min_by_key(|&(_, &read)| read).map(|(&value, _)| value);
         std::mem::replace(&mut self.learned, first) != first
     }
@@ -160,11 +167,17 @@ pub struct Key {
     /// Whether versions were dropped; whether one was missed since, so that a list is not known.
     pub is_cut: bool,
     pub is_lost: bool,
+    /// Late transactions that look at it: so long it is not cut.
+    pub held: u32,
+    /// From here on everything is in memory.
+    pub floor: Timestamp,
     pub first: First,
     pub versions: Chain<Version>,
     pub reads: Chain<Read>,
     /// Reads of transactions that start after they commit and also write the key: they come in no order.
     pub odd: Vec<Read>,
+    /// Writes of those who did not commit: whose, and which.
+    pub aside: Vec<(u32, u32)>,
     /// All committed elements of a list.
     pub elements: Vec<Value>,
     /// How long the longest of its writers took, by the physical parts.
@@ -178,10 +191,13 @@ impl Key {
             shape: Shape::Open,
             is_cut: false,
             is_lost: false,
+            held: 0,
+            floor: Timestamp::default(),
             first,
             versions: Chain::default(),
             reads: Chain::default(),
             odd: Vec::new(),
+            aside: Vec::new(),
             elements: Vec::new(),
             longest: 0,
         }
@@ -397,6 +413,9 @@ impl Key {
     /// Drops what nobody can ask for any longer: reads before the watermark, and the versions that the newest
     /// before it replaced.
     pub fn cut(&mut self, watermark: Timestamp, mut release: impl FnMut(u32)) -> (usize, usize) {
+        if self.held > 0 {
+            return (0, 0);
+        }
         let reads = self.reads.iter().take_while(|read| read.time < watermark).count();
         self.reads.cut(reads, |read| release(read.slot));
         let replaced = self.versions.iter().skip(1).take_while(|next| next.commit < watermark);
@@ -412,10 +431,43 @@ impl Key {
             !is_old
         });
         self.is_cut |= old > 0;
+        if old + reads + odd > 0 {
+            self.floor = watermark;
+        }
         if self.versions.first().is_some_and(|version| version.commit < watermark) {
             self.settle();
         }
         (old, reads + odd)
+    }
+
+    /// Puts a version back that was cut off; false if it is there.
+    pub fn restore_version(&mut self, context: Context<'_>, mut version: Version) -> bool {
+        let transaction = context.transactions.get(version.slot);
+        let place = self.versions.partition(|other| context.is_earlier(other, version.commit, transaction));
+        if self.versions.get(place).is_some_and(|other| other.slot == version.slot) {
+            return false;
+        }
+        if self.shape == Shape::List {
+            version.end = self.base() as u32;
+        }
+        self.versions.insert(place, version);
+        true
+    }
+
+    /// Puts a read back that was cut off; false if it is there.
+    pub fn restore_read(&mut self, context: Context<'_>, mut read: Read) -> bool {
+        if self.find(context, read.slot, read.place).is_some() {
+            return false;
+        }
+        read.is_wrong = self.is_wrong(context, &read);
+        if context.is_odd(&read) {
+            self.odd.push(read);
+            return true;
+        }
+        let transaction = context.transactions.get(read.slot);
+        let place = self.reads.partition(|other| context.reads_earlier(other, read.time, transaction));
+        self.reads.insert(place, read);
+        true
     }
 
     /// Nobody can read what the key held first any longer.

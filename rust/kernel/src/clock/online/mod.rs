@@ -5,17 +5,22 @@
 //! show. A transaction is looked up in these, and a late version turns only the reads between it and the next.
 //! There is no clock here: whoever calls says what time it is.
 
+mod bytes;
 mod chain;
 mod intake;
 mod key;
 mod lists;
 mod own;
 mod report;
+mod save;
+mod spill;
 mod stability;
 mod transactions;
 
+pub use bytes::Damaged;
 pub use intake::Refusal;
 pub use report::{News, Report};
+pub use spill::Store;
 pub use stability::Stability;
 
 use super::{Isolation, NAMES, Name};
@@ -23,14 +28,18 @@ use crate::history::{History, Timestamp};
 use crate::index::DenseIndex;
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
-use key::{Key, Read, Shape, Turn, Version};
+use key::{First, Key, Read, Shape, Turn, Version};
 use lists::Lists;
 use own::{External, Own, Unequal};
 use report::{Kept, Shown};
+use spill::{EARLIEST, Segment, Spill};
 use stability::{Doubt, Doubts};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use transactions::{NAMELESS, Operation, Transaction, Transactions};
+
+/// So many transactions leave at once for the disk.
+const SEGMENT: usize = 4096;
 
 /// How an engine judges.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +59,7 @@ pub struct Terms {
 #[allow(missing_docs)]
 pub struct Sizes {
     pub transactions: u64,
+    pub aborted: u64,
     pub operations: u64,
     /// Transactions in memory, and those of them that are not final.
     pub live: u64,
@@ -68,6 +78,73 @@ pub struct Sizes {
     pub ties: u64,
     pub keys: u64,
     pub sessions: u64,
+}
+
+impl Sizes {
+    /// How many numbers there are.
+    pub(super) const COUNT: usize = 16;
+
+    /// All of them.
+    pub(super) const fn numbers(&self) -> [u64; Self::COUNT] {
+        [
+            self.transactions,
+            self.aborted,
+            self.operations,
+            self.live,
+            self.pending,
+            self.versions,
+            self.reads,
+            self.provisional,
+            self.repeated,
+            self.unverifiable,
+            self.unverifiable_reads,
+            self.overturned,
+            self.range_reads,
+            self.ties,
+            self.keys,
+            self.sessions,
+        ]
+    }
+
+    /// The same numbers again.
+    pub(super) const fn from_numbers(numbers: [u64; Self::COUNT]) -> Self {
+        let [
+            transactions,
+            aborted,
+            operations,
+            live,
+            pending,
+            versions,
+            reads,
+            provisional,
+            repeated,
+            unverifiable,
+            unverifiable_reads,
+            overturned,
+            range_reads,
+            ties,
+            keys,
+            sessions,
+        ] = numbers;
+        Self {
+            transactions,
+            aborted,
+            operations,
+            live,
+            pending,
+            versions,
+            reads,
+            provisional,
+            repeated,
+            unverifiable,
+            unverifiable_reads,
+            overturned,
+            range_reads,
+            ties,
+            keys,
+            sessions,
+        }
+    }
 }
 
 /// Judges one level.
@@ -107,6 +184,11 @@ pub struct Engine {
     doubts: Doubts,
     stability: Stability,
     sizes: Sizes,
+    spill: Option<Spill>,
+    /// Segments of a checkpoint, until somebody says where they lie.
+    segments: Vec<Segment>,
+    /// What the disk said last.
+    trouble: Option<String>,
 }
 
 /// What everything is ordered by, borrowed beside the keys.
@@ -158,6 +240,9 @@ impl Engine {
             doubts: Doubts::default(),
             stability: Stability::default(),
             sizes: Sizes::default(),
+            spill: None,
+            segments: Vec::new(),
+            trouble: None,
         }
     }
 
@@ -205,9 +290,14 @@ impl Engine {
         self.sizes.operations += arrived.operations.len() as u64;
         let slot = self.transactions.add(arrived);
         self.ids.insert(id, slot);
+        if !self.transactions.get(slot).is_committed {
+            self.set_aside(slot);
+            self.turn(now);
+            return;
+        }
         self.count_ties(slot);
         self.judge_times(slot, session);
-        let is_late = self.enqueue(slot);
+        self.enqueue(slot);
         let mut own = std::mem::take(&mut self.own);
         let keys = &self.keys;
         own.look(&self.transactions.get(slot).operations, keys.len(), &self.lists, |key| {
@@ -215,11 +305,29 @@ impl Engine {
         });
         self.judge_own(slot, &own);
         self.install(slot);
-        if !is_late {
-            self.read(slot, &own.external);
-        }
+        self.read(slot, &own.external);
         self.own = own;
         self.turn(now);
+    }
+
+    /// Who did not commit left nothing, but somebody may have read what it wrote.
+    fn set_aside(&mut self, slot: u32) {
+        self.sizes.aborted += 1;
+        if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
+            *place += 1;
+        }
+        self.pending.push_back(slot);
+        for place in 0..self.transactions.get(slot).operations.len() as u32 {
+            let Operation { kind, key, value } = self.transactions.get(slot).operations[place as usize];
+            if !kind.installs() {
+                continue;
+            }
+            let context = context!(self);
+            let known = &mut self.keys[key as usize];
+            known.write(context, value, &mut self.turns);
+            known.aside.push((slot, place));
+            self.transactions.hold(slot);
+        }
     }
 
     /// Timestamps that belong to several transactions are counted.
@@ -227,7 +335,9 @@ impl Engine {
         let Transaction { number, start, commit, .. } = *self.transactions.get(slot);
         let times = if self.terms.isolation == Isolation::Snapshot { [commit, start] } else { [commit; 2] };
         for time in times {
-            let (first, is_counted) = self.times.entry(time).or_insert((number, false));
+            let gone = if time < self.watermark { self.recall_time(time) } else { Vec::new() };
+            let (first, is_counted) =
+                self.times.entry(time).or_insert((*gone.first().unwrap_or(&number), gone.len() > 1));
             if *first != number && !*is_counted {
                 *is_counted = true;
                 self.sizes.ties += 1;
@@ -255,27 +365,37 @@ impl Engine {
         self.release(before);
     }
 
-    /// Puts a transaction in line; whether it came too late to be judged.
-    fn enqueue(&mut self, slot: u32) -> bool {
+    /// Puts a transaction in line.
+    fn enqueue(&mut self, slot: u32) {
         let transaction = self.transactions.get(slot);
-        let (number, moment) = (transaction.number, self.moment(transaction));
+        let (number, moment) = (transaction.number, self.moment(transaction.times()));
         self.pending.push_back(slot);
         if moment < self.watermark {
-            self.sizes.unverifiable += 1;
-            return true;
+            self.hold_keys(slot, moment);
+            return;
         }
         while self.earliest.back().is_some_and(|&(_, other)| other >= moment) {
             self.earliest.pop_back();
         }
         self.earliest.push_back((number, moment));
-        false
+    }
+
+    /// The keys of a late transaction are not cut before it is final; those that were cut cannot be judged.
+    fn hold_keys(&mut self, slot: u32, moment: Timestamp) {
+        self.transactions.get_mut(slot).is_late = true;
+        let keys = self.transactions.get(slot).keys();
+        let is_cut = keys.iter().any(|&key| self.keys[key as usize].floor > moment);
+        self.sizes.unverifiable += u64::from(is_cut);
+        for key in keys {
+            self.keys[key as usize].held += 1;
+        }
     }
 
     /// The first time of which a transaction must know what was committed.
-    fn moment(&self, transaction: &Transaction) -> Timestamp {
+    fn moment(&self, (start, commit): (Timestamp, Timestamp)) -> Timestamp {
         match self.terms.isolation {
-            Isolation::Snapshot => transaction.start.min(transaction.commit),
-            Isolation::Serializable => transaction.commit,
+            Isolation::Snapshot => start.min(commit),
+            Isolation::Serializable => commit,
         }
     }
 
@@ -302,6 +422,7 @@ impl Engine {
         let writes = self.transactions.get(slot).writes();
         for (key, write) in writes {
             self.meet(slot, key);
+            self.doubt_first(slot, key);
             let transaction = self.transactions.get(slot);
             let &Transaction { start, commit, .. } = transaction;
             let value = transaction.operations[write as usize].value;
@@ -319,6 +440,16 @@ impl Engine {
             known.install(context, version, &written, &mut self.turns);
             self.transactions.hold(slot);
             self.sizes.versions += 1;
+        }
+    }
+
+    /// Who writes what a key is said to have held first makes that a value like any other.
+    fn doubt_first(&mut self, slot: u32, key: u32) {
+        let First::Settled(Some(first)) = self.keys[key as usize].first else { return };
+        let mut operations = self.transactions.get(slot).operations.iter();
+        let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == first);
+        if is_it && !self.recall(key, EARLIEST) {
+            self.sizes.unverifiable += 1;
         }
     }
 
@@ -348,6 +479,9 @@ impl Engine {
                 self.sizes.unverifiable_reads += 1;
                 continue;
             }
+            if time < known.floor {
+                continue;
+            }
             known.read(
                 context,
                 Read { time, value, slot, place: read, own, is_wrong: false },
@@ -363,7 +497,8 @@ impl Engine {
         for turn in std::mem::take(&mut self.turns) {
             let Turn { slot, read, is_wrong, is_new } = turn;
             let transaction = self.transactions.get_mut(slot);
-            transaction.wrong = if is_wrong { transaction.wrong + 1 } else { transaction.wrong - 1 };
+            transaction.wrong =
+                if is_wrong { transaction.wrong + 1 } else { transaction.wrong.saturating_sub(1) };
             if transaction.is_final {
                 self.overturn(slot, read, is_wrong);
                 continue;
@@ -455,6 +590,7 @@ impl Engine {
             self.earliest.pop_front();
         }
         let last = match self.terms.isolation {
+            _ if !transaction.is_committed => Timestamp::default(),
             Isolation::Snapshot => transaction.start.max(transaction.commit),
             Isolation::Serializable => transaction.commit,
         };
@@ -462,15 +598,25 @@ impl Engine {
         self.leaving.push(Reverse((last, slot)));
     }
 
-    /// Drops what lies below the watermark.
+    /// Drops what lies below the watermark, or lets it go to the disk.
     fn collect(&mut self) {
         let earliest = self.earliest.front().map_or(self.passed, |&(_, moment)| moment);
         self.watermark = self.watermark.max(earliest.min(self.passed));
+        let mut old = Vec::new();
         while let Some(&Reverse((last, slot))) = self.leaving.peek() {
             if last >= self.watermark {
                 break;
             }
             self.leaving.pop();
+            old.push((last, slot));
+        }
+        let slots: Vec<u32> = old.iter().map(|&(_, slot)| slot).collect();
+        let is_enough = self.spill.is_none() || slots.len() >= SEGMENT;
+        if slots.is_empty() || !is_enough || !self.write_segment(&slots) {
+            self.leaving.extend(old.into_iter().map(Reverse));
+            return;
+        }
+        for slot in slots {
             self.drop_old(slot);
             self.release(slot);
         }
@@ -483,10 +629,19 @@ impl Engine {
 
     /// Cuts the keys of a transaction that leaves.
     fn drop_old(&mut self, slot: u32) {
-        let keys: Vec<u32> = self.transactions.get(slot).operations.iter().map(|one| one.key).collect();
+        let keys = self.transactions.get(slot).keys();
+        let held = u32::from(self.transactions.get(slot).is_late);
         let mut gone = Vec::new();
         for key in keys {
-            let (versions, reads) = self.keys[key as usize].cut(self.watermark, |slot| gone.push(slot));
+            let known = &mut self.keys[key as usize];
+            known.held -= held;
+            known.aside.retain(|&(other, _)| {
+                if other == slot {
+                    gone.push(slot);
+                }
+                other != slot
+            });
+            let (versions, reads) = known.cut(self.watermark, |slot| gone.push(slot));
             self.sizes.versions -= versions as u64;
             self.sizes.reads -= reads as u64;
         }
@@ -533,6 +688,18 @@ impl Engine {
     #[must_use]
     pub const fn watermark(&self) -> Timestamp {
         self.watermark
+    }
+
+    /// How many segments there are.
+    #[must_use]
+    pub fn segments(&self) -> u32 {
+        self.spill.as_ref().map_or(self.segments.len(), |spill| spill.segments.len()) as u32
+    }
+
+    /// What the disk said when something could not be written or read.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// Bytes in memory, as far as they are known.

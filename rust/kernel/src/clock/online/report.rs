@@ -50,14 +50,14 @@ pub(super) struct Shown {
 /// What a stale read shows and should have shown, and who may have written that.
 #[derive(Debug, Clone)]
 pub(super) struct StaleRead {
-    list: Vec<Value>,
-    expected: Vec<Value>,
-    relation: Relation,
+    pub list: Vec<Value>,
+    pub expected: Vec<Value>,
+    pub relation: Relation,
     /// Who left the part of a list that it shows, or was cut in two by its end.
-    writer: Option<u32>,
-    writes: Vec<(u32, u32)>,
+    pub writer: Option<u32>,
+    pub writes: Vec<(u32, u32)>,
     /// Whether all who may have written it are in memory.
-    is_whole: bool,
+    pub is_whole: bool,
 }
 
 impl Shown {
@@ -143,13 +143,45 @@ impl Engine {
 
     /// Everything so far.
     #[must_use]
-    pub fn report(&self) -> Report {
+    pub fn report(&mut self) -> Report {
+        self.recall_origins();
         let shown: Vec<&Shown> = self.found.shown.iter().flatten().collect();
         let mut report = self.assemble(&shown);
         report.judgement.counts = self.counts;
         report.judgement.ties = self.sizes.ties;
         report.judgement.range_reads = self.sizes.range_reads;
         report
+    }
+
+    /// Looks on the disk for those who may have written what stale reads show.
+    fn recall_origins(&mut self) {
+        if self.spill.is_none() {
+            return;
+        }
+        let mut shown = std::mem::take(&mut self.found.shown[Name::StaleRead as usize]);
+        for one in &mut shown {
+            let found = self.transactions.get(one.slot).operations[one.operation as usize].value;
+            let Some(stale) = one.stale.as_mut().filter(|stale| !stale.is_whole) else { continue };
+            let is_register = stale.relation == Relation::Register;
+            let values = if is_register { [found].into() } else { stale.list.iter().copied().collect() };
+            let Some(slots) = self.recall_writes(one.key, &values) else { continue };
+            for slot in slots {
+                let operations = (0..).zip(&self.transactions.get(slot).operations);
+                let asked = operations.filter(|(_, other)| {
+                    other.key == one.key && other.kind.installs() && values.contains(&other.value)
+                });
+                let asked: Vec<(u32, u32)> = asked.map(|(place, _)| (slot, place)).collect();
+                for write in asked {
+                    if !stale.writes.contains(&write) {
+                        self.transactions.hold(slot);
+                        stale.writes.push(write);
+                    }
+                }
+                self.release(slot);
+            }
+            stale.is_whole = true;
+        }
+        self.found.shown[Name::StaleRead as usize] = shown;
     }
 
     /// One piece of news, if it is one of the last.
@@ -173,6 +205,10 @@ impl Engine {
     /// A read that is final, and wrong.
     pub(super) fn find_stale(&mut self, slot: u32, read: u32) {
         let key = self.transactions.get(slot).operations[read as usize].key;
+        if self.keys[key as usize].shape == Shape::List {
+            // Who left which part of a list is known from its versions alone.
+            self.recall(key, super::spill::EARLIEST);
+        }
         let context = context!(self);
         let known = &self.keys[key as usize];
         let Some(found) = known.find(context, slot, read) else { return };
@@ -231,7 +267,11 @@ impl Engine {
         let is_asked = |value: &Value| {
             if stale.relation == Relation::Register { *value == found } else { stale.list.contains(value) }
         };
-        let mut writes = Vec::new();
+        let mut writes: Vec<(u32, u32)> = Vec::new();
+        let value =
+            |&(slot, place): &(u32, u32)| self.transactions.get(slot).operations[place as usize].value;
+        let aside = &self.keys[shown.key as usize].aside;
+        writes.extend(aside.iter().filter(|write| is_asked(&value(write))));
         for version in self.keys[shown.key as usize].versions.iter() {
             let operations = (0..).zip(&self.transactions.get(version.slot).operations);
             let asked = operations
@@ -361,7 +401,8 @@ impl<'e> Excerpt<'e> {
         };
         let id = self.carry(transaction.id);
         let first = self.builder.operation_count() as u32;
-        let Some(number) = self.builder.transaction(id, session, Status::Committed, 0) else { return };
+        let status = if transaction.is_committed { Status::Committed } else { Status::Aborted };
+        let Some(number) = self.builder.transaction(id, session, status, 0) else { return };
         self.builder.timestamps(number, transaction.start, transaction.commit);
         for operation in &transaction.operations {
             let key = self.key(operation.key);
@@ -496,10 +537,10 @@ impl<'e> Excerpt<'e> {
             key: self.key(key),
             value: self.carry(value),
             is_left: last == value,
-            is_counted: true,
+            is_counted: transaction.is_committed,
             start: transaction.start,
             commit: transaction.commit,
-            rank: self.ranks[&slot],
+            rank: if transaction.is_committed { self.ranks[&slot] } else { u32::MAX },
         }
     }
 }
