@@ -238,15 +238,16 @@ ROWS = [
 TIMES = (Timestamp(1), Timestamp(2))
 
 
-def test_a_run_hands_over_what_committed_and_counts_the_rest() -> None:
+def test_a_run_hands_over_what_ended_and_counts_the_rest() -> None:
     service = Scripted()
     with answering(service) as url, Collector(url) as collector:
         collector.transaction(1, 0, Status.COMMITTED, ROWS, TIMES)
         collector.transaction(2, 0, Status.ABORTED, ROWS, None)
         collector.transaction(3, 0, Status.INDETERMINATE, ROWS, None)
-    [[told]] = service.taken
+    [[told, aborted]] = service.taken
+    assert aborted == {"tid": 2, "sid": 0, "status": "aborted", "ops": told["ops"]}
     assert [(op["t"], op["k"], op["v"]) for op in told["ops"]] == [("r", 1, [2, 3]), ("w", 3, 4), ("a", 5, 6)]
-    assert collector.collected.left_out == 2
+    assert collector.collected.left_out == 1
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ _SILENT = {OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What a collector did: transactions sent and left out (not committed), and what it cost.
+    """What a collector did: transactions sent and left out (nobody knows their end), and what it cost.
 
     `seconds` is how long callers were held up, of which they `waited` for room in the buffer.
     """
@@ -108,9 +108,8 @@ class Collector:
         Waits while the buffer is full. Raises ServiceError if the service cannot be told.
         """
         began = perf_counter()
-        rows = [{"t": kind, "k": key, "v": value} for kind, key, value in operations]
-        told = {"tid": transaction_id, "sid": session, "sts": _time(start), "cts": _time(commit), "ops": rows}
-        self._put(told, began)
+        told = {"tid": transaction_id, "sid": session, "sts": _time(start), "cts": _time(commit)}
+        self._put({**told, "ops": _rows(operations)}, began)
 
     def transaction(
         self,
@@ -120,10 +119,15 @@ class Collector:
         operations: list[tuple[Any, ...]],
         timestamps: tuple[Timestamp, Timestamp] | None,
     ) -> None:
-        """The same for `isoscope.run`, as its sink; transactions that did not commit are left out."""
-        if status is not Status.COMMITTED:
+        """The same for `isoscope.run`, as its sink; what may or may not have committed is left out."""
+        if status is Status.INDETERMINATE:
             with self._changed:
                 self._counts["left_out"] += 1
+            return
+        rows = [row for row in map(_told, operations) if row is not None]
+        if status is Status.ABORTED:
+            told = {"tid": number, "sid": session, "status": "aborted", "ops": _rows(rows)}
+            self._put(told, perf_counter())
             return
         if timestamps is None:
             raise ServiceError(
@@ -131,7 +135,6 @@ class Collector:
                 "hint: check the recorded history when the run is over"
             )
         start, commit = timestamps
-        rows = [row for row in map(_told, operations) if row is not None]
         self.add(number, session=session, start=start, commit=commit, operations=rows)
 
     def flush(self) -> None:
@@ -299,6 +302,10 @@ def _time(reading: Timestamp | int) -> int | dict[str, int]:
     if isinstance(reading, int):
         return reading
     return {"p": reading.physical, "l": reading.logical}
+
+
+def _rows(operations: Iterable[tuple[str, Scalar, Any]]) -> list[dict[str, Any]]:
+    return [{"t": kind, "k": key, "v": value} for kind, key, value in operations]
 
 
 def _told(row: tuple[Any, ...]) -> tuple[str, Scalar, Any] | None:

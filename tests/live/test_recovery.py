@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.checkers.online import Online
 from isoscope.errors import UsageError
+from isoscope.levels import Level
 from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
@@ -21,8 +21,6 @@ from .told import STALE, Clock, answers, batch, chain, in_batches, offline
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Engines that cannot be saved are told the whole journal again.
-checkpoints = pytest.mark.skipif(not hasattr(Online, "save"), reason="engines cannot be saved yet")
 TRANSACTIONS = chain(60, stale_every=5)
 #: Checkpoints come after every few batches.
 SMALL = Settings(fsync=Fsync.NEVER, segment=2000, segments=2)
@@ -52,14 +50,17 @@ def crashed(service: Service, folder: Path, settings: Settings, clock: Clock) ->
     return Service(folder, settings, clock=clock)
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, SMALL], ids=["journal", "checkpoints"])
+@pytest.mark.parametrize("way", ["journal", "checkpoints", "spilling"])
 @pytest.mark.parametrize("moments", [{3}, {1, 2, 3}, {8, 14}, {*range(1, 16)}], ids=str)
 def test_a_service_that_was_killed_says_what_one_says_that_was_not(
-    tmp_path: Path, settings: Settings, moments: set[int]
+    tmp_path: Path, way: str, moments: set[int]
 ) -> None:
     results = []
     for name, crashes in (("whole", frozenset[int]()), ("killed", frozenset(moments))):
         (tmp_path / name).mkdir()
+        settings = SETTINGS if way == "journal" else SMALL
+        if way == "spilling":
+            settings = replace(SMALL, judging=Judging(spill=tmp_path / name / "spilled"))
         service = fed(tmp_path / name, settings, crash_after=crashes)
         service.flush()
         results.append((service.report(), service.violations(0, 1000)))
@@ -69,7 +70,6 @@ def test_a_service_that_was_killed_says_what_one_says_that_was_not(
     assert len(results[0][1]) == sum(sum(counts.values()) for _, counts in offline(TRANSACTIONS).values())
 
 
-@checkpoints
 def test_a_checkpoint_lets_old_segments_go(tmp_path: Path) -> None:
     fed(tmp_path, SMALL).close()
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -78,7 +78,6 @@ def test_a_checkpoint_lets_old_segments_go(tmp_path: Path) -> None:
     assert "journal-00000001" not in names
 
 
-@checkpoints
 def test_what_a_crash_left_of_an_old_checkpoint_does_not_matter(tmp_path: Path) -> None:
     service = fed(tmp_path, SMALL)
     before = service.report()
@@ -91,7 +90,6 @@ def test_what_a_crash_left_of_an_old_checkpoint_does_not_matter(tmp_path: Path) 
     assert not (tmp_path / "journal-00000001").exists()
 
 
-@checkpoints
 def test_a_damaged_checkpoint_is_one_message(tmp_path: Path) -> None:
     fed(tmp_path, SMALL).close()
     [path] = tmp_path.glob("checkpoint-*")
@@ -101,7 +99,6 @@ def test_a_damaged_checkpoint_is_one_message(tmp_path: Path) -> None:
         Service(tmp_path, SMALL)
 
 
-@checkpoints
 def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path) -> None:
     with running(tmp_path, SMALL, clock := Clock()) as service:
         for sequence, part in enumerate(in_batches(TRANSACTIONS, 30), start=1):
@@ -112,11 +109,26 @@ def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path
         assert "No space left" in service.problem
         for _ in range(3):
             clock.sleep(1)
-            service.take(batch(service.expected("c"), chain(60)))
+            service.take(batch(service.expected("c"), TRANSACTIONS))
             service.tick()
         assert service.status()["journal"]["checkpoint"] > before
         service.flush()
         assert answers(service.report()) == offline(TRANSACTIONS)
+
+
+def test_other_levels_do_not_go_with_an_old_checkpoint(tmp_path: Path) -> None:
+    fed(tmp_path, SMALL).close()
+    with pytest.raises(UsageError, match=r"levels was .* and is \['clock-serializable'\]"):
+        Service(tmp_path, replace(SMALL, judging=Judging(levels=(Level.CLOCK_SERIALIZABLE,))))
+
+
+def test_two_services_never_share_a_folder_to_spill_to(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, judging=Judging(spill=tmp_path / "spilled"))
+    with (
+        running(tmp_path / "a", settings),
+        pytest.raises(UsageError, match="spilled is used by another service"),
+    ):
+        Service(tmp_path / "b", settings)
 
 
 def test_other_settings_do_not_go_with_an_old_journal(tmp_path: Path) -> None:

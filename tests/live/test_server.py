@@ -136,7 +136,7 @@ def test_a_checker_that_stopped_is_unhealthy(client: Client) -> None:
         (STALE, {"X_Isoscope_Collector": "x" * 201}, 400, "at most 200 letters"),
         (STALE, {"Content_Type": "text/plain"}, 415, "found 'text/plain'"),
         (STALE, {"Content_Encoding": "gzip"}, 415, "found 'gzip'"),
-        ([{**STALE[0], "status": "aborted"}], {}, 422, "a transaction that did not commit"),
+        ([{**STALE[0], "status": "indeterminate"}], {}, 422, "nobody knows whether it committed"),
     ],
 )
 def test_what_is_wrong_with_a_batch_is_said_and_nothing_of_it_is_taken(

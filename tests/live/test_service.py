@@ -126,10 +126,11 @@ def test_a_gap_is_refused_and_says_what_is_expected(tmp_path: Path) -> None:
         (body([*STALE, STALE[0]]), 400, "a `tid` of its own"),
         (body([*STALE, {"tid": 4, "sid": 1, "ops": []}]), 422, "c#1:4: transaction 4: "),
         (
-            body([{**STALE[0], "status": "aborted"}]),
+            body([{**STALE[0], "status": "indeterminate"}]),
             422,
-            "c#1:1: transaction 1: a transaction that did not commit",
+            "c#1:1: transaction 1: nobody knows whether it committed",
         ),
+        (body([*STALE[:2], {"tid": 3, "sid": 3, "cts": 6, "ops": []}]), 422, "c#1:3: transaction 3: "),
     ],
 )
 def test_a_poisoned_batch_is_refused_whole_and_its_number_stays_free(

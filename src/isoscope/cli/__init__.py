@@ -28,11 +28,8 @@ COMMANDS = {
     "explain": "Explain an anomaly, with a small history that shows it",
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
-<<<<<<< HEAD
-    "serve": "Check a running database online, over HTTP",
-=======
     "run": "Run a workload on a database and check what it promises",
->>>>>>> main
+    "serve": "Check a running database online, over HTTP",
     "shrink": "Shrink a history to the few transactions that break a level",
     "stats": "Show what a history holds: sizes, evidence, repeated values",
     "watch": "Check a growing file of transactions, in the terminal",

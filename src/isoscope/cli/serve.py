@@ -65,6 +65,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
               help="Batches wait while the checkers hold more than this, such as 700M.")  # fmt: skip
 @click.option("--keep", default=0.0, show_default=True, type=click.FloatRange(0, 86400),
               help="Seconds for which what is final stays in memory, for late arrivals.")  # fmt: skip
+@click.option("--spill", metavar="DIR", help="Move what is final here, and read it again for late arrivals.")
 @click.option("--max-body", default="16M", show_default=True, callback=size, metavar="SIZE",
               help="Largest batch that is taken.")  # fmt: skip
 @click.option("--max-rate", type=click.FloatRange(0, min_open=True), metavar="N",
@@ -87,6 +88,7 @@ def command(
     fsync: str,
     memory_limit: int | None,
     keep: float,
+    spill: str | None,
     max_body: int,
     max_rate: float | None,
     max_anomalies: int,
@@ -118,6 +120,7 @@ def command(
         keep=int(keep * _SECOND),
         most=max_anomalies,
         initial=UNKNOWN if initial is None else initial.value,
+        spill=None if spill is None else Path(spill),
     )
     settings = Settings(judging=judging, memory=memory_limit, fsync=Fsync(fsync))
     with ExitStack() as stack:

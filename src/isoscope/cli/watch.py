@@ -118,6 +118,7 @@ class _Watching:
         now = monotonic_ns()
         if history is not None:
             try:
+                self.engines.admit(history)
                 self.engines.take(history, now)
             except ValueError as error:
                 raise UsageError(f"{error}\n\nhint: `isoscope check` can judge a recorded history") from None

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
 from isoscope.checkers.timestamps import LEVELS
-from isoscope.history import UNKNOWN, EvidenceKind, Initial, Source
+from isoscope.history import UNKNOWN, EvidenceKind, Extent, Initial, Source, Status
+from isoscope.live.files import sync
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from isoscope.checkers.online import News, OnlineStatus
     from isoscope.history import History, Scalar, Unknown
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Engines", "Judging"]
 
 _Result = TypeVar("_Result")
-# An engine that cannot be saved is told the whole journal again.
-_SAVE: Callable[[Online], bytes] | None = getattr(Online, "save", None)
-_LOAD: Callable[[bytes], Online] | None = getattr(Online, "load", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,7 @@ class Judging:
     """What verdicts depend on beside the transactions.
 
     A read waits for `timeout` nanoseconds of the service's clock for the write that it shows, and what is
-    final stays in memory for `keep` more.
+    final stays in memory for `keep` more; then it goes to the folder `spill`, or is forgotten.
     """
 
     levels: tuple[Level, ...] = LEVELS
@@ -40,6 +39,7 @@ class Judging:
     keep: int = 0
     most: int = 10
     initial: Scalar | Unknown = UNKNOWN
+    spill: Path | None = None
 
     def document(self) -> dict[str, Any]:
         """The same for the journal, which must not be replayed with anything else."""
@@ -49,6 +49,7 @@ class Judging:
             "keep": self.keep,
             "max-anomalies": self.most,
             "initial": "unknown" if self.initial is UNKNOWN else [self.initial],
+            "spill": self.spill is not None,
         }
 
 
@@ -67,8 +68,24 @@ class Engines:
         self.levels = judging.levels
         self._evidence = {EvidenceKind(kind) for kind in evidence}
         self._initial = Initial(value=judging.initial)
-        self._engines = [_LOAD(data) for data in saved] if _LOAD and saved else _new(judging)
+        self._spilled = _Spilled(judging.spill, self.levels)
+        self._engines = [
+            Online.load(level, data, spill=self._spilled.folder(level))
+            for level, data in zip(self.levels, saved, strict=bool(saved))
+        ] or [_new(judging, level, self._spilled.folder(level)) for level in self.levels]
         self._pool = ThreadPoolExecutor(max(1, len(self.levels) - 1), thread_name_prefix="isoscope-engine")
+
+    def admit(self, history: History) -> None:
+        """Raises ValueError if one level would take the transactions and another would not.
+
+        Serializability does without starts. Nothing is changed, and any thread may ask.
+        """
+        if len(self.levels) == 1 or history.evidence[EvidenceKind.TIMESTAMPS] is Extent.COMPLETE:
+            return
+        for one in history:
+            if one.status is Status.COMMITTED and (one.start is None or one.commit is None):
+                place = history.source.place(one.line)
+                raise ValueError(f"{place}: transaction {one.id!r}: a transaction without its timestamps")
 
     def take(self, history: History, now: int) -> int:
         """How many of the transactions are new. Raises ValueError if they are refused."""
@@ -113,11 +130,15 @@ class Engines:
         """The counterexample of a recent violation."""
         return self._engines[self.levels.index(level)].anomaly(number)
 
-    def save(self) -> tuple[bytes, ...] | None:
-        """Everything that the engines know; None if they cannot be saved."""
-        if _SAVE is None:
-            return None
-        return tuple(self._all(_SAVE))
+    @property
+    def trouble(self) -> str:
+        """What a disk said when something could not be spilled or read back."""
+        return "; ".join(engine.trouble for engine in self._engines if engine.trouble)
+
+    def save(self) -> tuple[bytes, ...]:
+        """Everything that the engines know; what they spilled is then safe on the disk."""
+        self._spilled.sync()
+        return tuple(self._all(lambda engine: engine.save()))
 
     def close(self) -> None:
         """Ends their threads."""
@@ -133,14 +154,36 @@ class Engines:
         return [first, *(other.result() for other in others)]
 
 
-def _new(judging: Judging) -> list[Online]:
-    return [
-        Online(
-            level,
-            timeout=judging.timeout,
-            keep=judging.keep,
-            most=judging.most,
-            initial=judging.initial,
-        )
-        for level in judging.levels
-    ]
+def _new(judging: Judging, level: Level, spill: str | None) -> Online:
+    return Online(
+        level,
+        timeout=judging.timeout,
+        keep=judging.keep,
+        most=judging.most,
+        initial=judging.initial,
+        spill=spill,
+    )
+
+
+class _Spilled:
+    """Folders of what left memory, one a level."""
+
+    def __init__(self, folder: Path | None, levels: Iterable[Level]) -> None:
+        self._folders = {} if folder is None else {level: folder / level for level in levels}
+        self._safe: set[Path] = set()
+        for path in self._folders.values():
+            path.mkdir(parents=True, exist_ok=True)
+
+    def folder(self, level: Level) -> str | None:
+        """Where one level spills to."""
+        return str(self._folders[level]) if self._folders else None
+
+    def sync(self) -> None:
+        """Forces new files to the disk: a checkpoint counts on them."""
+        for folder in self._folders.values():
+            new = {*folder.glob("*.segment")} - self._safe
+            for path in new:
+                sync(path)
+            if new:
+                sync(folder)
+            self._safe |= new

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["append", "replace", "sync_folder"]
+__all__ = ["append", "replace", "sync"]
 
 
 def append(handle: int, data: bytes, size: int) -> None:
@@ -31,15 +31,15 @@ def replace(path: Path, data: bytes) -> None:
             sink.flush()
             os.fsync(sink.fileno())
         new.replace(path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except OSError:
         new.unlink(missing_ok=True)
         raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Makes the names of new files in `folder` survive a loss of power."""
-    handle = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Makes the content of a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 from isoscope.errors import UsageError
-from isoscope.live.files import append, sync_folder
+from isoscope.live.files import append, sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +31,8 @@ _MAGIC = b"isoscope journal 1\n"
 _HEAD = struct.Struct("<III")
 _BATCH = struct.Struct("<BqQHB")
 _TIME = struct.Struct("<Bq")
+#: Settings are shorter.
+_SHORT = 1 << 16
 _SETTINGS, _ARRIVED, _ADVANCED, _FLUSHED = range(4)
 
 
@@ -88,6 +91,13 @@ class Journal:
         self._problem = ""
         #: Bytes in the segment, bytes written since the start, and how many of them are surely on the disk.
         self.size = self.written = self._synced = 0
+
+    def verify(self) -> None:
+        """Raises UsageError if the journal was written with other settings."""
+        with suppress(FileNotFoundError), self._path.open("rb") as source:
+            payload = _framed(source.read(_SHORT), len(_MAGIC))
+            if payload is not None:
+                self._compare(payload)
 
     def replay(self) -> Iterator[Record]:
         """Every record so far; then the journal is open for more.
@@ -191,7 +201,7 @@ class Journal:
         self.size = size
         if not size:
             self._write(self._settings, before=_MAGIC)
-            sync_folder(self._folder)
+            sync(self._folder)
 
     def _write(self, payload: bytes, *, before: bytes = b"") -> int:
         head = struct.pack("<II", len(payload), crc32(payload))

@@ -49,10 +49,14 @@ class Ledger:
         #: The time of the latest record, and of the latest batch.
         self.time = self.arrival = saved.time
         self.checkpointed = saved.segment
-        self.engines = Engines(judging, saved.engines, evidence=saved.evidence)
+        self.journal = Journal(folder, judging.document(), first=saved.segment, fsync=fsync)
+        self.journal.verify()
+        try:
+            self.engines = Engines(judging, saved.engines, evidence=saved.evidence)
+        except ValueError as error:
+            raise UsageError(f"{folder}: {error}") from None
         self.events = Events(folder / "violations.jsonl", *saved.events)
         self._untold: list[bytes] = []
-        self.journal = Journal(folder, judging.document(), first=saved.segment, fsync=fsync)
         for record in self.journal.replay():
             self._replay(record)
         self.tell()
@@ -77,9 +81,6 @@ class Ledger:
         """Makes the journal so far needless. Raises OSError, and then it is needed as before."""
         self.tell()
         segment = self.journal.rotate()
-        engines = self.engines.save()
-        if engines is None:
-            return
         self.events.sync()
         saved = checkpoint.Checkpoint(
             segment=segment,
@@ -87,7 +88,7 @@ class Ledger:
             collectors=self.collectors,
             events=(self.events.count, self.events.size),
             evidence=self.engines.evidence,
-            engines=engines,
+            engines=self.engines.save(),
         )
         checkpoint.write(self._folder, saved)
         self.journal.forget(segment)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
@@ -93,12 +93,12 @@ class Service:
         self._counts: Counter[str] = Counter()
         self._rate = Rate()
         self._in_flight = self._lag = self._synced = 0
-        self._guard = _locked(folder)
-        try:
+        with ExitStack() as guards:
+            for place in (folder, self.settings.judging.spill):
+                if place is not None:
+                    guards.callback(os.close, _locked(place))
             self._ledger = Ledger(folder, self.settings.judging, self.settings.fsync)
-        except BaseException:
-            os.close(self._guard)
-            raise
+            self._guards = guards.pop_all()
         self._base, self._started = self._ledger.time, clock()
         self._is_settled = False
         self._memory = self._used()
@@ -114,7 +114,7 @@ class Service:
                 is_known = self._is_known(batch)
             if is_known:
                 return self._again(batch)
-            history = batch.read()
+            history = self._read(batch)
             with self._lock:
                 # Meanwhile it may have come once more, and been taken.
                 if self._is_known(batch):
@@ -141,7 +141,7 @@ class Service:
                     self._advance(now)
                 self._ledger.tell()
                 self._keep_house(now)
-                self.problem = ""
+                self.problem = self._ledger.engines.trouble
             except OSError as error:
                 # A full disk: the time stands still until there is room, and nothing is lost.
                 self.problem = f"cannot write to the disk: {error.strerror or error}"
@@ -231,7 +231,15 @@ class Service:
         """Leaves the folder as it is, for the next start."""
         with self._lock:
             self._ledger.close()
-            os.close(self._guard)
+            self._guards.close()
+
+    def _read(self, batch: Batch) -> History:
+        history = batch.read()
+        try:
+            self._ledger.engines.admit(history)
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        return history
 
     def _take(self, batch: Batch, history: History) -> tuple[int, int]:
         """The position in the journal, and how many transactions are new."""
