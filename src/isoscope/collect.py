@@ -281,8 +281,10 @@ class _Link:
         except (OSError, HTTPException):
             self._connection.close()
             raise
-        wait = answer.headers.get("Retry-After", "0")
-        return answer.status, float(wait) if wait.isdigit() else 0.0, _document(text)
+        document = _document(text)
+        # The header has whole seconds only, and a proxy's answer may have nothing else.
+        wait = document.get("retry_after") or answer.headers.get("Retry-After", "0")
+        return answer.status, _seconds(wait), document
 
     def close(self) -> None:
         """Ends the connection."""
@@ -296,6 +298,13 @@ def _document(text: bytes) -> dict[str, Any]:
     except ValueError:
         return {"error": text[:200].decode(errors="replace")}
     return found if isinstance(found, dict) else {"error": str(found)[:200]}
+
+
+def _seconds(text: object) -> float:
+    try:
+        return max(0.0, float(str(text)))
+    except ValueError:
+        return 0.0
 
 
 def _time(reading: Timestamp | int) -> int | dict[str, int]:

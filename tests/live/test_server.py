@@ -23,6 +23,7 @@ from isoscope.live.serving import listen
 
 from .serving import Client, served
 from .test_journal import full_after
+from .test_service import measured
 from .told import FINE, STALE, batch, body, chain, in_batches, offline
 
 if TYPE_CHECKING:
@@ -199,10 +200,11 @@ def test_too_much_under_way_is_told_to_come_back(tmp_path: Path) -> None:
 
 def test_the_memory_limit_asks_for_patience(tmp_path: Path) -> None:
     with served(tmp_path, settings=Settings(fsync=Fsync.NEVER, memory=10**9)) as client:
-        with mock.patch.object(Service, "_used", return_value=10**9):
+        with measured(memory=10**9, live=1):
             client.post(1, STALE[:1])
             answer = client.post(2, STALE[1:])
         assert (answer.status, answer.headers["retry-after"]) == (429, "1")
+        assert answer.document["retry_after"] == 0.2
 
 
 def test_a_full_disk_is_an_answer_and_the_next_batch_is_taken(client: Client) -> None:

@@ -208,28 +208,70 @@ def test_a_checker_that_stops_is_a_failure_that_everybody_sees(tmp_path: Path) -
         assert service.take(batch(1, STALE)).again
 
 
-def limited(used: int) -> Any:
-    return mock.patch.object(Service, "_used", return_value=used)
+def measured(memory: int, live: int) -> Any:
+    """What the engines say that they hold."""
+    real = Engines.statuses
+
+    def statuses(engines: Engines) -> dict[Level, Any]:
+        said = real(engines).items()
+        return {level: replace(so_far, memory=memory // 2, live=live) for level, so_far in said}
+
+    return mock.patch.object(Engines, "statuses", statuses)
 
 
-def test_the_memory_limit_makes_batches_wait_and_never_for_ever(tmp_path: Path) -> None:
+def test_at_the_memory_limit_batches_wait_until_others_have_left(tmp_path: Path) -> None:
+    with running(tmp_path, replace(SETTINGS, memory=1000)) as service:
+        with measured(memory=900, live=3):
+            service.take(batch(1, STALE[:1]))
+        with measured(memory=1100, live=3):
+            service.take(batch(2, STALE[1:2]))
+            problem = refused(service, batch(3, STALE[2:]))
+            assert (problem.status, problem.wait > 0) == (429, True)
+            assert "the memory limit of 1,000 bytes is reached" in problem.reason
+        # Engines do not give memory back, but use it again.
+        with measured(memory=1100, live=2):
+            service.tick()
+            assert service.take(batch(3, STALE[2:])).taken == 1
+
+
+def test_a_memory_limit_that_is_too_low_is_said_and_nobody_waits_for_ever(tmp_path: Path) -> None:
     clock = Clock()
     with running(tmp_path, replace(SETTINGS, memory=1000), clock) as service:
-        with limited(1000):
-            service.take(batch(1, STALE[:1]))
-            problem = refused(service, batch(2, STALE[1:]))
-            assert (problem.status, "memory limit of 1,000 bytes" in problem.reason) == (429, True)
-            # Nothing more can be dropped when all is final: somebody must be told.
+        with measured(memory=1100, live=3):
+            service.tick()
+            assert refused(service, batch(1, STALE)).status == 429
+            # All is final, and nothing more will leave.
             clock.sleep(10)
             service.tick()
-            problem = refused(service, batch(2, STALE[1:]))
-            assert (problem.status, "restart with a higher one" in problem.reason) == (507, True)
-        with limited(999):
-            clock.sleep(1)
-            service.flush()
+            problem = refused(service, batch(1, STALE))
+            assert (problem.status, "too low" in problem.reason) == (507, True)
+        with measured(memory=1300, live=0):
+            clock.sleep(-10)
             service._is_settled = False
             service.tick()
-            assert service.take(batch(2, STALE[1:])).taken == 2
+            assert refused(service, batch(1, STALE)).status == 507
+
+
+def test_a_limit_on_memory_is_kept_while_everything_gets_through(tmp_path: Path) -> None:
+    clock, limit = Clock(), 16_000_000
+    settings = replace(SETTINGS, judging=Judging(timeout=SECOND), memory=limit)
+    transactions = chain(40_000, stale_every=1000)
+    with running(tmp_path, settings, clock) as service:
+        most, refusals = 0, 0
+        for sequence, part in enumerate(in_batches(transactions, 500), start=1):
+            for _ in range(30):
+                try:
+                    service.take(batch(sequence, part))
+                    break
+                except Refused:
+                    refusals += 1
+                    clock.sleep(0.1)
+                    service.tick()
+            most = max(most, service.status()["memory"]["used"])
+        service.flush()
+        assert answers(service.report()) == offline(transactions)
+        assert refusals > 0
+        assert most < limit * 1.25
 
 
 def test_an_idle_service_writes_nothing(tmp_path: Path) -> None:

@@ -38,7 +38,12 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a mistake of ours
 
     def document(self) -> dict[str, object]:
         """The answer as JSON."""
-        told = {"line": self.line or None, "column": self.column or None, "expected": self.expected}
+        told = {
+            "line": self.line or None,
+            "column": self.column or None,
+            "expected": self.expected,
+            "retry_after": self.wait or None,
+        }
         return {"error": self.reason, **{name: value for name, value in told.items() if value is not None}}
 
 

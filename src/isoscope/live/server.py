@@ -10,6 +10,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
+from math import ceil
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -201,7 +202,7 @@ class Routes:
         if size > self._access.body:
             raise Refused(413, f"expected at most {self._access.body:,} bytes: send smaller batches")
         if self._under_way > self._access.under_way:
-            raise Refused(429, "too many batches are under way: try again later")
+            raise Refused(429, "too many batches are under way: try again later", wait=_GLANCE)
 
     async def _stream(self, last: int) -> AsyncIterator[bytes]:
         due = 0.0
@@ -261,7 +262,7 @@ def _json(data: object, status: int = 200) -> Response:
 async def _refused(_request: Request, refused: Refused) -> Response:
     answer = _json(refused.document(), refused.status)
     if refused.status == 429:
-        answer.headers["Retry-After"] = str(max(1, round(refused.wait)))
+        answer.headers["Retry-After"] = str(ceil(refused.wait))
     return answer
 
 

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["Service", "Settings", "State", "Taken"]
 
 _SECOND = 1_000_000_000
+#: Seconds after which some memory may be free.
+_PATIENCE = 0.2
+#: What is beside transactions (keys, values) may grow so far beyond the limit.
+_TOLERANCE = 1.25
 #: More collectors than anybody has: their numbers are kept for good.
 _COLLECTORS = 100_000
 
@@ -92,7 +96,7 @@ class Service:
         self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._rate = Rate()
-        self._in_flight = self._lag = self._synced = 0
+        self._in_flight = self._lag = self._synced = self._memory = self._live = self._room = 0
         with ExitStack() as guards:
             for place in (folder, self.settings.judging.spill):
                 if place is not None:
@@ -101,7 +105,7 @@ class Service:
             self._guards = guards.pop_all()
         self._base, self._started = self._ledger.time, clock()
         self._is_settled = False
-        self._memory = self._used()
+        self._measure()
 
     def take(self, batch: Batch) -> Taken:
         """Takes a batch whole: when this returns, it is in the journal, and as safe as the policy says.
@@ -111,13 +115,13 @@ class Service:
         came = self._clock()
         with self._flying():
             with self._lock:
-                is_known = self._is_known(batch)
+                is_known = self._is_known(batch, 0)
             if is_known:
                 return self._again(batch)
             history = self._read(batch)
             with self._lock:
                 # Meanwhile it may have come once more, and been taken.
-                if self._is_known(batch):
+                if self._is_known(batch, len(history)):
                     return self._again(batch)
                 position, taken = self._take(batch, history)
             self._sync(position)
@@ -252,12 +256,12 @@ class Service:
         )
         position, taken = self._record(record, history)
         self._is_settled = False
-        self._memory = self._used()
+        self._measure()
         self._counts.update(batches=1, transactions=taken, bytes=len(batch.body))
         return position, taken
 
-    def _is_known(self, batch: Batch) -> bool:
-        """Whether the batch was taken before. Raises Refused if this is not the time to take it."""
+    def _is_known(self, batch: Batch, size: int) -> bool:
+        """Whether the batch was taken before. Raises Refused if this is not the time to take so many."""
         self._refuse_failed()
         expected = self._expected(batch.collector)
         if batch.sequence < expected:
@@ -266,19 +270,25 @@ class Service:
             raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
         if expected == 1 and len(self._ledger.collectors) >= _COLLECTORS:
             raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
-        self._refuse_without_memory()
+        self._refuse_without_memory(size)
         return False
 
-    def _refuse_without_memory(self) -> None:
+    def _refuse_without_memory(self, size: int) -> None:
+        """Engines do not give memory back, they use it again: at the limit, there is room for so many."""
         limit = self.settings.memory
         if limit is None or self._memory < limit:
             return
-        if not self._is_settled:
-            raise Refused(429, f"the memory limit of {limit:,} bytes is reached: try again later")
+        has_grown = self._memory > limit * _TOLERANCE
+        if not has_grown and self._live + size <= self._room:
+            return
+        if not has_grown and not self._is_settled:
+            raise Refused(
+                429, f"the memory limit of {limit:,} bytes is reached: try again later", wait=_PATIENCE
+            )
         raise Refused(
             507,
-            f"the memory limit of {limit:,} bytes is below the {self._memory:,} bytes of what must be kept: "
-            "restart with a higher one",
+            f"the memory limit of {limit:,} bytes is too low: {self._memory:,} bytes hold what must be kept "
+            f"and {self._room:,} transactions; restart with a higher one",
         )
 
     def _refuse_failed(self) -> None:
@@ -321,7 +331,7 @@ class Service:
             return
         judging = self.settings.judging
         self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
-        self._memory = self._used()
+        self._measure()
 
     def _keep_house(self, now: int) -> None:
         """Forces the journal to the disk, and gives it up to a checkpoint, each when it is time."""
@@ -338,8 +348,13 @@ class Service:
     def _now(self) -> int:
         return self._base + self._clock() - self._started
 
-    def _used(self) -> int:
-        return sum(so_far.memory for so_far in self._ledger.engines.statuses().values())
+    def _measure(self) -> None:
+        """What the engines hold, and how many transactions they held at most while there was room."""
+        statuses = self._ledger.engines.statuses().values()
+        self._memory = sum(so_far.memory for so_far in statuses)
+        self._live = max(so_far.live for so_far in statuses)
+        if self.settings.memory is None or self._memory < self.settings.memory:
+            self._room = max(self._room, self._live)
 
     @contextmanager
     def _flying(self) -> Iterator[None]:
