@@ -69,6 +69,7 @@ def test_a_terminal_shows_one_line_that_changes_and_is_gone_in_the_end(
     assert "\r" not in rest
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
     command = [*COMMAND, "run", "sqlite:there.db", "--sessions", "2", "--seconds", "60"]
     with subprocess.Popen(

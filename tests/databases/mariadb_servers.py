@@ -32,7 +32,7 @@ def on_a_server(test: Test) -> Test:
 
 @contextmanager
 def started() -> Iterator[connection.Place]:
-    process = Server("mariadb", users=("mysql",))
+    process = Server("mariadb", users=("mysql", "nobody"))
     try:
         yield server.start(process, FAST)
     finally:

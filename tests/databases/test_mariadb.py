@@ -18,6 +18,7 @@ from isoscope import checkers
 from isoscope.databases import connect
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.databases.mariadb import MariaDB, _log_status, binlog, connection, server
+from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
 from isoscope.history import Status
 from isoscope.levels import Level
@@ -375,6 +376,24 @@ def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
     assert found.history is not None
     assert len(found.history) >= found.progress.committed
     assert not folder_of(database).exists()
+
+
+@on_a_server
+def test_a_server_of_somebody_else_that_stops_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isoscope.run._PATIENCE", 0.5)
+    process, begun = Server("mariadb", users=("mysql", "nobody")), count()
+    try:
+        place = server.start(process, FAST)
+        found = run(
+            connect(url_of(place)),
+            Mix(each=lambda: process.stop() if next(begun) == 100 else None),
+            Limits(seconds=60),
+        )
+    finally:
+        process.stop()
+    assert found.problem is not None
+    assert found.problem.startswith(f"no server answers at {place}: Connection refused")
+    assert found.progress.committed > 50
 
 
 @on_a_server

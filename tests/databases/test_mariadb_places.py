@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
+from pathlib import Path
 from time import monotonic
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +19,15 @@ from tests.databases.mariadb_servers import ask, on_a_server, opened, started, u
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where temporary folders are made, open to all users as it is elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")
@@ -130,13 +141,23 @@ def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_server_is_named_and_nothing_is_left(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, temporary: Path
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with (
         pytest.raises(DatabaseError, match="there is no mariadbd on this machine"),
         opened(connect("mariadb")),
     ):
         pass
-    assert [*tmp_path.iterdir()] == []
+    assert [*temporary.iterdir()] == []
+
+
+def test_a_disk_that_is_too_small_is_said_before_a_server_is_started(
+    monkeypatch: pytest.MonkeyPatch, temporary: Path
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: "mariadbd")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
+    with pytest.raises(DatabaseError, match="hint: TMPDIR") as caught, opened(connect("mariadb")):
+        pass
+    assert "no space left for the files of MariaDB: 5 MiB" in str(caught.value)
+    assert [*temporary.iterdir()] == []

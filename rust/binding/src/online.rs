@@ -45,13 +45,11 @@ impl ClockOnline {
         taken.map_err(|refusal| PyValueError::new_err((refusal.transaction, refusal.found)))
     }
 
-    /// Keeps what leaves memory in a folder, so that whoever comes late can be judged.
-    fn spill_to(&mut self, folder: PathBuf) {
-        self.0.spill_to(Box::new(Folder {
-            place: folder,
-            written: self.0.segments(),
-            open: Mutex::new(None),
-        }));
+    /// Keeps what leaves memory in a folder, in files of at least so many transactions, so that whoever comes late
+    /// can be judged.
+    fn spill_to(&mut self, folder: PathBuf, least: usize) {
+        let folder = Folder { place: folder, written: self.0.segments(), open: Mutex::new(None) };
+        self.0.spill_to(Box::new(folder), least);
     }
 
     /// Everything, as bytes.

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["News", "Online", "OnlineStatus"]
 
 _NAMES = tuple(AXIOMS)
+#: So many transactions leave memory at once, for one file.
+_SEGMENT = 4096
 
 
 class News(NamedTuple):
@@ -76,7 +78,7 @@ class OnlineStatus:
 class Online:
     """One level of the clock."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - named
         self,
         level: Level,
         *,
@@ -86,11 +88,18 @@ class Online:
         initial: Scalar | Unknown = UNKNOWN,
         spill: str | None = None,
     ) -> None:
+        """Transactions are final after `timeout` nanoseconds, and stay in memory for `keep` more.
+
+        What leaves memory goes to the folder `spill`, for those who come late; without one it is dropped.
+        """
         self.level = level
         is_serial = level is Level.CLOCK_SERIALIZABLE
         self._engine = ClockOnline(is_serial, most=most, timeout=timeout, keep=keep, initial=initial)
-        if spill is not None:
-            self._engine.spill_to(spill)
+        self._spill_to(spill)
+
+    def _spill_to(self, folder: str | None) -> None:
+        if folder is not None:
+            self._engine.spill_to(folder, _SEGMENT)
 
     def take(self, history: History, now: int) -> int:
         """Takes all transactions of a slice, or none; how many were new.
@@ -120,11 +129,9 @@ class Online:
     @classmethod
     def load(cls, level: Level, data: bytes, *, spill: str | None = None) -> Self:
         """What was saved; raises ValueError if it is damaged."""
-        loaded = cls.__new__(cls)
-        loaded.level = level
-        loaded._engine = ClockOnline.load(data)
-        if spill is not None:
-            loaded._engine.spill_to(spill)
+        loaded = cls(level, timeout=0)
+        loaded._engine = ClockOnline.load(data)  # noqa: SLF001 - it is of this class
+        loaded._spill_to(spill)  # noqa: SLF001
         return loaded
 
     @property

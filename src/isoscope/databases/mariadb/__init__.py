@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DATABASE", "MariaDB"]
 
-#: Values of settings; only these two can be set on somebody else's server.
+#: Values that settings may have.
 _VALUES = {
     "innodb_snapshot_isolation": "ON|OFF",
     "innodb_lock_wait_timeout": "[0-9]{1,9}",
@@ -36,6 +36,7 @@ _VALUES = {
     "sync_binlog": "[0-9]{1,9}",
     "log_bin": "ON|OFF",
 }
+#: Those that can be set for a session, and so also on somebody else's server.
 _OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
 #: What the log must hold: every changed row, whole.
 _WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
@@ -120,7 +121,7 @@ class MariaDB(Database):
         self._content = content
         if self._place is None:
             connection.errors()  # before a server is started that nobody could talk to
-            self._server = Server("mariadb", users=("mysql",))
+            self._server = Server("mariadb", users=("mysql", "nobody"))
             self._place = server.start(self._server, self._settings)
         self._control = connection.connect(self._place, patience=_PATIENCE)
         version = str(self._ask("SELECT VERSION()")[0][0])

@@ -167,6 +167,8 @@ pub struct Key {
     /// Whether versions were dropped; whether one was missed since, so that a list is not known.
     pub is_cut: bool,
     pub is_lost: bool,
+    /// Whether all who ever wrote it are in memory.
+    pub is_whole: bool,
     /// Late transactions that look at it: so long it is not cut.
     pub held: u32,
     /// From here on everything is in memory.
@@ -191,6 +193,7 @@ impl Key {
             shape: Shape::Open,
             is_cut: false,
             is_lost: false,
+            is_whole: true,
             held: 0,
             floor: Timestamp::default(),
             first,
@@ -412,30 +415,37 @@ impl Key {
 
     /// Drops what nobody can ask for any longer: reads before the watermark, and the versions that the newest
     /// before it replaced.
-    pub fn cut(&mut self, watermark: Timestamp, mut release: impl FnMut(u32)) -> (usize, usize) {
+    ///
+    /// Nothing goes of a transaction that has not passed the watermark with both of its times.
+    pub fn cut(&mut self, context: Context<'_>, watermark: Timestamp, gone: &mut Vec<u32>) -> (usize, usize) {
         if self.held > 0 {
             return (0, 0);
         }
-        let reads = self.reads.iter().take_while(|read| read.time < watermark).count();
-        self.reads.cut(reads, |read| release(read.slot));
-        let replaced = self.versions.iter().skip(1).take_while(|next| next.commit < watermark);
-        let old = replaced.count();
-        self.versions.cut(old, |version| release(version.slot));
+        let is_past = |slot: u32| {
+            let (start, commit) = context.transactions.get(slot).times();
+            commit < watermark && (start < watermark || context.order.isolation == Isolation::Serializable)
+        };
+        let reads = self.reads.iter().take_while(|read| read.time < watermark && is_past(read.slot)).count();
+        self.reads.cut(reads, |read| gone.push(read.slot));
+        let replaced = self.versions.iter().skip(1).zip(self.versions.iter());
+        let old = replaced.take_while(|(next, old)| next.commit < watermark && is_past(old.slot)).count();
+        self.versions.cut(old, |version| gone.push(version.slot));
         let mut odd = 0;
         self.odd.retain(|read| {
             let is_old = read.time < watermark;
             odd += usize::from(is_old);
             if is_old {
-                release(read.slot);
+                gone.push(read.slot);
             }
             !is_old
         });
         self.is_cut |= old > 0;
+        self.is_whole &= old == 0;
         if old + reads + odd > 0 {
             self.floor = watermark;
         }
         if self.versions.first().is_some_and(|version| version.commit < watermark) {
-            self.settle();
+            self.settle(watermark);
         }
         (old, reads + odd)
     }
@@ -470,10 +480,11 @@ impl Key {
         true
     }
 
-    /// Nobody can read what the key held first any longer.
-    fn settle(&mut self) {
+    /// Nobody who comes in time can read what the key held first any longer.
+    fn settle(&mut self, watermark: Timestamp) {
         if let First::Open(suspects) = &self.first {
             self.first = First::Settled(suspects.learned);
+            self.floor = watermark;
         }
     }
 }

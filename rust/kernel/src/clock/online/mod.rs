@@ -38,9 +38,6 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use transactions::{NAMELESS, Operation, Transaction, Transactions};
 
-/// So many transactions leave at once for the disk.
-const SEGMENT: usize = 4096;
-
 /// How an engine judges.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
@@ -187,6 +184,8 @@ pub struct Engine {
     spill: Option<Spill>,
     /// Segments of a checkpoint, until somebody says where they lie.
     segments: Vec<Segment>,
+    /// Transactions that were read back for a moment.
+    borrowed: Vec<u32>,
     /// What the disk said last.
     trouble: Option<String>,
 }
@@ -242,6 +241,7 @@ impl Engine {
             sizes: Sizes::default(),
             spill: None,
             segments: Vec::new(),
+            borrowed: Vec::new(),
             trouble: None,
         }
     }
@@ -445,7 +445,10 @@ impl Engine {
 
     /// Who writes what a key is said to have held first makes that a value like any other.
     fn doubt_first(&mut self, slot: u32, key: u32) {
-        let First::Settled(Some(first)) = self.keys[key as usize].first else { return };
+        let known = &self.keys[key as usize];
+        let Some(first) = known.first.value().filter(|_| !matches!(known.first, First::Known(_))) else {
+            return;
+        };
         let mut operations = self.transactions.get(slot).operations.iter();
         let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == first);
         if is_it && !self.recall(key, EARLIEST) {
@@ -494,7 +497,11 @@ impl Engine {
 
     /// Answers that are other ones now.
     fn turn(&mut self, now: u64) {
-        for turn in std::mem::take(&mut self.turns) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.sort_by_key(|turn| (turn.slot, turn.read));
+        // Who turned and turned back is where he was.
+        let same = turns.chunk_by(|one, other| (one.slot, one.read) == (other.slot, other.read));
+        for turn in same.filter(|turns| turns.len() % 2 == 1).map(|turns| turns[0]) {
             let Turn { slot, read, is_wrong, is_new } = turn;
             let transaction = self.transactions.get_mut(slot);
             transaction.wrong =
@@ -611,7 +618,7 @@ impl Engine {
             old.push((last, slot));
         }
         let slots: Vec<u32> = old.iter().map(|&(_, slot)| slot).collect();
-        let is_enough = self.spill.is_none() || slots.len() >= SEGMENT;
+        let is_enough = self.spill.as_ref().is_none_or(|spill| slots.len() >= spill.least);
         if slots.is_empty() || !is_enough || !self.write_segment(&slots) {
             self.leaving.extend(old.into_iter().map(Reverse));
             return;
@@ -641,7 +648,8 @@ impl Engine {
                 }
                 other != slot
             });
-            let (versions, reads) = known.cut(self.watermark, |slot| gone.push(slot));
+            known.is_whole &= gone.is_empty();
+            let (versions, reads) = known.cut(context!(self), self.watermark, &mut gone);
             self.sizes.versions -= versions as u64;
             self.sizes.reads -= reads as u64;
         }

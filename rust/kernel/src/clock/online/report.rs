@@ -1,14 +1,15 @@
 //! What was found: counted, told once, and the first of each name kept with everything that shows it.
 
-use super::key::{Context, Key, Read, Shape};
-use super::transactions::Transaction;
+use super::key::{Context, First, Key, Read, Shape};
+use super::spill::EARLIEST;
+use super::transactions::{Operation, Transaction};
 use super::{Engine, context};
 use crate::builder::Builder;
 use crate::clock::classes::{self, Origins, Write};
 use crate::clock::found::{Conflict, Stale};
 use crate::clock::learn::Learned;
 use crate::clock::list::{Committed, Relation};
-use crate::clock::{Finding, Judgement, NAMES, NOTHING, Name};
+use crate::clock::{Class, Finding, Judgement, NAMES, NOTHING, Name};
 use crate::history::{History, Kind, NO_KEY, Status};
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
@@ -144,7 +145,7 @@ impl Engine {
     /// Everything so far.
     #[must_use]
     pub fn report(&mut self) -> Report {
-        self.recall_origins();
+        self.refresh();
         let shown: Vec<&Shown> = self.found.shown.iter().flatten().collect();
         let mut report = self.assemble(&shown);
         report.judgement.counts = self.counts;
@@ -153,35 +154,57 @@ impl Engine {
         report
     }
 
-    /// Looks on the disk for those who may have written what stale reads show.
-    fn recall_origins(&mut self) {
-        if self.spill.is_none() {
-            return;
-        }
-        let mut shown = std::mem::take(&mut self.found.shown[Name::StaleRead as usize]);
-        for one in &mut shown {
-            let found = self.transactions.get(one.slot).operations[one.operation as usize].value;
-            let Some(stale) = one.stale.as_mut().filter(|stale| !stale.is_whole) else { continue };
-            let is_register = stale.relation == Relation::Register;
-            let values = if is_register { [found].into() } else { stale.list.iter().copied().collect() };
-            let Some(slots) = self.recall_writes(one.key, &values) else { continue };
-            for slot in slots {
-                let operations = (0..).zip(&self.transactions.get(slot).operations);
-                let asked = operations.filter(|(_, other)| {
-                    other.key == one.key && other.kind.installs() && values.contains(&other.value)
-                });
-                let asked: Vec<(u32, u32)> = asked.map(|(place, _)| (slot, place)).collect();
-                for write in asked {
-                    if !stale.writes.contains(&write) {
-                        self.transactions.hold(slot);
-                        stale.writes.push(write);
-                    }
-                }
+    /// Looks again at the stale reads that are shown: somebody may have come since.
+    fn refresh(&mut self) {
+        for place in 0..self.found.shown[Name::StaleRead as usize].len() {
+            let old = &self.found.shown[Name::StaleRead as usize][place];
+            let (slot, read, key) = (old.slot, old.operation, old.key);
+            let moment = self.moment(self.transactions.get(slot).times());
+            // What it shows may be what the key held first, which nobody could know then.
+            let is_open = matches!(self.keys[key as usize].first, First::Settled(None));
+            self.recall(key, if is_open { EARLIEST } else { moment });
+            let Some(mut new) = self.stale(slot, read) else { continue };
+            self.ask_writers(&mut new);
+            self.recall_writers(&mut new);
+            for slot in new.slots() {
+                self.transactions.hold(slot);
+            }
+            let old = std::mem::replace(&mut self.found.shown[Name::StaleRead as usize][place], new);
+            for slot in old.slots() {
                 self.release(slot);
             }
-            stale.is_whole = true;
         }
-        self.found.shown[Name::StaleRead as usize] = shown;
+        self.let_go();
+    }
+
+    /// Looks on the disk for those who may have written what a stale read shows.
+    fn recall_writers(&mut self, shown: &mut Shown) {
+        let found = self.transactions.get(shown.slot).operations[shown.operation as usize].value;
+        let Some(stale) = shown.stale.as_mut().filter(|stale| !stale.is_whole) else { return };
+        let is_register = stale.relation == Relation::Register;
+        let values = if is_register { [found].into() } else { stale.list.iter().copied().collect() };
+        let Some(slots) = self.recall_writes(shown.key, &values) else { return };
+        for slot in slots {
+            let operations = (0..).zip(&self.transactions.get(slot).operations);
+            let is_asked = |other: &Operation| {
+                other.key == shown.key && other.kind.installs() && values.contains(&other.value)
+            };
+            let asked = operations.filter(|(_, other)| is_asked(other)).map(|(place, _)| (slot, place));
+            for write in asked {
+                if !stale.writes.contains(&write) {
+                    stale.writes.push(write);
+                }
+            }
+            self.borrowed.push(slot);
+        }
+        stale.is_whole = true;
+    }
+
+    /// Those that were read back only to be looked at need not stay.
+    fn let_go(&mut self) {
+        for slot in std::mem::take(&mut self.borrowed) {
+            self.release(slot);
+        }
     }
 
     /// One piece of news, if it is one of the last.
@@ -204,25 +227,26 @@ impl Engine {
 
     /// A read that is final, and wrong.
     pub(super) fn find_stale(&mut self, slot: u32, read: u32) {
+        if let Some(shown) = self.stale(slot, read) {
+            self.find(shown);
+        }
+    }
+
+    /// What a wrong read shows, and should show.
+    fn stale(&mut self, slot: u32, read: u32) -> Option<Shown> {
         let key = self.transactions.get(slot).operations[read as usize].key;
         if self.keys[key as usize].shape == Shape::List {
             // Who left which part of a list is known from its versions alone.
-            self.recall(key, super::spill::EARLIEST);
+            self.recall(key, EARLIEST);
         }
         let context = context!(self);
         let known = &self.keys[key as usize];
-        let Some(found) = known.find(context, slot, read) else { return };
+        let found = known.find(context, slot, read)?;
         let against = known.expected(context, found).map(|version| (version.slot, version.write));
-        let list =
-            if known.shape == Shape::List { known.list_of(context, found) } else { StaleRead::register() };
-        let stale = Some(Box::new(StaleRead { is_whole: !known.is_cut, ..list }));
-        self.find(Shown {
-            key,
-            operation: read,
-            against,
-            stale,
-            ..Shown::between(Name::StaleRead, slot, None)
-        });
+        let is_list = known.shape == Shape::List;
+        let stale = if is_list { known.list_of(context, found) } else { StaleRead::register() };
+        let stale = Some(Box::new(StaleRead { is_whole: known.is_whole, ..stale }));
+        Some(Shown { key, operation: read, against, stale, ..Shown::between(Name::StaleRead, slot, None) })
     }
 
     fn keep_recent(&mut self, shown: Shown) {
@@ -492,7 +516,8 @@ impl<'e> Excerpt<'e> {
             stale.iter().map(|&(one, _)| (self.key(one.key), self.first(one.key))).collect();
         let mut findings = origins.findings(no_conflicts, &Learned::default(), |key| first[&key]);
         for (finding, (_, read)) in findings.iter_mut().zip(stale) {
-            if !read.is_whole {
+            // Whoever wrote it may be gone.
+            if !read.is_whole && finding.class.is_some_and(|(class, _)| class == Class::NeverWritten) {
                 finding.class = None;
             }
         }

@@ -292,6 +292,7 @@ fn save_key(bytes: &mut Bytes, key: &Key) {
     bytes.0.push(key.shape as u8);
     bytes.flag(key.is_cut);
     bytes.flag(key.is_lost);
+    bytes.flag(key.is_whole);
     bytes.number(key.held.into());
     bytes.time(key.floor);
     save_first(bytes, &key.first);
@@ -311,8 +312,9 @@ fn save_key(bytes: &mut Bytes, key: &Key) {
 
 fn load_key(rest: &mut Rest<'_>, transactions: &Transactions, isolation: Isolation) -> Read<Key> {
     let shape = *SHAPES.get(rest.byte()? as usize).ok_or(Damaged)?;
-    let (is_cut, is_lost, held, floor) = (rest.flag()?, rest.flag()?, rest.small()?, rest.time()?);
-    let mut key = Key { shape, is_cut, is_lost, held, floor, ..Key::new(None) };
+    let (is_cut, is_lost, is_whole) = (rest.flag()?, rest.flag()?, rest.flag()?);
+    let (held, floor) = (rest.small()?, rest.time()?);
+    let mut key = Key { shape, is_cut, is_lost, is_whole, held, floor, ..Key::new(None) };
     key.first = load_first(rest)?;
     let versions = rest.all(|rest| Ok([rest.small()?, rest.small()?, rest.small()?, rest.small()?]))?;
     for [slot, write, count, end] in versions {

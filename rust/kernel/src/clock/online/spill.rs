@@ -63,14 +63,17 @@ pub(super) struct Segment {
 /// Segments, and where they lie.
 pub(super) struct Spill {
     pub store: Box<dyn Store>,
+    /// So many transactions leave at once.
+    pub least: usize,
     pub segments: Vec<Segment>,
 }
 
 impl Engine {
-    /// Keeps what leaves memory in `store`, so that whoever comes late can be judged.
-    pub fn spill_to(&mut self, store: Box<dyn Store>) {
+    /// Keeps what leaves memory in `store`, at least so many transactions at once, so that whoever comes late can
+    /// be judged.
+    pub fn spill_to(&mut self, store: Box<dyn Store>, least: usize) {
         let segments = std::mem::take(&mut self.segments);
-        self.spill = Some(Spill { store, segments });
+        self.spill = Some(Spill { store, least, segments });
     }
 
     /// Writes transactions that are about to leave; false if the disk does not take them.
@@ -132,7 +135,8 @@ impl Engine {
             self.trouble = found.err();
             return false;
         };
-        if !has_base && from > EARLIEST && matches!(self.keys[key as usize].first, First::Settled(_)) {
+        if !has_base && from > EARLIEST {
+            // What the key held first depends on everybody.
             return self.recall(key, EARLIEST);
         }
         let Some(slots) = self.read_back(&entries) else { return false };
