@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Access", "Gate", "is_loopback"]
 
-#: Answered to anybody: whoever restarts services has no token.
-_OPEN = ("/healthz", "/readyz")
+#: Answered to anybody: whoever restarts services has no token, and the page has no data but asks for one.
+_OPEN = ("/", "/healthz", "/readyz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
