@@ -96,10 +96,15 @@ def _events(answer: HTTPResponse) -> Iterator[tuple[str, int, Any]]:
 
 @contextmanager
 def served(
-    folder: Path, access: Access | None = None, settings: Settings | None = None, *, drain: float = 5.0
+    folder: Path,
+    access: Access | None = None,
+    settings: Settings | None = None,
+    *,
+    drain: float = 5.0,
+    port: int = 0,
 ) -> Iterator[Client]:
     service = Service(folder, settings or Settings(fsync=Fsync.NEVER))
-    serving = Serving(service, access or Access(), listen("127.0.0.1", 0), drain=drain)
+    serving = Serving(service, access or Access(), listen("127.0.0.1", port), drain=drain)
     thread = Thread(target=serving.run)
     thread.start()
     client = Client(serving.url, service, serving)
