@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, recording, versions, report, weak, large.
+Names: growth, adya, clock, collection, recording, versions, report, service, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -23,6 +23,7 @@ from benchmarks import (
     loading,
     recording,
     report,
+    service,
     startup,
     versions,
     weak,
@@ -38,6 +39,8 @@ _HOW = (
     "The yardstick is the time in which Python iterates over the lines of the text file; the ratio is the "
     "median of time by yardstick of the same run. Memory is the peak above that after the imports."
 )
+#: How a suite measures that has no yardstick.
+_HOWS = {"service": service.HOW}
 
 
 def main() -> None:
@@ -62,6 +65,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "weak": weak.rows,
     "versions": versions.rows,
     "report": report.rows,
+    "service": service.rows,
     "large": weak.large,
 }
 
@@ -69,7 +73,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
 def _rows(name: str, *, record: bool) -> None:
     rows = _printed(_SUITES[name]())
     if record:
-        _write(f"{name}.md", _head("Measured", name, _HOW) + _table(rows))
+        _write(f"{name}.md", _head("Measured", name, _HOWS.get(name, _HOW)) + _table(rows))
 
 
 def _printed(rows: Iterable[Row]) -> list[Row]:

@@ -5,6 +5,7 @@ IsoscopeError
 ├── UnknownFormatError  nothing recognises the input, or no format has that name
 ├── LossError        a history holds something that the target format cannot
 ├── DatabaseError    a database cannot be started, reached or used any longer
+├── ServiceError     the online service cannot be reached, or refused what it was told
 └── UsageError       an option or argument makes no sense
 """
 
@@ -12,7 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DatabaseError", "FormatError", "IsoscopeError", "LossError", "UnknownFormatError", "UsageError"]
+__all__ = [
+    "DatabaseError",
+    "FormatError",
+    "IsoscopeError",
+    "LossError",
+    "ServiceError",
+    "UnknownFormatError",
+    "UsageError",
+]
 
 
 class IsoscopeError(Exception):
@@ -25,6 +34,10 @@ class UsageError(IsoscopeError):
 
 class DatabaseError(IsoscopeError):
     """A database cannot be started, reached or used any longer."""
+
+
+class ServiceError(IsoscopeError):
+    """The online service cannot be reached, or refused what it was told."""
 
 
 class UnknownFormatError(IsoscopeError):

@@ -7,12 +7,12 @@ assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope._native import itemised
+from isoscope._native import Builder, itemised
 from isoscope.checkers import streaming, timestamps, values, version_order
 from isoscope.history import UNKNOWN, EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
@@ -22,9 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
+    from isoscope.checkers.online import Online
+    from isoscope.history import Initial, Source
     from isoscope.verdict import Anomaly, Ordered
 
-__all__ = ["CHECKERS", "Report", "Search", "check", "check_slices", "default_levels", "search", "select"]
+__all__ = [
+    "CHECKERS",
+    "Report",
+    "Search",
+    "check",
+    "check_slices",
+    "default_levels",
+    "online_report",
+    "search",
+    "select",
+]
 
 CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
@@ -93,6 +105,23 @@ def check_slices(
         verdicts=verdicts,
         assumptions=_assumptions(streamed.last, (), streamed.ties, streamed.verdicts),
         seconds=streamed.seconds,
+    )
+
+
+def online_report(
+    engines: Sequence[Online], *, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]
+) -> Report:
+    """What `check` with the method of timestamps says of all that these engines took, as of now."""
+    builder = Builder()
+    builder.initial(initial.value, replaceable=initial.replaceable)
+    nothing = History(builder.finish(), source)
+    statuses, own = [engine.status() for engine in engines], [engine.verdict() for engine in engines]
+    sizes = {"aborted": 0, "indeterminate": 0, **asdict(statuses[0])}
+    shown = max(len(verdict.anomalies) for verdict in own)
+    return Report(
+        history=_summary(nothing, sizes, evidence),
+        verdicts=tuple(_settle(verdict.level, own, timestamps.METHOD, frozenset(), shown) for verdict in own),
+        assumptions=_assumptions(nothing, (), max(status.ties for status in statuses), own),
     )
 
 

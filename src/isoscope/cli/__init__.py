@@ -29,8 +29,10 @@ COMMANDS = {
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
     "run": "Run a workload on a database and check what it promises",
+    "serve": "Check a running database online, over HTTP",
     "shrink": "Shrink a history to the few transactions that break a level",
     "stats": "Show what a history holds: sizes, evidence, repeated values",
+    "watch": "Check a growing file of transactions, in the terminal",
 }
 
 

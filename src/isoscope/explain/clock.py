@@ -60,7 +60,8 @@ def _stale(anomaly: Anomaly) -> str:
     facts = cast("Mapping[str, Any]", anomaly.facts)
     seen, elements = anomaly.witnesses[0], _parting(anomaly)
     demand = f"{read(seen, *elements)}, but by the database's clock {_due(anomaly, in_full=True)}"
-    return f"{demand}. {_ORIGINS[facts['class']](anomaly)}."
+    # Online, who wrote what was read may have been dropped before.
+    return f"{demand}. {_ORIGINS[facts['class']](anomaly)}." if facts["class"] else f"{demand}."
 
 
 def _due(anomaly: Anomaly, *, in_full: bool = False) -> str:

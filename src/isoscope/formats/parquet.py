@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 from isoscope._native import ParseError, TableReader, table_columns
 from isoscope.errors import FormatError, UsageError
 from isoscope.formats.format import FEATURES, Format, format_error
+from isoscope.formats.source import File
 from isoscope.history import History, Source
 
 if TYPE_CHECKING:
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from isoscope._native import _Column, _Table
-    from isoscope.formats.source import File, Input
+    from isoscope.formats.source import Input
     from isoscope.history import Initial
 
-__all__ = ["FORMAT", "SCHEMA_VERSION"]
+__all__ = ["FORMAT", "SCHEMA_VERSION", "from_stream"]
 
 SCHEMA_VERSION = 1
 # Value of every key, whether a write of it replaces it, values of single keys; EDN, empty if unknown.
@@ -40,6 +41,25 @@ _GROUP = 1 << 20
 _BATCH = 1 << 15
 # Bytes of a column that are read at a time where memory matters more than time.
 _BUFFER = 1 << 18
+
+
+def from_stream(data: bytes, *, path: str) -> History:
+    """The history in an Arrow stream with the same columns; without metadata, initial values are unknown."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet or Arrow pay for it
+
+    reader, source = TableReader(), Source(path=path, format="arrow")
+    file = File(path)
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(data)) as stream:
+            metadata = stream.schema.metadata or {}
+            reader.initial_edn(*(_initial(file, metadata) if _METADATA in metadata else ("", False, [])))
+            for batch in stream:
+                reader.add(batch.num_rows, *_columns(batch.select(_known(batch.schema.names))))
+        return History(reader.finish(), source)
+    except ParseError as error:
+        raise format_error(error, source) from None
+    except (pa.ArrowException, OSError, TypeError, ValueError) as error:
+        raise _damaged(path, "an Arrow stream", error) from None
 
 
 def _sniff(head: bytes) -> bool:
@@ -134,12 +154,17 @@ def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[_InitialEd
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         # Damaged metadata and columns of other types end in whichever of these.
-        raise FormatError(
-            path=file.path,
-            expected="a Parquet file that is whole",
-            found=(str(error) or type(error).__name__).splitlines()[0],
-            hint="the file was cut off or damaged, or is no Parquet file",
-        ) from None
+        raise _damaged(file.path, "a Parquet file", error) from None
+
+
+def _damaged(path: str, what: str, error: Exception) -> FormatError:
+    _, kind, noun = what.split()
+    return FormatError(
+        path=path,
+        expected=f"{what} that is whole",
+        found=(str(error) or type(error).__name__).splitlines()[0],
+        hint=f"the {noun} was cut off or damaged, or is no {kind} {noun}",
+    )
 
 
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,210 @@
+"""`isoscope watch`: check a file while it grows, in the terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from threading import Event
+from time import monotonic_ns
+from typing import TYPE_CHECKING
+
+import click
+
+from isoscope.cli import screen
+from isoscope.cli.check import exit_status
+from isoscope.cli.options import initial_option
+from isoscope.cli.serve import clock_levels
+from isoscope.errors import UsageError
+from isoscope.history import UNKNOWN
+from isoscope.live.engines import Engines, Judging
+from isoscope.live.following import follow
+from isoscope.live.rates import Rate
+from isoscope.reports import render_json, render_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isoscope.checkers.online import News, OnlineStatus
+    from isoscope.history import History, Initial
+    from isoscope.levels import Level
+
+__all__ = ["command"]
+
+_SECOND = 1_000_000_000
+#: Nanoseconds between two pictures of the table.
+_PICTURE = _SECOND // 4
+
+
+@click.command("watch")
+@click.argument("source", metavar="FILE")
+@click.option("--level", "names", multiple=True, metavar="LEVEL",
+              help="Level to check; may be repeated. By default both levels of the clock.")  # fmt: skip
+@click.option("--timeout", default=5.0, show_default=True, type=click.FloatRange(0, 86400),
+              help="Seconds for which a read may wait for the write that it shows.")  # fmt: skip
+@click.option("--keep", default=0.0, show_default=True, type=click.FloatRange(0, 86400),
+              help="Seconds for which what is final stays in memory, for late arrivals.")  # fmt: skip
+@initial_option()
+@click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
+              help="Counterexamples of each anomaly in the report; all are counted.")  # fmt: skip
+@click.option("--to-the-end", is_flag=True, help="Stop at the end of the file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the final report as one JSON document.")
+def command(
+    source: str,
+    *,
+    names: tuple[str, ...],
+    timeout: float,
+    keep: float,
+    initial: Initial | None,
+    max_anomalies: int,
+    to_the_end: bool,
+    as_json: bool,
+) -> int:
+    """Check a growing file of transactions, in the terminal.
+
+    FILE holds transactions in the AION shape as JSON lines, with the database's own timestamps; `-` is
+    standard input. Each violation is printed when it is final. Ctrl-C, or the end of standard input, makes
+    everything final and prints the report.
+
+    \b
+    Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input.
+
+    \b
+    Examples:
+        isoscope watch history.jsonl
+        tail -f history.jsonl | isoscope watch - --level clock-snapshot-isolation
+        isoscope watch history.jsonl --to-the-end --json
+    """
+    judging = Judging(
+        levels=clock_levels(names),
+        timeout=int(timeout * _SECOND),
+        keep=int(keep * _SECOND),
+        most=max_anomalies,
+        initial=UNKNOWN if initial is None else initial.value,
+    )
+    watching = _Watching(judging, "<stdin>" if source == "-" else source, is_quiet=as_json)
+    with _opened(source) as handle, _stopping() as stop:
+        watching.run(follow(handle, watching.path, to_the_end=to_the_end, stop=stop))
+    report = watching.engines.report()
+    if as_json:
+        click.echo(render_json(report))
+    else:
+        screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
+    return exit_status([report], judging.levels)
+
+
+class _Watching:
+    """The engines, told what comes and what time it is; and what they say of it."""
+
+    def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
+        self.engines = Engines(judging, path=path)
+        self.path = path
+        self._is_quiet = is_quiet
+        self._table = _Table(path)
+        self._due = 0
+
+    def run(self, slices: Iterator[History | None]) -> None:
+        """Until there are no more slices."""
+        try:
+            for history in slices:
+                self._take(history)
+        finally:
+            self._table.clear()
+        self.engines.flush()
+        self._tell()
+
+    def _take(self, history: History | None) -> None:
+        now = monotonic_ns()
+        if history is not None:
+            try:
+                self.engines.admit(history)
+                self.engines.take(history, now)
+            except ValueError as error:
+                raise UsageError(f"{error}\n\nhint: `isoscope check` can judge a recorded history") from None
+        self.engines.advance(now)
+        self._tell()
+        if now >= self._due:
+            self._table.show(now, self.engines.statuses())
+            self._due = now + _PICTURE
+
+    def _tell(self) -> None:
+        told = [_line(level, news) for level, news in self.engines.news()]
+        if told and not self._is_quiet:
+            self._table.clear()
+            click.echo("\n".join(told))
+            sys.stdout.flush()
+
+
+class _Table:
+    """A table at the bottom of the terminal, drawn over and over; nothing where there is none."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._rate = Rate()
+        self._lines = 0
+        self._is_on = sys.stderr.isatty()
+
+    def show(self, now: int, statuses: dict[Level, OnlineStatus]) -> None:
+        """How far everything is."""
+        if not self._is_on:
+            return
+        first = next(iter(statuses.values()))
+        self._rate.note(now, first.transactions)
+        lines = [
+            f"{self._path}: {first.transactions:,} transactions, {self._rate.per_second():,.0f} a second, "
+            f"{first.keys:,} keys, {sum(so_far.memory for so_far in statuses.values()) >> 20:,} MiB",
+            f"  {'level':<26}{'not final':>12}{'provisional':>13}  final",
+        ]
+        lines += [_row(level, so_far) for level, so_far in statuses.items()]
+        self.clear()
+        width = screen.width()
+        click.echo("\n".join(line[:width] for line in lines), err=True)
+        self._lines = len(lines)
+
+    def clear(self) -> None:
+        """Takes the table away, so that something else can be printed."""
+        if self._lines:
+            click.echo(f"\x1b[{self._lines}F\x1b[J", err=True, nl=False)
+            self._lines = 0
+
+
+def _row(level: Level, so_far: OnlineStatus) -> str:
+    counts = ", ".join(f"{count:,} {name}" for name, count in so_far.counts.items()) or "nothing wrong"
+    return f"  {level:<26}{so_far.pending:>12,}{so_far.provisional:>13,}  {counts}"
+
+
+def _line(level: Level, news: News) -> str:
+    """A violation in one line."""
+    what = f"{level}: {news.name} in transaction {news.transaction!r}"
+    where = "" if news.key is None else f", key {news.key!r}"
+    against = "" if news.other is None else f", against {news.other!r}"
+    return f"{what}{where}{against}" + (" (taken back)" if news.is_retracted else "")
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[int]:
+    if source == "-":
+        yield sys.stdin.fileno()
+        return
+    try:
+        handle = os.open(source, os.O_RDONLY)
+    except OSError as error:
+        raise UsageError(f"cannot read {source}: {error.strerror or error}") from None
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _stopping() -> Iterator[Event]:
+    """An event that Ctrl-C and SIGTERM set."""
+    stop = Event()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in signals}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

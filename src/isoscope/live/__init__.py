@@ -1,0 +1,1 @@
+"""Online checking: batches in, a journal on disk, verdicts while the database runs."""

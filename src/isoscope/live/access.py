@@ -1,0 +1,85 @@
+"""Who may talk to the service, and how much: token, names of this computer, size and pace."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["Access", "Gate", "is_loopback"]
+
+#: Answered to anybody: whoever restarts services has no token, and the page has no data but asks for one.
+_OPEN = ("/", "/healthz", "/readyz")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Limits: bytes of a batch, bytes of all batches under way, batches a second of one client."""
+
+    token: str | None = None
+    body: int = 16 << 20
+    under_way: int = 64 << 20
+    per_second: float | None = None
+    patience: float = 30.0
+
+
+class Gate:
+    """Lets in who has the token; without one, who speaks to this computer and comes from no other page."""
+
+    def __init__(self, app: ASGIApp, *, token: str | None) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI says."""
+        if scope["type"] == "http" and scope["path"] not in _OPEN:
+            request = Request(scope)
+            problem = self._problem(request)
+            if problem:
+                status, reason = problem
+                headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+                await JSONResponse({"error": reason}, status, headers)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _problem(self, request: Request) -> tuple[int, str] | None:
+        if self._token is not None:
+            said = _token(request)
+            if not hmac.compare_digest(said.encode(), self._token.encode()):
+                return 401, "expected the header `Authorization: Bearer TOKEN`"
+        elif not is_loopback(_host(request.headers)):
+            # A page elsewhere may have its name lead here.
+            return 403, "expected this computer as the host: use 127.0.0.1 or localhost"
+        origin = request.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+            return 403, f"pages of {origin} may not use this service"
+        return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer can be meant."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _token(request: Request) -> str:
+    """From the header; a browser's event stream can only say it in the address."""
+    said = request.headers.get("authorization", "")
+    if said.startswith("Bearer "):
+        return said.removeprefix("Bearer ")
+    return request.query_params.get("token", "") if request.method == "GET" else ""
+
+
+def _host(headers: Headers) -> str:
+    return urlsplit(f"//{headers.get('host', '')}").hostname or ""

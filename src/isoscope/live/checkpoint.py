@@ -1,0 +1,90 @@
+"""The state of the service at the start of a segment of its journal: older segments may then go.
+
+`checkpoint-00000007` holds what was known when `journal-00000007` began. It appears as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from isoscope.errors import UsageError
+from isoscope.live.files import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["Checkpoint", "latest", "write"]
+
+_MAGIC = b"isoscope checkpoint 1\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """What a restart needs beside the journal from `segment` on.
+
+    `collectors` are the last numbers that were taken, `events` how many violations had been told and how many
+    bytes of their file that is, `evidence` what kinds of it there were, `engines` the saved engines in the
+    order of the levels.
+    """
+
+    segment: int = 1
+    time: int = 0
+    collectors: Mapping[str, int] = field(default_factory=dict)
+    events: tuple[int, int] = (0, 0)
+    evidence: tuple[str, ...] = ()
+    engines: tuple[bytes, ...] = ()
+
+
+def latest(folder: Path) -> Checkpoint:
+    """The newest checkpoint; the beginning if there is none. Raises UsageError if it is damaged."""
+    paths = sorted(path for path in folder.glob("checkpoint-*") if path.suffix != ".new")
+    if not paths:
+        return Checkpoint()
+    data = paths[-1].read_bytes()
+    body, check = data[:-4], data[-4:]
+    if not body.startswith(_MAGIC) or crc32(body).to_bytes(4, "little") != check:
+        raise UsageError(
+            f"{paths[-1]}: the checkpoint is damaged\n\n"
+            "hint: restore it from a backup, or start anew with another --data folder"
+        )
+    return _read(body[len(_MAGIC) :])
+
+
+def write(folder: Path, checkpoint: Checkpoint) -> None:
+    """Writes it beside the others, then removes those. Raises OSError, and then the old ones are there."""
+    head = {
+        "segment": checkpoint.segment,
+        "time": checkpoint.time,
+        "collectors": checkpoint.collectors,
+        "events": checkpoint.events,
+        "evidence": checkpoint.evidence,
+        "sizes": [len(engine) for engine in checkpoint.engines],
+    }
+    body = b"".join([_MAGIC, json.dumps(head).encode(), b"\n", *checkpoint.engines])
+    path = folder / f"checkpoint-{checkpoint.segment:08}"
+    replace(path, body + crc32(body).to_bytes(4, "little"))
+    for old in folder.glob("checkpoint-*"):
+        if old.name < path.name:
+            old.unlink()
+
+
+def _read(text: bytes) -> Checkpoint:
+    line, _, rest = text.partition(b"\n")
+    head = json.loads(line)
+    engines = []
+    for size in head["sizes"]:
+        engines.append(rest[:size])
+        rest = rest[size:]
+    events, length = head["events"]
+    return Checkpoint(
+        segment=head["segment"],
+        time=head["time"],
+        collectors=head["collectors"],
+        events=(events, length),
+        evidence=tuple(head["evidence"]),
+        engines=tuple(engines),
+    )

@@ -1,0 +1,46 @@
+"""Files that are whole after every accident: appended to or not, replaced or not."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["append", "replace", "sync"]
+
+
+def append(handle: int, data: bytes, size: int) -> None:
+    """Writes all of `data` behind the `size` bytes that the file has. Raises OSError, and then none of it."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    except OSError:
+        os.ftruncate(handle, size)
+        raise
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Makes `data` the content of the file, for good. Raises OSError, and then it has what it had."""
+    new = path.with_suffix(".new")
+    try:
+        with new.open("wb") as sink:
+            sink.write(data)
+            sink.flush()
+            os.fsync(sink.fileno())
+        new.replace(path)
+        sync(path.parent)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Makes the content of a file, or the names in a folder, survive a loss of power."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,270 @@
+"""The service on the network: routes, their answers, and the stream of violations.
+
+Nothing here can hold up the intake: batches have threads of their own, and who listens to violations asks the
+log for what comes next, at his own pace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.util import find_spec
+from math import ceil
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from isoscope import __version__
+from isoscope.live.access import Gate
+from isoscope.live.batches import FORMS, Batch, Refused
+from isoscope.live.metrics import render_metrics
+from isoscope.live.rates import Limit
+from isoscope.live.service import State
+from isoscope.reports import dumps, render_json, render_svg
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from isoscope.live.access import Access
+    from isoscope.live.service import Service
+
+__all__ = ["Routes", "application"]
+
+#: Threads that parse batches and wait for the disk; one more than that waits for the engines.
+_THREADS = 4
+#: Seconds between two looks for violations, and between two status events.
+_GLANCE = 0.1
+_PULSE = 1.0
+#: Events in one piece of a stream, and violations in one answer.
+_PIECE = 100
+_MOST = 10_000
+
+
+def application(routes: Routes, token: str | None) -> Starlette:
+    """The routes behind the gate; every answer that is an error says why in JSON."""
+    found = [
+        Route("/v1/batches", routes.batches, methods=["POST"]),
+        Route("/v1/collectors/{name}", routes.collector),
+        Route("/v1/flush", routes.flush, methods=["POST"]),
+        Route("/v1/status", routes.status),
+        Route("/v1/report", routes.report),
+        Route("/v1/violations", routes.violations),
+        Route("/v1/violations/{number:int}.svg", routes.picture),
+        Route("/v1/events", routes.events),
+        Route("/metrics", routes.metrics),
+        Route("/healthz", routes.health),
+        Route("/readyz", routes.readiness),
+    ]
+    # The page is a room of its own.
+    if find_spec("isoscope.live.dashboard"):
+        found += import_module("isoscope.live.dashboard").ROUTES
+    handlers: Any = {HTTPException: _failed, Refused: _refused}
+    gate = Middleware(Gate, token=token)
+    return Starlette(routes=found, middleware=[gate], exception_handlers=handlers)
+
+
+class Routes:
+    """What each address answers."""
+
+    def __init__(self, service: Service, access: Access) -> None:
+        self._service = service
+        self._access = access
+        self._limit = Limit(access.per_second)
+        self._under_way = 0
+        self._pulse = (0.0, b"")
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="isoscope-intake")
+        self.is_ending = self.is_closing = False
+
+    async def batches(self, request: Request) -> Response:
+        """Takes a batch; the answer comes when it is safe."""
+        if waits := self._limit.admit(request.client.host if request.client else ""):
+            raise Refused(429, f"more than {self._access.per_second:g} batches a second", wait=waits)
+        collector, sequence, form = _headers(request)
+        body = await self._body(request)
+        batch = Batch(collector=collector, sequence=sequence, form=form, body=body)
+        try:
+            taken = await asyncio.get_running_loop().run_in_executor(self._pool, self._service.take, batch)
+        finally:
+            self._under_way -= len(body)
+        return _json(taken.document())
+
+    async def collector(self, request: Request) -> Response:
+        """Which batch of a collector is expected next."""
+        name = request.path_params["name"]
+        expected = await run_in_threadpool(self._service.expected, name)
+        return _json({"collector": name, "expected": expected})
+
+    async def flush(self, request: Request) -> Response:  # noqa: ARG002 - as routes are called
+        """Everything becomes final."""
+        await run_in_threadpool(self._service.flush)
+        return _json({"violations": self._service.latest_violation})
+
+    async def status(self, request: Request) -> Response:  # noqa: ARG002
+        """How far everything is."""
+        return _json(await self._status())
+
+    async def report(self, request: Request) -> Response:  # noqa: ARG002
+        """The document of `isoscope check --json`, as of now."""
+        report = await run_in_threadpool(self._service.report)
+        return Response(render_json(report), media_type="application/json")
+
+    async def violations(self, request: Request) -> Response:
+        """Violations after a number, as one array, or as lines for those who prefer them."""
+        after, most = _number(request, "after", 0), min(_MOST, _number(request, "limit", 100))
+        found = await run_in_threadpool(self._service.violations, after, most)
+        lines = [line for _, line in found]
+        if "application/x-ndjson" in request.headers.get("accept", ""):
+            return Response(b"".join(line + b"\n" for line in lines), media_type="application/x-ndjson")
+        return Response(b"[" + b",".join(lines) + b"]", media_type="application/json")
+
+    async def picture(self, request: Request) -> Response:
+        """The counterexample of a violation as SVG."""
+        number = request.path_params["number"]
+        anomaly = await run_in_threadpool(self._service.anomaly, number)
+        if anomaly is None:
+            raise HTTPException(404, f"there is no picture of violation {number}: only of recent ones")
+        picture = await run_in_threadpool(render_svg, anomaly)
+        return Response(picture, media_type="image/svg+xml")
+
+    async def events(self, request: Request) -> Response:
+        """Violations as they become final, each once, and the status every second."""
+        seen = request.headers.get("last-event-id") or request.query_params.get("after", "0")
+        latest = self._service.latest_violation
+        if seen != "latest" and not (seen.isascii() and seen.isdigit()):
+            raise Refused(400, f"expected the number of an event, found {seen!r}")
+        last = latest if seen == "latest" else min(int(seen), latest)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._stream(last), headers=headers, media_type="text/event-stream")
+
+    async def metrics(self, request: Request) -> Response:  # noqa: ARG002
+        """For Prometheus."""
+        text = render_metrics(await self._status())
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def health(self, request: Request) -> Response:  # noqa: ARG002
+        """Whether batches are checked; if not, only a restart helps."""
+        is_well = self._service.state is not State.FAILED
+        return _json(
+            {"state": self._service.state, "problem": self._service.problem}, 200 if is_well else 500
+        )
+
+    async def readiness(self, request: Request) -> Response:  # noqa: ARG002
+        """Whether batches are taken."""
+        is_ready = self._service.state is State.RUNNING
+        return _json(
+            {"state": self._service.state, "problem": self._service.problem}, 200 if is_ready else 503
+        )
+
+    def close(self) -> None:
+        """Ends streams and threads."""
+        self.is_closing = True
+        self._pool.shutdown(wait=False)
+
+    async def _status(self) -> dict[str, Any]:
+        return {"isoscope": __version__, **await run_in_threadpool(self._service.status)}
+
+    async def _recent_status(self) -> bytes:
+        """The status of the last half second, however many listen."""
+        if monotonic() - self._pulse[0] > _PULSE / 2:
+            self._pulse = (monotonic(), dumps(await self._status()).encode())
+        return self._pulse[1]
+
+    async def _body(self, request: Request) -> bytes:
+        """The body, whose bytes are counted among those under way. Raises Refused if there are too many."""
+        if self._service.state is State.DRAINING:
+            raise Refused(503, "the service is about to end")
+        _refuse_length(request, self._access.body)
+        pieces: list[bytes] = []
+        try:
+            async with asyncio.timeout(self._access.patience):
+                async for piece in request.stream():
+                    pieces.append(piece)
+                    self._under_way += len(piece)
+                    self._refuse_size(sum(map(len, pieces)))
+        except BaseException as error:
+            self._under_way -= sum(map(len, pieces))
+            if isinstance(error, TimeoutError):
+                raise Refused(408, f"the batch did not come in {self._access.patience:g} seconds") from None
+            if isinstance(error, ClientDisconnect):
+                raise Refused(400, "the batch was cut off") from None
+            raise
+        return b"".join(pieces)
+
+    def _refuse_size(self, size: int) -> None:
+        if size > self._access.body:
+            raise Refused(413, f"expected at most {self._access.body:,} bytes: send smaller batches")
+        if self._under_way > self._access.under_way:
+            raise Refused(429, "too many batches are under way: try again later", wait=_GLANCE)
+
+    async def _stream(self, last: int) -> AsyncIterator[bytes]:
+        due = 0.0
+        # At the end, what became final only then is still told.
+        while not self.is_closing or self._service.latest_violation > last:
+            if self._service.latest_violation > last:
+                found = await run_in_threadpool(self._service.violations, last, _PIECE)
+                last = found[-1][0]
+                yield b"".join(b"event: %s\nid: %d\ndata: %s\n\n" % (_kind(row[1]), *row) for row in found)
+            else:
+                await asyncio.sleep(_GLANCE)
+            if monotonic() >= due:
+                due = monotonic() + _PULSE
+                yield b"event: status\ndata: %s\n\n" % await self._recent_status()
+
+
+def _kind(event: bytes) -> bytes:
+    return b"retraction" if event.endswith(b'"retracted": true}') else b"violation"
+
+
+def _headers(request: Request) -> tuple[str, int, int]:
+    """Collector, number of the batch and form. Raises Refused if one is missing or makes no sense."""
+    name = request.headers.get("x-isoscope-collector", "")
+    if not 0 < len(name) <= 200 or not name.isprintable():
+        raise Refused(400, "expected the header `X-Isoscope-Collector: NAME` of at most 200 letters")
+    number = request.headers.get("x-isoscope-sequence", "")
+    if not (number.isascii() and number.isdigit()) or not 0 < int(number) < 2**63:
+        raise Refused(
+            400, f"expected the header `X-Isoscope-Sequence: N` with N = 1, 2, ..., found {number!r}"
+        )
+    form = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if form not in FORMS:
+        raise Refused(415, f"expected the content type {' or '.join(FORMS)}, found {form!r}")
+    if (coding := request.headers.get("content-encoding", "identity")) != "identity":
+        raise Refused(415, f"expected no content encoding, found {coding!r}")
+    return name, int(number), FORMS.index(form)
+
+
+def _refuse_length(request: Request, most: int) -> None:
+    """What is announced as too large is not even read."""
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > most:
+        raise Refused(413, f"expected at most {most:,} bytes, found {int(length):,}: send smaller batches")
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdigit()):
+        raise Refused(400, f"expected a number as `{name}`, found {text!r}")
+    return int(text)
+
+
+def _json(data: object, status: int = 200) -> Response:
+    return Response(dumps(data), status, media_type="application/json")
+
+
+async def _refused(_request: Request, refused: Refused) -> Response:
+    answer = _json(refused.document(), refused.status)
+    if refused.status == 429:
+        answer.headers["Retry-After"] = str(ceil(refused.wait))
+    return answer
+
+
+async def _failed(_request: Request, error: HTTPException) -> Response:
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)

@@ -1,0 +1,389 @@
+"""The service without its network: batches in, verdicts and events out, whatever happens in between.
+
+The clock of the service goes on from the last record of its journal, and stands still while the service
+does: nobody's transactions time out because it was down.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from threading import Lock
+from time import monotonic_ns, sleep
+from typing import TYPE_CHECKING, Any
+
+from isoscope.errors import UsageError
+from isoscope.live.batches import Refused
+from isoscope.live.engines import Judging
+from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync
+from isoscope.live.ledger import BrokenError, Ledger
+from isoscope.live.rates import Rate
+from isoscope.live.telling import status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from isoscope.history import History
+    from isoscope.live.batches import Batch
+    from isoscope.live.journal import Record
+    from isoscope.verdict import Anomaly, Report
+
+__all__ = ["Service", "Settings", "State", "Taken"]
+
+_SECOND = 1_000_000_000
+#: Seconds after which some memory may be free.
+_PATIENCE = 0.2
+#: What is beside transactions (keys, values) may grow so far beyond the limit.
+_TOLERANCE = 1.25
+#: More collectors than anybody has: their numbers are kept for good.
+_COLLECTORS = 100_000
+
+
+class State(StrEnum):
+    """What the service is doing."""
+
+    RUNNING = "running"
+    DRAINING = "draining"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the service runs: a checkpoint comes after so many `segments` of so many bytes.
+
+    `memory` is how many bytes the engines may hold before batches have to wait.
+    """
+
+    judging: Judging = field(default_factory=Judging)
+    memory: int | None = None
+    fsync: Fsync = Fsync.ALWAYS
+    segment: int = 64 << 20
+    segments: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """The answer to a batch: new transactions, and those that were known; `again`: the whole batch was."""
+
+    taken: int
+    repeated: int
+    sequence: int
+    again: bool = False
+
+    def document(self) -> dict[str, object]:
+        """The answer as JSON."""
+        return {"taken": self.taken, "repeated": self.again or self.repeated, "sequence": self.sequence}
+
+
+class Service:
+    """A service whose journal is in `folder`. Every method may be called from any thread.
+
+    Raises UsageError if the folder is used by another service, is damaged or has other settings.
+    """
+
+    def __init__(
+        self, folder: Path, settings: Settings | None = None, *, clock: Callable[[], int] = monotonic_ns
+    ) -> None:
+        self.settings = settings or Settings()
+        self.state = State.RUNNING
+        self.problem = ""
+        self._clock = clock
+        self._lock = Lock()
+        self._counts: Counter[str] = Counter()
+        self._rate = Rate()
+        self._in_flight = self._lag = self._synced = self._memory = self._live = self._room = 0
+        with ExitStack() as guards:
+            for place in (folder, self.settings.judging.spill):
+                if place is not None:
+                    guards.callback(os.close, _locked(place))
+            self._ledger = Ledger(folder, self.settings.judging, self.settings.fsync)
+            self._guards = guards.pop_all()
+        self._base, self._started = self._ledger.time, clock()
+        self._is_settled = False
+        self._measure()
+
+    def take(self, batch: Batch) -> Taken:
+        """Takes a batch whole: when this returns, it is in the journal, and as safe as the policy says.
+
+        Raises Refused with the reason if not, and then nothing of it was taken.
+        """
+        came = self._clock()
+        with self._flying():
+            with self._lock:
+                is_known = self._is_known(batch, 0)
+            if is_known:
+                return self._again(batch)
+            history = self._read(batch)
+            with self._lock:
+                # Meanwhile it may have come once more, and been taken.
+                if self._is_known(batch, len(history)):
+                    return self._again(batch)
+                position, taken = self._take(batch, history)
+            self._sync(position)
+        self._lag = self._clock() - came
+        return Taken(taken=taken, repeated=len(history) - taken, sequence=batch.sequence)
+
+    def expected(self, collector: str) -> int:
+        """The number of the next batch of this collector."""
+        with self._lock:
+            return self._expected(collector)
+
+    def tick(self) -> None:
+        """Lets the time go on: to be called several times a second."""
+        with self._lock:
+            if self.state is State.FAILED:
+                return
+            now = self._now()
+            self._rate.note(now, self._counts["transactions"])
+            try:
+                if not self._is_settled:
+                    self._advance(now)
+                self._ledger.tell()
+                self._keep_house(now)
+                self.problem = self._ledger.engines.trouble
+            except OSError as error:
+                # A full disk: the time stands still until there is room, and nothing is lost.
+                self.problem = f"cannot write to the disk: {error.strerror or error}"
+
+    def flush(self) -> None:
+        """Everything becomes final now. Raises Refused if the journal cannot be written."""
+        with self._lock:
+            self._refuse_failed()
+            position, _ = self._record(Flushed(self._now()))
+        self._sync(position)
+
+    def drain(self, seconds: float) -> None:
+        """No more batches; those under way are waited for; everything becomes final; a checkpoint."""
+        with self._lock:
+            if self.state is State.RUNNING:
+                self.state = State.DRAINING
+        end = self._clock() + int(seconds * _SECOND)
+        while self._in_flight and self._clock() < end:
+            sleep(0.01)
+        with self._lock:
+            if self.state is State.FAILED:
+                return
+            try:
+                self._record(Flushed(self._now()))
+                self._ledger.checkpoint()
+            except (OSError, Refused) as error:
+                # The report does not need the disk, and a restart finds all that was taken.
+                self.problem = self.problem or str(error)
+                if self.state is State.DRAINING:
+                    self._ledger.engines.flush()
+
+    def report(self) -> Report:
+        """The verdicts as of now."""
+        with self._lock:
+            return self._ledger.engines.report()
+
+    def status(self) -> dict[str, Any]:
+        """How far everything is, as JSON."""
+        with self._lock:
+            ledger, counts = self._ledger, self._counts
+            flips = ledger.engines.stability()
+            levels = [
+                status(level, so_far, flips[level]) for level, so_far in ledger.engines.statuses().items()
+            ]
+            return {
+                "state": str(self.state),
+                "problem": self.problem,
+                "uptime": (self._clock() - self._started) / _SECOND,
+                "time": self._now(),
+                "levels": levels,
+                "intake": {
+                    "batches": counts["batches"],
+                    "transactions": counts["transactions"],
+                    "bytes": counts["bytes"],
+                    "repeated_batches": counts["again"],
+                    "refused_batches": counts["refused"],
+                    "rate": self._rate.per_second(),
+                    "lag": self._lag / _SECOND,
+                    "in_flight": self._in_flight,
+                    "collectors": len(ledger.collectors),
+                },
+                "memory": {"used": self._memory, "limit": self.settings.memory},
+                "journal": {
+                    "segment": ledger.journal.segment,
+                    "position": ledger.journal.size,
+                    "checkpoint": ledger.checkpointed,
+                    "fsync": str(self.settings.fsync),
+                },
+                "violations": ledger.events.count,
+            }
+
+    @property
+    def latest_violation(self) -> int:
+        """The number of the latest violation."""
+        return self._ledger.events.count
+
+    def violations(self, after: int, most: int) -> list[tuple[int, bytes]]:
+        """At most so many violations after this number: numbers and JSON."""
+        return self._ledger.events.after(after, most)
+
+    def anomaly(self, number: int) -> Anomaly | None:
+        """The counterexample of a violation, if it is a recent one."""
+        with self._lock:
+            return self._ledger.anomaly(number)
+
+    def close(self) -> None:
+        """Leaves the folder as it is, for the next start."""
+        with self._lock:
+            self._ledger.close()
+            self._guards.close()
+
+    def _read(self, batch: Batch) -> History:
+        history = batch.read()
+        try:
+            self._ledger.engines.admit(history)
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        return history
+
+    def _take(self, batch: Batch, history: History) -> tuple[int, int]:
+        """The position in the journal, and how many transactions are new."""
+        record = Arrived(
+            time=self._now(),
+            collector=batch.collector,
+            sequence=batch.sequence,
+            form=batch.form,
+            body=batch.body,
+        )
+        position, taken = self._record(record, history)
+        self._is_settled = False
+        self._measure()
+        self._counts.update(batches=1, transactions=taken, bytes=len(batch.body))
+        return position, taken
+
+    def _is_known(self, batch: Batch, size: int) -> bool:
+        """Whether the batch was taken before. Raises Refused if this is not the time to take so many."""
+        self._refuse_failed()
+        expected = self._expected(batch.collector)
+        if batch.sequence < expected:
+            return True
+        if batch.sequence > expected:
+            raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
+        if expected == 1 and len(self._ledger.collectors) >= _COLLECTORS:
+            raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
+        self._refuse_without_memory(size)
+        return False
+
+    def _refuse_without_memory(self, size: int) -> None:
+        """Engines do not give memory back, they use it again: at the limit, there is room for so many."""
+        limit = self.settings.memory
+        if limit is None or self._memory < limit:
+            return
+        has_grown = self._memory > limit * _TOLERANCE
+        if not has_grown and self._live + size <= self._room:
+            return
+        if not has_grown and not self._is_settled:
+            raise Refused(
+                429, f"the memory limit of {limit:,} bytes is reached: try again later", wait=_PATIENCE
+            )
+        raise Refused(
+            507,
+            f"the memory limit of {limit:,} bytes is too low: {self._memory:,} bytes hold what must be kept "
+            f"and {self._room:,} transactions; restart with a higher one",
+        )
+
+    def _refuse_failed(self) -> None:
+        if self.state is State.FAILED:
+            raise Refused(500, self.problem)
+
+    def _again(self, batch: Batch) -> Taken:
+        # Who asks again did not hear the first answer, and that one may still wait for the disk.
+        self._sync(self._ledger.journal.written)
+        self._counts["again"] += 1
+        return Taken(taken=0, repeated=0, sequence=batch.sequence, again=True)
+
+    def _expected(self, collector: str) -> int:
+        return self._ledger.collectors.get(collector, 0) + 1
+
+    def _record(self, record: Record, history: History | None = None) -> tuple[int, int]:
+        try:
+            return self._ledger.record(record, history)
+        except OSError as error:
+            raise Refused(507, f"cannot write the journal: {error.strerror or error}") from None
+        except BrokenError as error:
+            raise self._failed(500, str(error)) from None
+
+    def _sync(self, position: int) -> None:
+        try:
+            self._ledger.journal.sync(position)
+        except OSError as error:
+            raise self._failed(507, f"the journal is not safe: {error.strerror or error}") from None
+
+    def _failed(self, status: int, problem: str) -> Refused:
+        """Nothing more is taken until a restart finds out what is so."""
+        self.problem, self.state = problem, State.FAILED
+        return Refused(status, problem)
+
+    def _advance(self, now: int) -> None:
+        try:
+            self._ledger.record(Advanced(now))
+        except BrokenError as error:
+            self._failed(500, str(error))
+            return
+        judging = self.settings.judging
+        self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
+        self._measure()
+
+    def _keep_house(self, now: int) -> None:
+        """Forces the journal to the disk, and gives it up to a checkpoint, each when it is time."""
+        journal, settings = self._ledger.journal, self.settings
+        if settings.fsync is Fsync.INTERVAL and now - self._synced >= _SECOND:
+            journal.sync()
+            self._synced = now
+        if journal.size >= settings.segment:
+            if journal.segment + 1 - self._ledger.checkpointed >= settings.segments:
+                self._ledger.checkpoint()
+            else:
+                journal.rotate()
+
+    def _now(self) -> int:
+        return self._base + self._clock() - self._started
+
+    def _measure(self) -> None:
+        """What the engines hold, and how many transactions they held at most while there was room."""
+        statuses = self._ledger.engines.statuses().values()
+        self._memory = sum(so_far.memory for so_far in statuses)
+        self._live = max(so_far.live for so_far in statuses)
+        if self.settings.memory is None or self._memory < self.settings.memory:
+            self._room = max(self._room, self._live)
+
+    @contextmanager
+    def _flying(self) -> Iterator[None]:
+        with self._lock:
+            if self.state is State.DRAINING:
+                raise Refused(503, "the service is about to end")
+            self._in_flight += 1
+        try:
+            yield
+        except Refused:
+            self._counts["refused"] += 1
+            raise
+        finally:
+            with self._lock:
+                self._in_flight -= 1
+
+
+def _locked(folder: Path) -> int:
+    """Takes the folder for this process alone, until the handle is closed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot use {folder}: {error.strerror or error}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise UsageError(
+            f"{folder} is used by another service\n\nhint: give each service a --data folder of its own"
+        ) from None
+    return handle

@@ -1,0 +1,71 @@
+"""The log of violations: everybody gets each once, from memory or from the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isoscope.errors import UsageError
+from isoscope.live.events import Events
+
+from .test_journal import full_after
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COUNT = 2500
+
+
+def lines(first: int, last: int) -> list[bytes]:
+    return [b'{"id": %d}' % number for number in range(first, last + 1)]
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Iterator[Events]:
+    found = Events(tmp_path / "violations.jsonl")
+    for first in range(1, COUNT, 100):
+        found.append(lines(first, first + 99))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("start", [0, 1, 255, 256, 257, 1499, 1500, 1501, COUNT - 1, COUNT, COUNT + 5])
+def test_what_comes_after_a_number_is_found_in_memory_and_in_the_file(events: Events, start: int) -> None:
+    found, at = [], start
+    while piece := events.after(at, 300):
+        found += piece
+        at = piece[-1][0]
+    assert found == [*zip(range(start + 1, COUNT + 1), lines(start + 1, COUNT), strict=True)]
+
+
+def test_a_restart_keeps_what_the_checkpoint_knew_and_is_told_the_rest(
+    tmp_path: Path, events: Events
+) -> None:
+    size = len(b"\n".join(lines(1, 2000))) + 1
+    again = Events(tmp_path / "violations.jsonl", 2000, size)
+    assert (again.count, again.size) == (2000, size)
+    again.append(lines(2001, 2001))
+    assert again.after(1998, 10) == [*zip(range(1999, 2002), lines(1999, 2001), strict=True)]
+    assert again.after(3, 1) == [(4, b'{"id": 4}')]
+    again.close()
+
+
+@pytest.mark.parametrize(("count", "size"), [(2000, 10**6), (3, 10)])
+def test_a_log_that_does_not_fit_its_checkpoint_is_refused(
+    tmp_path: Path, events: Events, count: int, size: int
+) -> None:
+    with pytest.raises(UsageError, match="as the checkpoint says"):
+        Events(tmp_path / "violations.jsonl", count, size)
+
+
+def test_events_that_do_not_fit_on_the_disk_are_not_there(tmp_path: Path) -> None:
+    events = Events(tmp_path / "violations.jsonl")
+    events.append(lines(1, 3))
+    with full_after(15), pytest.raises(OSError, match="No space left"):
+        events.append(lines(4, 6))
+    assert events.after(0, 10) == [*zip(range(1, 4), lines(1, 3), strict=True)]
+    events.append(lines(4, 4))
+    assert (tmp_path / "violations.jsonl").read_bytes() == b"".join(line + b"\n" for line in lines(1, 4))
+    events.close()
