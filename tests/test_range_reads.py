@@ -37,7 +37,7 @@ def transactions(draw: DrawFn) -> list[Transaction]:
     written: dict[int, list[int]] = {key: [0] for key in range(4)}
     made = []
     for number in range(1, draw(st.integers(2, 7))):
-        operations = []
+        operations: list[Operation] = []
         for _ in range(draw(st.integers(1, 3))):
             if draw(st.booleans()):
                 key = draw(st.integers(0, 3))
