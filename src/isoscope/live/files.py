@@ -12,8 +12,11 @@ __all__ = ["append", "replace", "sync"]
 
 
 def append(handle: int, data: bytes, size: int) -> None:
-    """Writes all of `data` behind the `size` bytes that the file has. Raises OSError, and then none of it."""
+    """Writes all of `data` behind the first `size` bytes of the file. Raises OSError, and then none of it."""
     rest = memoryview(data)
+    if os.fstat(handle).st_size != size:
+        # The disk would not even take back what did not fit the last time.
+        os.ftruncate(handle, size)
     try:
         while rest:
             rest = rest[os.write(handle, rest) :]
