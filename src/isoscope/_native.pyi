@@ -26,6 +26,7 @@ __all__ = [
     "dependencies",
     "generate",
     "graph_statistics",
+    "itemised",
     "judge_clock",
     "judge_predicates",
     "judge_values",
@@ -447,6 +448,9 @@ _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int
 
 def judge_predicates(columns: Columns) -> _Predicates:
     """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
+
+def itemised(columns: Columns) -> Columns | None:
+    """The same history with every range read as reads of its rows; None if that does not say the same."""
 
 def part(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
     """The part with these transactions, `without` these operations and what goes with them."""

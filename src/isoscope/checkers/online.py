@@ -130,8 +130,8 @@ class Online:
     def load(cls, level: Level, data: bytes, *, spill: str | None = None) -> Self:
         """What was saved; raises ValueError if it is damaged."""
         loaded = cls(level, timeout=0)
-        loaded._engine = ClockOnline.load(data)  # noqa: SLF001 - it is of this class
-        loaded._spill_to(spill)  # noqa: SLF001
+        loaded._engine = ClockOnline.load(data)
+        loaded._spill_to(spill)
         return loaded
 
     @property
