@@ -17,6 +17,7 @@ from isoscope.live.batches import Batch, Refused
 from isoscope.live.engines import Engines, Judging
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings, State, Taken
+from isoscope.reports import render_svg, render_text
 
 from .test_journal import full_after
 from .told import FINE, LINES, SECOND, STALE, Clock, answers, batch, body, chain, in_batches, offline
@@ -311,6 +312,21 @@ def test_the_picture_of_a_violation_is_there_by_its_number(tmp_path: Path) -> No
         service.flush()
         found = [service.anomaly(number) for number in (0, 1, 2, 3)]
         assert [anomaly and anomaly.name for anomaly in found] == [None, "stale-read", "stale-read", None]
+
+
+def test_a_stale_read_of_what_has_left_memory_is_told_in_words_and_pictures(tmp_path: Path) -> None:
+    clock = Clock()
+    with running(tmp_path, clock=clock) as service:
+        for sequence, one in enumerate(STALE, start=1):
+            service.take(batch(sequence, [one]))
+            clock.sleep(6)
+            service.tick()
+        assert "Who wrote 1 had left memory before T3 came." in " ".join(
+            render_text(service.report()).split()
+        )
+        anomaly = service.anomaly(1)
+        assert anomaly is not None
+        assert render_svg(anomaly).startswith("<svg ")
 
 
 def test_draining_takes_no_more_and_makes_everything_final(tmp_path: Path) -> None:
