@@ -50,6 +50,6 @@ class Room:
             raise Refused(429, reason, wait=_PATIENCE)
         raise Refused(
             507,
-            f"the memory limit of {self.limit:,} bytes is too low: {self.used:,} bytes hold what must be kept "
+            f"the memory limit of {self.limit:,} bytes is too low: {self.used:,} bytes hold what must stay "
             f"and {self._most:,} transactions; restart with a higher one",
         )
