@@ -209,6 +209,26 @@ def test_a_checker_that_stops_is_a_failure_that_everybody_sees(tmp_path: Path) -
         assert service.take(batch(1, STALE)).again
 
 
+def test_a_checker_that_stops_while_time_goes_on_is_seen_too(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        with mock.patch.object(Engines, "advance", side_effect=RuntimeError("out of order")):
+            service.tick()
+        assert service.status()["state"] == "failed"
+        service.drain(1)
+        assert service.problem == "a checker stopped: RuntimeError: out of order"
+
+
+def test_the_journal_is_forced_to_the_disk_once_a_second_if_that_is_the_policy(tmp_path: Path) -> None:
+    clock = Clock()
+    with running(tmp_path, replace(SETTINGS, fsync=Fsync.INTERVAL), clock) as service:
+        with mock.patch("isoscope.live.journal.os.fsync") as forced:
+            service.take(batch(1, STALE))
+            for _ in range(20):
+                clock.sleep(0.1)
+                service.tick()
+        assert forced.call_count == 2
+
+
 def measured(memory: int, live: int) -> Any:
     """What the engines say that they hold."""
     real = Engines.statuses

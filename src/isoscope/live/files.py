@@ -29,10 +29,12 @@ def replace(path: Path, data: bytes) -> None:
     """Makes `data` the content of the file, for good. Raises OSError, and then it has what it had."""
     new = path.with_suffix(".new")
     try:
-        with new.open("wb") as sink:
-            sink.write(data)
-            sink.flush()
-            os.fsync(sink.fileno())
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            append(handle, data, 0)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         new.replace(path)
         sync(path.parent)
     except OSError:

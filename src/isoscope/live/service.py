@@ -144,6 +144,8 @@ class Service:
                 self._ledger.tell()
                 self._keep_house(now)
                 self.problem = self._ledger.engines.trouble
+            except BrokenError as error:
+                self._failed(500, str(error))
             except OSError as error:
                 # A full disk: the time stands still until there is room, and nothing is lost.
                 self.problem = f"cannot write to the disk: {error.strerror or error}"
@@ -304,11 +306,7 @@ class Service:
         return Refused(status, problem)
 
     def _advance(self, now: int) -> None:
-        try:
-            self._ledger.record(Advanced(now))
-        except BrokenError as error:
-            self._failed(500, str(error))
-            return
+        self._ledger.record(Advanced(now))
         judging = self.settings.judging
         self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
         self._measure()
