@@ -19,7 +19,8 @@ pub fn itemised(history: &History) -> Option<History> {
     let mut any = false;
     for operation in ranges {
         any = true;
-        let is_plain = columns.predicates.get(operation).0 == Value::NIL && shows_all(history, operation, &sorted);
+        let is_plain =
+            columns.predicates.get(operation).0 == Value::NIL && shows_all(history, operation, &sorted);
         if !is_plain {
             return None;
         }

@@ -1,7 +1,8 @@
 //! A checkpoint: everything an engine knows, as bytes that depend on nothing else.
 
 use super::bytes::{Bytes, Damaged, Read, Rest};
-use super::key::{First, Key, Read as KeyRead, Shape, Suspects, Version};
+use super::first::{First, Suspects};
+use super::key::{Key, Read as KeyRead, Shape, Version};
 use super::lists::Lists;
 use super::report::{Kept, News, Shown, StaleRead};
 use super::spill::Segment;

@@ -4,7 +4,8 @@
 //! written once and never changed; where the bytes lie is somebody else's business.
 
 use super::bytes::{Bytes, Damaged, Rest};
-use super::key::{First, Read, Suspects, Version};
+use super::first::{First, Suspects};
+use super::key::{Read, Version};
 use super::save::{load_transaction, save_transaction};
 use super::transactions::Transaction;
 use super::{Engine, context};
