@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import UNKNOWN, Builder
 from isoscope.databases.database import Aborted, ConnectionLost
-from isoscope.errors import DatabaseError
+from isoscope.errors import DatabaseError, ServiceError
 from isoscope.history import (
     KINDS,
     STATUSES,
@@ -414,7 +414,7 @@ class _Running:
                     if attempt.status != _ABORTED or not again:
                         break
                     again -= 1
-        except DatabaseError as error:
+        except (DatabaseError, ServiceError) as error:
             self._fail(str(error))
         except ConnectionLost as error:
             self._fail(f"the database is gone: {error}")

@@ -168,6 +168,20 @@ def test_what_does_not_fit_on_the_disk_leaves_nothing_behind(tmp_path: Path) -> 
     assert replayed(tmp_path) == [*RECORDS, Advanced(9)]
 
 
+def test_a_disk_that_takes_nothing_back_either_leaves_no_damage(tmp_path: Path) -> None:
+    written(tmp_path)
+    journal = Journal(tmp_path, SETTINGS, fsync=Fsync.NEVER)
+    list(journal.replay())
+    stuck = mock.patch("isoscope.live.files.os.ftruncate", side_effect=OSError(errno.EIO, "I/O error"))
+    with full_after(30), stuck, pytest.raises(OSError, match="I/O error"):
+        journal.append(RECORDS[2])
+    with stuck, pytest.raises(OSError, match="I/O error"):
+        journal.append(Advanced(8))
+    journal.append(Advanced(9))
+    journal.close()
+    assert replayed(tmp_path) == [*RECORDS, Advanced(9)]
+
+
 def test_a_segment_that_does_not_fit_is_not_begun(tmp_path: Path) -> None:
     written(tmp_path)
     journal = Journal(tmp_path, SETTINGS, fsync=Fsync.NEVER)

@@ -10,6 +10,7 @@ import pytest
 
 from isoscope.errors import UsageError
 from isoscope.levels import Level
+from isoscope.live.checkpoint import latest, write
 from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
@@ -99,12 +100,15 @@ def test_a_damaged_checkpoint_is_one_message(tmp_path: Path) -> None:
         Service(tmp_path, SMALL)
 
 
-def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path) -> None:
+@pytest.mark.parametrize("room", [100, 500])
+def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path, room: int) -> None:
     with running(tmp_path, SMALL, clock := Clock()) as service:
-        for sequence, part in enumerate(in_batches(TRANSACTIONS, 30), start=1):
-            service.take(batch(sequence, part))
+        first, second = in_batches(TRANSACTIONS, 30)
+        service.take(batch(1, first))
+        service.tick()
+        service.take(batch(2, second))
         before = service.status()["journal"]["checkpoint"]
-        with full_after(100):
+        with full_after(room):
             service.tick()
         assert "No space left" in service.problem
         for _ in range(3):
@@ -114,6 +118,14 @@ def test_a_checkpoint_that_does_not_fit_on_the_disk_is_made_later(tmp_path: Path
         assert service.status()["journal"]["checkpoint"] > before
         service.flush()
         assert answers(service.report()) == offline(TRANSACTIONS)
+
+
+def test_a_checkpoint_of_another_version_is_one_message(tmp_path: Path) -> None:
+    fed(tmp_path, SMALL).close()
+    known = latest(tmp_path)
+    write(tmp_path, replace(known, engines=(b"other", b"other")))
+    with pytest.raises(UsageError, match="the checkpoint is damaged, or of another version"):
+        Service(tmp_path, SMALL)
 
 
 def test_other_levels_do_not_go_with_an_old_checkpoint(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from isoscope.live.batches import Batch, Refused
 from isoscope.live.engines import Engines, Judging
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings, State, Taken
+from isoscope.reports import render_svg, render_text
 
 from .test_journal import full_after
 from .told import FINE, LINES, SECOND, STALE, Clock, answers, batch, body, chain, in_batches, offline
@@ -208,6 +209,26 @@ def test_a_checker_that_stops_is_a_failure_that_everybody_sees(tmp_path: Path) -
         assert service.take(batch(1, STALE)).again
 
 
+def test_a_checker_that_stops_while_time_goes_on_is_seen_too(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        with mock.patch.object(Engines, "advance", side_effect=RuntimeError("out of order")):
+            service.tick()
+        assert service.status()["state"] == "failed"
+        service.drain(1)
+        assert service.problem == "a checker stopped: RuntimeError: out of order"
+
+
+def test_the_journal_is_forced_to_the_disk_once_a_second_if_that_is_the_policy(tmp_path: Path) -> None:
+    clock = Clock()
+    with running(tmp_path, replace(SETTINGS, fsync=Fsync.INTERVAL), clock) as service:
+        with mock.patch("isoscope.live.journal.os.fsync") as forced:
+            service.take(batch(1, STALE))
+            for _ in range(20):
+                clock.sleep(0.1)
+                service.tick()
+        assert forced.call_count == 2
+
+
 def measured(memory: int, live: int) -> Any:
     """What the engines say that they hold."""
     real = Engines.statuses
@@ -311,6 +332,21 @@ def test_the_picture_of_a_violation_is_there_by_its_number(tmp_path: Path) -> No
         service.flush()
         found = [service.anomaly(number) for number in (0, 1, 2, 3)]
         assert [anomaly and anomaly.name for anomaly in found] == [None, "stale-read", "stale-read", None]
+
+
+def test_a_stale_read_of_what_has_left_memory_is_told_in_words_and_pictures(tmp_path: Path) -> None:
+    clock = Clock()
+    with running(tmp_path, clock=clock) as service:
+        for sequence, one in enumerate(STALE, start=1):
+            service.take(batch(sequence, [one]))
+            clock.sleep(6)
+            service.tick()
+        assert "Who wrote 1 had left memory before T3 came." in " ".join(
+            render_text(service.report()).split()
+        )
+        anomaly = service.anomaly(1)
+        assert anomaly is not None
+        assert render_svg(anomaly).startswith("<svg ")
 
 
 def test_draining_takes_no_more_and_makes_everything_final(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from isoscope.cli.outputs import Outputs, output_options
 from isoscope.cli.progress import ProgressLine
 from isoscope.cli.promises import Promise, Ran, judge, verdict_line
 from isoscope.cli.sections import Sections
+from isoscope.cli.telling import Telling
 from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
@@ -47,7 +48,7 @@ _PARAMETERS = (
 _OF_THE_CHECK = (
     "names", "max_anomalies", "report", "junit", "sarif", "step_summary", "dot", "svg",
 )  # fmt: skip
-_OF_THE_HISTORY = ("out", "lossy", "no_check", *_OF_THE_CHECK)
+_OF_THE_HISTORY = ("out", "lossy", "live", "no_check", *_OF_THE_CHECK)
 _OF_A_RUN = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
     *_OF_THE_HISTORY,
@@ -55,7 +56,7 @@ _OF_A_RUN = (
 _HINT = "leave one of them out"
 _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
-    "History": ("out", "lossy", "no_record"),
+    "History": ("out", "lossy", "no_record", "live"),
     "Check": ("names", "max_anomalies", "no_check"),
     "Output": ("as_json", "report", "junit", "sarif", "step_summary", "dot", "svg", "--help"),
 }
@@ -90,6 +91,8 @@ _SECTIONS = {
               show_default="a new file DATABASE-ISOLATION.parquet in this folder")  # fmt: skip
 @click.option("--lossy", is_flag=True, help="Write what FILE can hold, and say what is lost.")
 @click.option("--no-record", is_flag=True, help="Record nothing: only the rate of the database.")
+@click.option("--live", metavar="URL",
+              help="Also tell `isoscope serve` there; its token is in $ISOSCOPE_TOKEN.")  # fmt: skip
 @click.option("--no-check", is_flag=True, help="Only record.")
 @click.option("--level", "names", multiple=True, metavar="LEVEL",
               help="Level to check instead of what is promised; may be repeated.")  # fmt: skip
@@ -124,6 +127,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run duckdb --workload list-append --transactions 5000
         isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
         isoscope run postgresql --no-record
+        isoscope run simulated --live http://127.0.0.1:8642
     """
     if given["workload"] == HERMITAGE:
         refuse_given(_OF_A_RUN, "hermitage runs scripts and knows nothing of {options}", _HINT)
@@ -141,7 +145,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     keeping = Target.of(given["out"], f"{plan.database.NAME}-{plan.database.isolation}", lossy=given["lossy"])
     named = [*asked]
     with _beside(keeping.path, given, named) as beside:
-        ran = plan.run(record=True)
+        ran = plan.run(record=True, live=given["live"])
         # Only an open database knows all that it promises.
         named += [] if asked else ran.promises
         kept = keeping.keep(_recorded(ran))
@@ -186,11 +190,17 @@ class _Plan:
             ),
         )
 
-    def run(self, *, record: bool) -> Ran:
+    def run(self, *, record: bool, live: str | None = None) -> Ran:
         """Runs it; what happened on the way is told on standard error."""
+        telling = None if live is None else Telling(live)
         with ProgressLine(self.limits) as progress:
             progress.show(f"opening {self.database.NAME} ...")
-            ran = run.run(self.database, self.clients, self.limits, record=record, progress=progress)
+            sink = None if telling is None else telling.collector
+            ran = run.run(
+                self.database, self.clients, self.limits, record=record, sink=sink, progress=progress
+            )
+        if telling is not None:
+            ran = telling.ended(ran)
         if ran.interrupted:
             click.echo("interrupted: what happened until then is kept", err=True)
         if ran.problem is not None:

@@ -150,11 +150,18 @@ def _never(anomaly: Anomaly) -> str:
     return f"The list never was like that: element {place + 1} is {shown(found[place])} {instead}"
 
 
+def _forgotten(anomaly: Anomaly) -> str:
+    """Online, what is final leaves memory at some time."""
+    seen = anomaly.witnesses[0]
+    return f"Who wrote {shown(seen.value)} had left memory before {seen.transaction} came"
+
+
 _ORIGINS: Mapping[str, Callable[[Anomaly], str]] = {
     "older-version": _older,
     "newer-version": _newer,
     "uncommitted": _uncommitted,
     "never-written": _never,
+    "": _forgotten,
 }
 
 

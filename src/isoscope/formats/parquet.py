@@ -54,6 +54,8 @@ def from_stream(data: bytes, *, path: str) -> History:
             metadata = stream.schema.metadata or {}
             reader.initial_edn(*(_initial(file, metadata) if _METADATA in metadata else ("", False, [])))
             for batch in stream:
+                # Unlike a file of ours, this may come from anywhere.
+                batch.validate(full=True)
                 reader.add(batch.num_rows, *_columns(batch.select(_known(batch.schema.names))))
         return History(reader.finish(), source)
     except ParseError as error:

@@ -12,8 +12,11 @@ __all__ = ["append", "replace", "sync"]
 
 
 def append(handle: int, data: bytes, size: int) -> None:
-    """Writes all of `data` behind the `size` bytes that the file has. Raises OSError, and then none of it."""
+    """Writes all of `data` behind the first `size` bytes of the file. Raises OSError, and then none of it."""
     rest = memoryview(data)
+    if os.fstat(handle).st_size != size:
+        # The disk would not even take back what did not fit the last time.
+        os.ftruncate(handle, size)
     try:
         while rest:
             rest = rest[os.write(handle, rest) :]
@@ -26,10 +29,12 @@ def replace(path: Path, data: bytes) -> None:
     """Makes `data` the content of the file, for good. Raises OSError, and then it has what it had."""
     new = path.with_suffix(".new")
     try:
-        with new.open("wb") as sink:
-            sink.write(data)
-            sink.flush()
-            os.fsync(sink.fileno())
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            append(handle, data, 0)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         new.replace(path)
         sync(path.parent)
     except OSError:

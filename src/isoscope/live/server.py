@@ -44,7 +44,7 @@ _THREADS = 4
 _GLANCE = 0.1
 _PULSE = 1.0
 #: Events in one piece of a stream, and violations in one answer.
-_PIECE = 100
+_PIECE = 500
 _MOST = 10_000
 
 

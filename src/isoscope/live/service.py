@@ -22,6 +22,7 @@ from isoscope.live.engines import Judging
 from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync
 from isoscope.live.ledger import BrokenError, Ledger
 from isoscope.live.rates import Rate
+from isoscope.live.room import Room
 from isoscope.live.telling import status
 
 if TYPE_CHECKING:
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["Service", "Settings", "State", "Taken"]
 
 _SECOND = 1_000_000_000
-#: Seconds after which some memory may be free.
-_PATIENCE = 0.2
-#: What is beside transactions (keys, values) may grow so far beyond the limit.
-_TOLERANCE = 1.25
 #: More collectors than anybody has: their numbers are kept for good.
 _COLLECTORS = 100_000
 
@@ -96,7 +93,8 @@ class Service:
         self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._rate = Rate()
-        self._in_flight = self._lag = self._synced = self._memory = self._live = self._room = 0
+        self._room = Room(self.settings.memory)
+        self._in_flight = self._lag = self._synced = 0
         with ExitStack() as guards:
             for place in (folder, self.settings.judging.spill):
                 if place is not None:
@@ -146,6 +144,8 @@ class Service:
                 self._ledger.tell()
                 self._keep_house(now)
                 self.problem = self._ledger.engines.trouble
+            except BrokenError as error:
+                self._failed(500, str(error))
             except OSError as error:
                 # A full disk: the time stands still until there is room, and nothing is lost.
                 self.problem = f"cannot write to the disk: {error.strerror or error}"
@@ -207,7 +207,7 @@ class Service:
                     "in_flight": self._in_flight,
                     "collectors": len(ledger.collectors),
                 },
-                "memory": {"used": self._memory, "limit": self.settings.memory},
+                "memory": {"used": self._room.used, "limit": self._room.limit},
                 "journal": {
                     "segment": ledger.journal.segment,
                     "position": ledger.journal.size,
@@ -270,26 +270,8 @@ class Service:
             raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
         if expected == 1 and len(self._ledger.collectors) >= _COLLECTORS:
             raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
-        self._refuse_without_memory(size)
+        self._room.refuse(size, is_settled=self._is_settled)
         return False
-
-    def _refuse_without_memory(self, size: int) -> None:
-        """Engines do not give memory back, they use it again: at the limit, there is room for so many."""
-        limit = self.settings.memory
-        if limit is None or self._memory < limit:
-            return
-        has_grown = self._memory > limit * _TOLERANCE
-        if not has_grown and self._live + size <= self._room:
-            return
-        if not has_grown and not self._is_settled:
-            raise Refused(
-                429, f"the memory limit of {limit:,} bytes is reached: try again later", wait=_PATIENCE
-            )
-        raise Refused(
-            507,
-            f"the memory limit of {limit:,} bytes is too low: {self._memory:,} bytes hold what must be kept "
-            f"and {self._room:,} transactions; restart with a higher one",
-        )
 
     def _refuse_failed(self) -> None:
         if self.state is State.FAILED:
@@ -324,11 +306,7 @@ class Service:
         return Refused(status, problem)
 
     def _advance(self, now: int) -> None:
-        try:
-            self._ledger.record(Advanced(now))
-        except BrokenError as error:
-            self._failed(500, str(error))
-            return
+        self._ledger.record(Advanced(now))
         judging = self.settings.judging
         self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
         self._measure()
@@ -349,12 +327,7 @@ class Service:
         return self._base + self._clock() - self._started
 
     def _measure(self) -> None:
-        """What the engines hold, and how many transactions they held at most while there was room."""
-        statuses = self._ledger.engines.statuses().values()
-        self._memory = sum(so_far.memory for so_far in statuses)
-        self._live = max(so_far.live for so_far in statuses)
-        if self.settings.memory is None or self._memory < self.settings.memory:
-            self._room = max(self._room, self._live)
+        self._room.measure(self._ledger.engines.statuses().values())
 
     @contextmanager
     def _flying(self) -> Iterator[None]:
