@@ -200,7 +200,7 @@ def test_too_much_under_way_is_told_to_come_back(tmp_path: Path) -> None:
 
 def test_the_memory_limit_asks_for_patience(tmp_path: Path) -> None:
     with served(tmp_path, settings=Settings(fsync=Fsync.NEVER, memory=10**9)) as client:
-        with measured(memory=10**9, live=1):
+        with measured(memory=10**9):
             client.post(1, STALE[:1])
             answer = client.post(2, STALE[1:])
         assert (answer.status, answer.headers["retry-after"]) == (429, "1")

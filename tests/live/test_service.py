@@ -229,48 +229,41 @@ def test_the_journal_is_forced_to_the_disk_once_a_second_if_that_is_the_policy(t
         assert forced.call_count == 2
 
 
-def measured(memory: int, live: int) -> Any:
+def measured(memory: int) -> Any:
     """What the engines say that they hold."""
     real = Engines.statuses
 
     def statuses(engines: Engines) -> dict[Level, Any]:
         said = real(engines).items()
-        return {level: replace(so_far, memory=memory // 2, live=live) for level, so_far in said}
+        return {level: replace(so_far, memory=memory // 2) for level, so_far in said}
 
     return mock.patch.object(Engines, "statuses", statuses)
 
 
 def test_at_the_memory_limit_batches_wait_until_others_have_left(tmp_path: Path) -> None:
     with running(tmp_path, replace(SETTINGS, memory=1000)) as service:
-        with measured(memory=900, live=3):
+        with measured(memory=900):
             service.take(batch(1, STALE[:1]))
-        with measured(memory=1100, live=3):
+        with measured(memory=1100):
             service.take(batch(2, STALE[1:2]))
             problem = refused(service, batch(3, STALE[2:]))
             assert (problem.status, problem.wait > 0) == (429, True)
             assert "the memory limit of 1,000 bytes is reached" in problem.reason
-        # Engines do not give memory back, but use it again.
-        with measured(memory=1100, live=2):
+        with measured(memory=900):
             service.tick()
             assert service.take(batch(3, STALE[2:])).taken == 1
 
 
 def test_a_memory_limit_that_is_too_low_is_said_and_nobody_waits_for_ever(tmp_path: Path) -> None:
     clock = Clock()
-    with running(tmp_path, replace(SETTINGS, memory=1000), clock) as service:
-        with measured(memory=1100, live=3):
-            service.tick()
-            assert refused(service, batch(1, STALE)).status == 429
-            # All is final, and nothing more will leave.
-            clock.sleep(10)
-            service.tick()
-            problem = refused(service, batch(1, STALE))
-            assert (problem.status, "too low" in problem.reason) == (507, True)
-        with measured(memory=1300, live=0):
-            clock.sleep(-10)
-            service._is_settled = False
-            service.tick()
-            assert refused(service, batch(1, STALE)).status == 507
+    with running(tmp_path, replace(SETTINGS, memory=1000), clock) as service, measured(memory=1100):
+        service.tick()
+        assert refused(service, batch(1, STALE)).status == 429
+        # All is final, and nothing more will leave.
+        clock.sleep(10)
+        service.tick()
+        problem = refused(service, batch(1, STALE))
+        assert (problem.status, "too low" in problem.reason) == (507, True)
 
 
 def test_a_limit_on_memory_is_kept_while_everything_gets_through(tmp_path: Path) -> None:
@@ -341,9 +334,7 @@ def test_a_stale_read_of_what_has_left_memory_is_told_in_words_and_pictures(tmp_
             service.take(batch(sequence, [one]))
             clock.sleep(6)
             service.tick()
-        assert "Who wrote 1 had left memory before T3 came." in " ".join(
-            render_text(service.report()).split()
-        )
+        assert "Nobody who is still in memory wrote 1." in " ".join(render_text(service.report()).split())
         anomaly = service.anomaly(1)
         assert anomaly is not None
         assert render_svg(anomaly).startswith("<svg ")

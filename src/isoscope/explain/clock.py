@@ -60,8 +60,7 @@ def _stale(anomaly: Anomaly) -> str:
     facts = cast("Mapping[str, Any]", anomaly.facts)
     seen, elements = anomaly.witnesses[0], _parting(anomaly)
     demand = f"{read(seen, *elements)}, but by the database's clock {_due(anomaly, in_full=True)}"
-    # Online, who wrote what was read may have been dropped before.
-    return f"{demand}. {_ORIGINS[facts['class']](anomaly)}." if facts["class"] else f"{demand}."
+    return f"{demand}. {_ORIGINS[facts['class']](anomaly)}."
 
 
 def _due(anomaly: Anomaly, *, in_full: bool = False) -> str:
@@ -152,8 +151,7 @@ def _never(anomaly: Anomaly) -> str:
 
 def _forgotten(anomaly: Anomaly) -> str:
     """Online, what is final leaves memory at some time."""
-    seen = anomaly.witnesses[0]
-    return f"Who wrote {shown(seen.value)} had left memory before {seen.transaction} came"
+    return f"Nobody who is still in memory wrote {shown(anomaly.witnesses[0].value)}"
 
 
 _ORIGINS: Mapping[str, Callable[[Anomaly], str]] = {

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
-from importlib.util import find_spec
 from math import ceil
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -23,6 +21,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from isoscope import __version__
+from isoscope.live import dashboard
 from isoscope.live.access import Gate
 from isoscope.live.batches import FORMS, Batch, Refused
 from isoscope.live.metrics import render_metrics
@@ -62,10 +61,8 @@ def application(routes: Routes, token: str | None) -> Starlette:
         Route("/metrics", routes.metrics),
         Route("/healthz", routes.health),
         Route("/readyz", routes.readiness),
+        *dashboard.ROUTES,
     ]
-    # The page is a room of its own.
-    if find_spec("isoscope.live.dashboard"):
-        found += import_module("isoscope.live.dashboard").ROUTES
     handlers: Any = {HTTPException: _failed, Refused: _refused}
     gate = Middleware(Gate, token=token)
     return Starlette(routes=found, middleware=[gate], exception_handlers=handlers)

@@ -113,13 +113,13 @@ class Service:
         came = self._clock()
         with self._flying():
             with self._lock:
-                is_known = self._is_known(batch, 0)
+                is_known = self._is_known(batch)
             if is_known:
                 return self._again(batch)
             history = self._read(batch)
             with self._lock:
                 # Meanwhile it may have come once more, and been taken.
-                if self._is_known(batch, len(history)):
+                if self._is_known(batch):
                     return self._again(batch)
                 position, taken = self._take(batch, history)
             self._sync(position)
@@ -260,8 +260,8 @@ class Service:
         self._counts.update(batches=1, transactions=taken, bytes=len(batch.body))
         return position, taken
 
-    def _is_known(self, batch: Batch, size: int) -> bool:
-        """Whether the batch was taken before. Raises Refused if this is not the time to take so many."""
+    def _is_known(self, batch: Batch) -> bool:
+        """Whether the batch was taken before. Raises Refused if this is not the time to take more."""
         self._refuse_failed()
         expected = self._expected(batch.collector)
         if batch.sequence < expected:
@@ -270,7 +270,7 @@ class Service:
             raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
         if expected == 1 and len(self._ledger.collectors) >= _COLLECTORS:
             raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
-        self._room.refuse(size, is_settled=self._is_settled)
+        self._room.refuse(is_settled=self._is_settled)
         return False
 
     def _refuse_failed(self) -> None:

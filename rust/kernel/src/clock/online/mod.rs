@@ -242,22 +242,23 @@ impl Engine {
         self.trouble.as_deref()
     }
 
-    /// Bytes in memory, as far as they are known.
+    /// Bytes in use, as far as they are known; what was used once and is free again is not counted.
     #[must_use]
     pub fn memory(&self) -> u64 {
-        let transactions = self.transactions.slots() * (size_of::<Transaction>() + 8);
-        let operations = self.transactions.operations * size_of::<Operation>() as u64;
-        let versions = self.sizes.versions * size_of::<Version>() as u64;
-        let reads = self.sizes.reads * size_of::<Read>() as u64;
-        let keys = self.keys.capacity() * (size_of::<Key>() + 32);
-        let maps = self.times.capacity() * 33 + self.ids.capacity() * 17 + self.doubts.capacity() * 25;
-        let queues = (self.pending.capacity() + self.kept.capacity()) * 4 + self.leaving.capacity() * 24;
-        let lists = self.lists.elements * 8;
-        (transactions + keys + maps + queues) as u64
-            + operations
-            + versions
-            + reads
-            + lists
-            + self.values.bytes() as u64
+        let all = [
+            (self.transactions.len(), size_of::<Transaction>() + 8),
+            (self.transactions.operations as usize, size_of::<Operation>()),
+            (self.sizes.versions as usize, size_of::<Version>()),
+            (self.sizes.reads as usize, size_of::<Read>()),
+            (self.keys.len(), size_of::<Key>() + 32),
+            (self.lists.elements as usize, size_of::<Value>()),
+            (self.pending.len() + self.kept.len(), 8),
+            (self.leaving.len(), 32),
+            // Tables are at most half empty.
+            (self.times.len(), 66),
+            (self.ids.len(), 34),
+            (self.doubts.len(), 50),
+        ];
+        all.iter().map(|&(count, bytes)| (count * bytes) as u64).sum::<u64>() + self.values.bytes() as u64
     }
 }
