@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, versions, report, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, stability, versions, report, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -14,7 +14,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import adya, clock, clock_growth, collection, growth, loading, report, startup, versions, weak
+from benchmarks import (
+    adya,
+    clock,
+    clock_growth,
+    collection,
+    growth,
+    loading,
+    online,
+    report,
+    service,
+    soak,
+    stability,
+    startup,
+    versions,
+    weak,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,18 +47,12 @@ def main() -> None:
     names = [argument for argument in sys.argv[1:] if argument != "--record"]
     name = names[0] if names else "results"
     record = "--record" in sys.argv[1:]
-    if name == "growth":
-        _growth(record=record)
-    elif name == "adya":
-        _adya(record=record)
-    elif name == "clock":
-        _clock(record=record)
-    elif name == "collection":
-        _collection(record=record)
+    if name in _PAGES:
+        _PAGES[name](record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: growth, adya, clock, collection, {', '.join(_SUITES)}")
+        sys.exit(f"no benchmark is called `{name}`: {', '.join([*_PAGES, *_SUITES])}")
 
 
 def _results() -> Iterator[Row]:
@@ -134,6 +143,64 @@ def _collection(*, record: bool) -> None:
         head = _head("The clock levels in memory and from a disk", "collection", collection.HOW)
         _write("collection.md", f"{head}![collection.svg](collection.svg)\n\n{collection.page(runs)}")
         _write("collection.svg", collection.picture(runs))
+
+
+def _online(*, record: bool) -> None:
+    runs: list[online.Fed] = []
+    rows: list[Row] = []
+    for run in online.measure_all():
+        runs.append(run)
+        rows += _printed([online.row(run)])
+    limited = [*soak.limited()]
+    rows += _printed(map(soak.row, limited))
+    if record:
+        pictures = online.pictures(runs) | {"online-limit.svg": soak.picture(limited)}
+        _record("online", "The clock levels while transactions arrive", online.HOW, _table(rows), pictures)
+
+
+def _soak(*, record: bool) -> None:
+    runs = [*soak.measure_all()]
+    rows = _printed(map(soak.row, runs))
+    if record:
+        pictures = {"soak.svg": soak.picture(runs)}
+        _record("soak", "An hour's load, online", soak.HOW, _table(rows), pictures)
+
+
+def _service(*, record: bool) -> None:
+    rows = _printed(service.rows())
+    rows += _printed([service.kills()])
+    if record:
+        _record("service", "The online service", service.HOW, _table(rows), {})
+
+
+def _stability(*, record: bool) -> None:
+    cases: list[stability.Flips] = []
+    for flips in stability.measure_all():
+        cases.append(flips)
+        print(stability.line(flips), flush=True)
+    if record:
+        pictures = stability.pictures(cases)
+        title = "Provisional answers that change"
+        _record("stability", title, stability.HOW, stability.page(cases), pictures)
+
+
+_PAGES = {
+    "growth": _growth,
+    "adya": _adya,
+    "clock": _clock,
+    "collection": _collection,
+    "online": _online,
+    "soak": _soak,
+    "service": _service,
+    "stability": _stability,
+}
+
+
+def _record(name: str, title: str, how: str, body: str, pictures: dict[str, str]) -> None:
+    shown = "".join(f"![{file}]({file})\n" for file in pictures)
+    _write(f"{name}.md", _head(title, name, how) + (f"{shown}\n{body}" if shown else body))
+    for file, picture in pictures.items():
+        _write(file, picture)
 
 
 def _write(name: str, text: str) -> None:

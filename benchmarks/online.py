@@ -92,11 +92,6 @@ class Case:
         return f"{self.level}{broken}{self.mix and f', {self.mix}'}"
 
     @property
-    def file(self) -> Path:
-        """Where its history is recorded."""
-        return DATA / f"online-{self.database}-{self.mix or 'default'}.json"
-
-    @property
     def goal(self) -> str:
         """What was asked for, by second; a transaction of a mix has other operations than eight."""
         if self.strategy == "limit":
@@ -163,20 +158,21 @@ def measure_all(
     DATA.mkdir(exist_ok=True)
     for _, group in groupby(cases, key=lambda case: (case.database, case.level, case.mix)):
         same = [*group]
-        expected = _recorded(same[0], workload)
+        file = DATA / "online.json"
+        expected = _recorded(same[0], workload, file)
         for case in same:
-            runs = [_elsewhere(case, workload.transactions) for _ in range(repeats)]
+            runs = [_elsewhere(case, file, workload.transactions) for _ in range(repeats)]
             if any(run.found != expected for run in runs):
                 raise AssertionError(f"{case}: {runs[0].found} online, {expected} offline")
             yield max(runs, key=lambda run: run.rate)
-        same[0].file.unlink()
+        file.unlink()
 
 
-def _recorded(case: Case, workload: Workload) -> int:
+def _recorded(case: Case, workload: Workload, file: Path) -> int:
     """Writes the history of a case; how much is wrong with it."""
     mix = MIXES[case.mix] if case.mix else None
     history = simulated(case.database, replace(workload, mix=mix))
-    formats.save(history, case.file, lossy=True)
+    formats.save(history, file, lossy=True)
     return wrong(history, case.level)
 
 
@@ -189,8 +185,9 @@ def wrong(history: History, level: str) -> int:
     )
 
 
-def _elsewhere(case: Case, transactions: int) -> Fed:
-    line = [sys.executable, "-m", "benchmarks.online", json.dumps(asdict(case)), str(transactions)]
+def _elsewhere(case: Case, file: Path, transactions: int) -> Fed:
+    asked = [json.dumps(asdict(case)), str(file), str(transactions)]
+    line = [sys.executable, "-m", "benchmarks.online", *asked]
     found = json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout)
     return Fed(**found | {"case": case})
 
@@ -240,15 +237,15 @@ class Watch:
         self.worked += perf_counter_ns() - started
 
 
-def feed(case: Case, transactions: int) -> Fed:
-    """Feeds the file of a case."""
+def feed(case: Case, file: Path, transactions: int) -> Fed:
+    """Feeds the history in a file, which is so long."""
     strategy = STRATEGIES[case.strategy]
     timeout = round(strategy.timeout * 1e9)
     watch = Watch(Online(Level(case.level), timeout=timeout, initial=0), strategy)
     before, parsing = resident(), 0.0
     seconds: list[float] = []
     megabytes: list[float] = []
-    for body in bodies(case.file):
+    for body in bodies(file):
         started = perf_counter()
         batch = parsed(body)
         parsing += perf_counter() - started
@@ -269,7 +266,7 @@ def feed(case: Case, transactions: int) -> Fed:
         parsing=parsing,
         resident=grown / MEGABYTE,
         found=watch.found,
-        yardstick=_lines(case.file),
+        yardstick=_lines(file),
     )
 
 
@@ -333,4 +330,4 @@ def _panel(name: str, unit: str, runs: list[Fed], values: list[list[float]], by:
 
 if __name__ == "__main__":
     asked = Case(**json.loads(sys.argv[1]))
-    print(json.dumps(asdict(feed(asked, int(sys.argv[2])))))
+    print(json.dumps(asdict(feed(asked, Path(sys.argv[2]), int(sys.argv[3])))))

@@ -33,8 +33,12 @@ if TYPE_CHECKING:
 
     from isoscope.workloads import Workload
 
-__all__ = ["kills", "rows"]
+__all__ = ["HOW", "kills", "rows"]
 
+HOW = (
+    "Two collectors send batches of 500, the next one when the one before is answered; they and the service "
+    "share the cores."
+)
 GOAL = "60,000"
 COLLECTORS = 2
 KILLS = 20
