@@ -40,7 +40,7 @@ $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
 build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
 
 .PHONY: demo
-demo: build ## generate histories, check them, print verdicts
+demo: build ## run embedded databases, check histories, print verdicts
 	@$(BIN)/isoscope demo
 
 .PHONY: test
@@ -95,6 +95,10 @@ bench-online: build ## run the benchmarks of online checking (minutes; with SOAK
 	$(BIN)/python -m benchmarks stability $(RECORD)
 	$(BIN)/python -m benchmarks service $(RECORD)
 	if [ -n "$(SOAK)" ]; then $(BIN)/python -m benchmarks soak $(RECORD); fi
+
+.PHONY: bench-run
+bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
+	$(BIN)/python -m benchmarks recording $(RECORD)
 
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)

@@ -1,6 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, online, soak, service, stability, versions, report, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, stability, recording, versions, report, weak,
+large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -22,6 +23,7 @@ from benchmarks import (
     growth,
     loading,
     online,
+    recording,
     report,
     service,
     soak,
@@ -30,11 +32,11 @@ from benchmarks import (
     versions,
     weak,
 )
+from benchmarks.loading import Row
+from isoscope.errors import IsoscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from benchmarks.loading import Row
 
 HERE = Path(__file__).parent
 _HOW = (
@@ -47,12 +49,12 @@ def main() -> None:
     names = [argument for argument in sys.argv[1:] if argument != "--record"]
     name = names[0] if names else "results"
     record = "--record" in sys.argv[1:]
-    if name in _PAGES:
-        _PAGES[name](record=record)
+    if name in _PLOTTED:
+        _PLOTTED[name](record=record)
     elif name in _SUITES:
         _rows(name, record=record)
     else:
-        sys.exit(f"no benchmark is called `{name}`: {', '.join([*_PAGES, *_SUITES])}")
+        sys.exit(f"no benchmark is called `{name}`: {', '.join([*_PLOTTED, *_SUITES])}")
 
 
 def _results() -> Iterator[Row]:
@@ -184,7 +186,26 @@ def _stability(*, record: bool) -> None:
         _record("stability", title, stability.HOW, stability.page(cases), pictures)
 
 
-_PAGES = {
+def _recording(*, record: bool) -> None:
+    rows = _printed([recording.alone()])
+    rounds: list[recording.Round] = []
+    try:
+        for found in recording.measure_all():
+            rounds.append(found)
+            print(recording.line(found), flush=True)
+    except IsoscopeError as error:
+        rows += _printed([Row("PostgreSQL", {"skipped": str(error).partition("\n")[0]})])
+    rows += _printed(recording.rows(rounds))
+    if record:
+        shown = "\n![recording.svg](recording.svg)\n" if rounds else ""
+        _write(
+            "recording.md", _head("What recording costs", "recording", recording.HOW) + _table(rows) + shown
+        )
+        if rounds:
+            _write("recording.svg", recording.picture(rounds))
+
+
+_PLOTTED = {
     "growth": _growth,
     "adya": _adya,
     "clock": _clock,
@@ -193,6 +214,7 @@ _PAGES = {
     "soak": _soak,
     "service": _service,
     "stability": _stability,
+    "recording": _recording,
 }
 
 

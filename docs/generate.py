@@ -19,13 +19,17 @@ from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported, told
+from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.schema import render_schema
+from isoscope.workloads import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from isoscope.workloads.registry import Clients
 
 __all__ = ["PAGES", "stale"]
 
@@ -187,6 +191,38 @@ def _initial(name: str) -> str:
     return {"None": "nil", "0": "0"}.get(repr(initial.value), "unknown")
 
 
+def databases() -> str:
+    """What can be driven: isolations, promises, settings, and what clients do there."""
+    intro = (
+        "What `isoscope run` knows. [Run a database](../how-to/run-a-database.md) says how to use it, "
+        "[what a run is](../explanation/running.md) what a promise means. The first isolation is the one "
+        "that is taken unless told otherwise."
+    )
+    return _page("Databases and workloads", intro, *map(_database, DATABASES), _workloads())
+
+
+def _database(name: str) -> str:
+    found = driver(name)
+    isolations = [
+        [f"`{name}`", isolation.meaning, _links(isolation.promises) or "nothing"]
+        for name, isolation in found.ISOLATIONS.items()
+    ]
+    settings = [[f"`{name}`", meaning.replace("|", "\\|")] for name, meaning in found.SETTINGS.items()]
+    parts = [f"## {name}", _table(["`--isolation`", "what it does", "promises"], isolations)]
+    return "\n\n".join([*parts, _table(["`--set`", "what it means"], settings)] if settings else parts)
+
+
+def _workloads() -> str:
+    rows = [[f"`{name}`", clients.meaning, _codes(_defaults(clients))] for name, clients in CLIENTS.items()]
+    intro = "Each has the parameters that are listed, with the defaults of those who made it."
+    return f"## Workloads\n\n{intro}\n\n{_table(['`--workload`', 'what sessions do', 'parameters'], rows)}"
+
+
+def _defaults(clients: Clients) -> Iterator[str]:
+    for name in clients.parameters:
+        yield f"--{name.replace('_', '-')} {getattr(clients.defaults, name)}"
+
+
 def lattice() -> str:
     """A table of all levels, what follows directly from each, and what can be answered."""
     rows = [
@@ -264,6 +300,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
     REFERENCE / "formats.md": formats,
+    REFERENCE / "databases.md": databases,
     REFERENCE / "isoscope.schema.json": render_schema,
 }
 

@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks import adya, clock, clock_growth, collection, growth, measure, report, weak
+from benchmarks import (
+    adya,
+    clock,
+    clock_growth,
+    collection,
+    growth,
+    measure,
+    pgbench,
+    recording,
+    report,
+    weak,
+)
 from benchmarks.plot import Panel, figure
 
 from isoscope import _native, formats
+from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 from isoscope.workloads import TABLE_1, Workload, generate
 
@@ -227,3 +239,38 @@ def test_both_ways_to_check_a_clock_are_watched(tmp_path: Path, monkeypatch: pyt
     assert "| 300 | in memory |" in collection.page(runs)
     assert collection.picture(runs).count("300 transactions: MB") == 1
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_recorder_alone_is_measured_against_what_was_asked() -> None:
+    row = recording.alone(rounds=2, transactions=50)
+    assert row.figures["asked"] == "100,000 operations/s"
+    assert float(row.figures["ratio"]) > 0
+
+
+def test_rounds_of_runs_are_put_into_words_and_plotted() -> None:
+    rounds = [
+        recording.Round(recorded=recorded, plain=20_000, pgbench=30_000)
+        for recorded in (19_000, 19_800, 20_200)
+    ]
+    [row] = recording.rows(rounds)
+    assert row.figures["cost of recording (median)"] == "1.0 %"
+    assert row.figures["(least and most)"] == "-1.0 % to 5.0 %"
+    assert row.figures["ratio to pgbench"] == "0.66"
+    assert recording.line(rounds[0]).endswith("cost 5.0 %, pgbench 30,000 operations/s")
+    [panel] = ElementTree.fromstring(recording.picture(rounds)).findall(f"{SVG}g")
+    assert len(panel.findall(f"{SVG}circle")) == len(rounds)
+    assert [*recording.rows([])] == []
+
+
+def test_pgbench_does_what_the_clients_do() -> None:
+    script = pgbench.script(recording.KEYS, recording.READS, recording.WRITES)
+    assert (script.count("SELECT"), script.count("UPDATE")) == (recording.READS, recording.WRITES)
+
+
+@pytest.mark.server
+def test_runs_and_pgbench_take_turns_on_one_server() -> None:
+    try:
+        rounds = [*recording.measure_all(rounds=1, seconds=0.5, clients=recording.Clients(keys=1000))]
+    except DatabaseError as error:
+        pytest.skip(str(error))
+    assert all(min(one.recorded, one.plain) > 0 for one in rounds)

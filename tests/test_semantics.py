@@ -21,6 +21,7 @@ from isoscope.history import (
     History,
     Initial,
     Interval,
+    Range,
     Status,
     Term,
     Timestamp,
@@ -400,6 +401,31 @@ def deleted_keys_are_not_judged() -> None:
         t.read("x", 1)
     [verdict] = check(recorder.history(), ["cut-isolation"]).verdicts
     assert (verdict.outcome, verdict.reason) == ("unknown", "operation kind `delete` is not judged (key x)")
+
+
+@rule("Range reads", "is the same as reads of its rows, one after the other, and is judged so")
+def a_range_read_of_fixed_rows_is_reads_of_them() -> None:
+    def history(low: int) -> History:
+        recorder = Recorder(initial=0)
+        with recorder.transaction(session=1) as t:
+            t.write(1, 5)
+            t.write(2, 6)
+        with recorder.transaction(session=2) as t:
+            t.range_read(Range(low=low, high=2, rows=((1, 5), (2, 0))))
+        return recorder.history()
+
+    assert outcome(history(1), "read-atomic") == "violated"
+    assert outcome(history(0), "read-atomic") == "violated"
+
+    def short() -> History:
+        recorder = Recorder(initial=0)
+        with recorder.transaction(session=1) as t:
+            t.write(1, 5)
+        with recorder.transaction(session=2) as t:
+            t.range_read(Range(low=1, high=2, rows=()))
+        return recorder.history()
+
+    assert outcome(short(), "read-atomic") == "unknown"
 
 
 @rule("Failed operations", "Isoscope takes the claim at its word")

@@ -26,6 +26,7 @@ __all__ = [
     "dependencies",
     "generate",
     "graph_statistics",
+    "itemised",
     "judge_clock",
     "judge_predicates",
     "judge_values",
@@ -47,6 +48,8 @@ _OperationRow: TypeAlias = tuple[
     int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
     str | None, bool, int,
 ]  # fmt: skip
+# Kind, key, value, and the instants before and after.
+_RecordedRow: TypeAlias = tuple[int, Any, Any, int, int]
 # Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
 _TransactionRow: TypeAlias = tuple[
     Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,
@@ -186,6 +189,14 @@ class Builder:
         commit: tuple[int, int] | None = None,
         interval: _Times | None = None,
         positions: _Times | None = None,
+    ) -> None: ...
+    def recorded(
+        self,
+        id: Any,
+        session: Any,
+        status: int,
+        operations: list[_RecordedRow],
+        timestamps: tuple[tuple[int, int], tuple[int, int]] | None = None,
     ) -> None: ...
     def initial(self, value: Any, *, replaceable: bool) -> None: ...
     def initial_of(self, key: Any, value: Any) -> None: ...
@@ -368,6 +379,12 @@ class ClockOnline:
         cls, serializable: bool, *, most: int, timeout: int, keep: int, initial: Any
     ) -> ClockOnline: ...
     def take(self, columns: Columns, now: int) -> int: ...
+    def spill_to(self, folder: str, least: int) -> None: ...
+    def save(self) -> bytes: ...
+    @staticmethod
+    def load(data: bytes) -> ClockOnline: ...
+    @property
+    def trouble(self) -> str | None: ...
     def advance(self, now: int) -> None: ...
     def flush(self) -> None: ...
     def news(self) -> list[tuple[int, int, Any, Any, Any, bool]]: ...
@@ -431,6 +448,9 @@ _Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int
 
 def judge_predicates(columns: Columns) -> _Predicates:
     """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
+
+def itemised(columns: Columns) -> Columns | None:
+    """The same history with every range read as reads of its rows; None if that does not say the same."""
 
 def part(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
     """The part with these transactions, `without` these operations and what goes with them."""

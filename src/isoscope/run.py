@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic, perf_counter_ns, sleep
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import UNKNOWN, Builder
 from isoscope.databases.database import Aborted, ConnectionLost
@@ -31,6 +31,7 @@ from isoscope.workloads.clients import RolledBack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from isoscope._native import _RecordedRow as RecordedRow
     from isoscope.databases.database import Database, Session
     from isoscope.history import Timestamp
     from isoscope.workloads.clients import ClientWorkload, Program
@@ -93,10 +94,10 @@ class Sink(Protocol):
         number: int,
         session: int,
         status: Status,
-        operations: list[tuple[Any, ...]],
+        operations: list[RecordedRow],
         timestamps: tuple[Timestamp, Timestamp] | None,
     ) -> None:
-        """One that has ended; the rows of its operations are those of `isoscope._native.Builder`."""
+        """One that has ended; an operation is (place in `KINDS`, key, value, invocation, completion)."""
 
 
 def run(  # noqa: PLR0913 - the rest is named
@@ -152,15 +153,8 @@ class _Recording:
                 self.reasons[attempt.reason] += 1
             number = sum(self.counts)
             if self.is_on:
-                self._builder.transaction(
-                    number,
-                    attempt.session_number,
-                    named=True,
-                    status=attempt.status,
-                    operations=rows,
-                    start=attempt.timestamps and attempt.timestamps[0],
-                    commit=attempt.timestamps and attempt.timestamps[1],
-                    interval=(rows[0][3][0], None if attempt.status == _INDETERMINATE else rows[-1][3][1]),
+                self._builder.recorded(
+                    number, attempt.session_number, attempt.status, rows, attempt.timestamps
                 )
         if self._sink is not None:
             self._sink.transaction(
@@ -184,7 +178,7 @@ class _Attempt:
     def __init__(self, session: Session, session_number: int) -> None:
         self.session = session
         self.session_number = session_number
-        self.rows: list[tuple[Any, ...]] = []
+        self.rows: list[RecordedRow] = []
         self.operations = 0
         self.status = _ABORTED
         self.reason: str | None = None
@@ -224,13 +218,11 @@ class _Attempt:
         self.session.rollback()
 
 
-def _row(kind: int, key: int | None, value: object, start: int) -> tuple[Any, ...]:
-    """An operation that has just been answered, as the native builder takes it."""
-    return (kind, key, value, (start, perf_counter_ns()), None, (), None, None, None, None, False, None)
-
-
 class _RecordedAttempt(_Attempt):
-    """The same, with every operation written down."""
+    """The same, with every operation written down.
+
+    What is done here is done a hundred thousand times a second: no function is called that need not be.
+    """
 
     __slots__ = ()
 
@@ -240,19 +232,34 @@ class _RecordedAttempt(_Attempt):
         try:
             value = self.session.read(key)
         except BaseException:
-            self.rows.append(_row(_READ, key, UNKNOWN, start))
+            self.rows.append((_READ, key, UNKNOWN, start, perf_counter_ns()))
             raise
-        self.rows.append(_row(_READ, key, value, start))
+        self.rows.append((_READ, key, value, start, perf_counter_ns()))
         return value
 
     def write(self, key: int, value: int) -> None:
-        self._do(_WRITE, key, value, self.session.write)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.write(key, value)
+        finally:
+            self.rows.append((_WRITE, key, value, start, perf_counter_ns()))
 
     def append(self, key: int, value: int) -> None:
-        self._do(_APPEND, key, value, self.session.append)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.append(key, value)
+        finally:
+            self.rows.append((_APPEND, key, value, start, perf_counter_ns()))
 
     def insert(self, key: int, value: int) -> None:
-        self._do(_INSERT, key, value, self.session.insert)
+        self.operations += 1
+        start = perf_counter_ns()
+        try:
+            self.session.insert(key, value)
+        finally:
+            self.rows.append((_INSERT, key, value, start, perf_counter_ns()))
 
     def delete(self, key: int) -> None:
         self.operations += 1
@@ -260,41 +267,33 @@ class _RecordedAttempt(_Attempt):
         try:
             self.session.delete(key)
         finally:
-            self.rows.append(_row(_DELETE, key, None, start))
+            self.rows.append((_DELETE, key, None, start, perf_counter_ns()))
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
         self.operations += 1
         start = perf_counter_ns()
         rows = self.session.range_read(low, high)
-        self.rows.append(_row(_RANGE_READ, None, (low, high, rows, ()), start))
+        self.rows.append((_RANGE_READ, None, (low, high, rows, ()), start, perf_counter_ns()))
         return rows
-
-    def _do(self, kind: int, key: int, value: int, statement: Callable[[int, int], None]) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            statement(key, value)
-        finally:
-            self.rows.append(_row(kind, key, value, start))
 
     def begin(self) -> None:
         start = perf_counter_ns()
         try:
             self.session.begin()
         finally:
-            self.rows.append(_row(_BEGIN, None, None, start))
+            self.rows.append((_BEGIN, None, None, start, perf_counter_ns()))
 
     def commit(self) -> None:
         start = perf_counter_ns()
         try:
             self.timestamps = self.session.commit()
         finally:
-            self.rows.append(_row(_COMMIT, None, None, start))
+            self.rows.append((_COMMIT, None, None, start, perf_counter_ns()))
 
     def rollback(self) -> None:
         start = perf_counter_ns()
         self.session.rollback()
-        self.rows.append(_row(_ABORT, None, None, start))
+        self.rows.append((_ABORT, None, None, start, perf_counter_ns()))
 
 
 class _Running:
@@ -311,6 +310,7 @@ class _Running:
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
+        self._under_way: dict[int, _Attempt] = {}
         self._problem: str | None = None
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
@@ -323,8 +323,6 @@ class _Running:
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        for thread in threads:
-            thread.start()
         interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
         self._join(threads)
@@ -333,15 +331,18 @@ class _Running:
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
     ) -> bool:
-        """Waits for the end; whether somebody interrupted the run."""
+        """Sets the sessions to work and waits for the end; whether somebody interrupted the run."""
         try:
+            for thread in threads:
+                thread.start()
             while any(thread.is_alive() for thread in threads) and not self._stop.is_set():
                 seconds = monotonic() - started
-                if self._limits.seconds is not None and seconds >= self._limits.seconds:
+                left = _GLANCE if self._limits.seconds is None else self._limits.seconds - seconds
+                if left <= 0:
                     break
                 if progress is not None:
                     progress(self._progress(seconds))
-                self._stop.wait(_GLANCE)
+                self._stop.wait(min(left, _GLANCE))
         except KeyboardInterrupt:
             return True
         finally:
@@ -351,9 +352,12 @@ class _Running:
     def _join(self, threads: list[Thread]) -> None:
         end = monotonic() + _GRACE
         for thread in threads:
-            thread.join(max(0.0, end - monotonic()))
+            if thread.ident is not None:  # else an interrupt came before its start
+                thread.join(max(0.0, end - monotonic()))
 
     def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+        for number in list(self._under_way):
+            self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
@@ -368,6 +372,13 @@ class _Running:
             problem=problem,
             interrupted=interrupted,
         )
+
+    def _ended(self, number: int, *, is_known: bool = True) -> None:
+        # The session or the end of the run takes it: only one of them writes it down.
+        attempt = self._under_way.pop(number, None)
+        if attempt is not None:
+            attempt.status = attempt.status if is_known else _INDETERMINATE
+            self._recording.ended(attempt)
 
     def _progress(self, seconds: float) -> Progress:
         recorded = self._recording
@@ -391,8 +402,12 @@ class _Running:
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
-                    alive = self._try(attempt, program)
-                    self._recording.ended(attempt)
+                    self._under_way[number] = attempt
+                    try:
+                        alive = self._try(attempt, program)
+                    finally:
+                        # Also of one that the database gave up on: others may have read what it wrote.
+                        self._ended(number)
                     if not alive:
                         session.close()
                         session = self._reconnected()
@@ -445,6 +460,7 @@ class _Running:
             attempt.rollback()
             return True
         except RolledBack:
+            attempt.reason = "rolled back by its client"
             attempt.rollback()
             return True
         except ConnectionLost as error:
@@ -453,14 +469,15 @@ class _Running:
         return self._commit(attempt)
 
     def _commit(self, attempt: _Attempt) -> bool:
+        attempt.status = _INDETERMINATE
         try:
             attempt.commit()
         except Aborted as error:
-            attempt.reason = str(error)
+            attempt.status, attempt.reason = _ABORTED, str(error)
             attempt.rollback()
             return True
         except ConnectionLost as error:
-            attempt.status, attempt.reason = _INDETERMINATE, str(error)
+            attempt.reason = str(error)
             return False
         attempt.status = _COMMITTED
         return True

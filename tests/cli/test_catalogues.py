@@ -1,4 +1,4 @@
-"""`levels`, `explain`, `stats` and `demo`: what they print can be read and used."""
+"""`levels`, `explain` and `stats`: what they print can be read and used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import CHECKERS
-from isoscope.checkers.values import NAMES
 from isoscope.levels import DEFINITIONS, Level
 from tests.cli.running import run
 
@@ -161,29 +160,3 @@ def test_stats_count_the_dependency_graph(tmp_path: Path, monkeypatch: pytest.Mo
 def test_stats_of_what_cannot_be_read_are_one_message(history: str) -> None:
     done = run("stats", "nowhere.txt")
     assert (done.status, done.err) == (2, "error: cannot read nowhere.txt: No such file or directory\n")
-
-
-def test_the_demo_leaves_histories_and_reports_that_can_be_checked_again(tmp_path: Path) -> None:
-    folder = tmp_path / "demo"
-    done = run("demo", "--out", folder)
-    assert (done.status, done.err) == (0, "")
-    documents = [json.loads(line) for line in (folder / "report.jsonl").read_text().splitlines()]
-    names = [{name for v in d["verdicts"] for name in v["anomaly_counts"]} for d in documents]
-    assert set().union(*names) >= set(NAMES)
-    assert (folder / "report.txt").read_text().count(" found\n") == sum(map(len, names))
-    assert "<!doctype html>" in (folder / "report.html").read_text()
-    for document in documents:
-        levels = document["weakest_violated"] or ["cut-isolation"]
-        status = run("check", document["history"]["path"], "--level", levels[0]).status
-        assert status == bool(document["weakest_violated"])
-
-
-def test_the_demo_is_the_same_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs = []
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        monkeypatch.chdir(tmp_path / name)
-        outputs.append(run("demo").out)
-    assert outputs[0] == outputs[1]
-    first, second = (sorted((tmp_path / name).rglob("*.*")) for name in ("first", "second"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

@@ -114,6 +114,7 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert err == b""
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_with_one_word_and_status_130(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)

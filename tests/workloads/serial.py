@@ -5,6 +5,8 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, ClassVar
 
+from isoscope.databases.database import Database
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -72,7 +74,7 @@ class SerialSession(Table):
         """Nothing is open."""
 
 
-class SerialDatabase:
+class SerialDatabase(Database):
     """One transaction at a time: its histories are strict serializable."""
 
     NAME: ClassVar[str] = "serial"
@@ -80,6 +82,7 @@ class SerialDatabase:
     SETTINGS: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, isolation: str = "", *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        self.isolation = isolation
         self.arguments = (isolation, url, settings)
         self.content: Content = "register"
         self.rows: dict[int, int | tuple[int, ...]] = {}

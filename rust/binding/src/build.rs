@@ -7,6 +7,7 @@ use isoscope_kernel::history::{Interval, Kind, Label, NO_KEY, Status, Timestamp,
 use isoscope_kernel::value::{AtomKind, Value};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 type Times = (Option<i64>, Option<i64>);
 type Rows<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
@@ -27,6 +28,10 @@ struct OperationRow<'py>(
     bool,
     Option<u32>,
 );
+
+/// One operation as `isoscope.run` saw it: kind, key, value, and the instants before and after.
+#[derive(FromPyObject)]
+struct RecordedRow<'py>(u8, Bound<'py, PyAny>, Bound<'py, PyAny>, i64, i64);
 
 /// The bounds and rows of a range read.
 #[derive(FromPyObject)]
@@ -61,15 +66,8 @@ impl Builder {
         positions: Option<Times>,
     ) -> PyResult<()> {
         let kernel = self.kernel()?;
-        let id_value = scalar::from_python(&mut kernel.values, id)?;
-        let session_id = scalar::from_python(&mut kernel.values, session)?;
-        let status =
-            *Status::ALL.get(usize::from(status)).ok_or_else(|| PyValueError::new_err("no such status"))?;
-        if kernel.find(id_value).is_some() {
-            return Err(PyKeyError::new_err(id.clone().unbind()));
-        }
-        let session = if named { kernel.session(session_id) } else { kernel.nameless_session() };
-        let transaction = kernel.transaction(id_value, session, status, line).expect("the id is free");
+        let session = if named { Some(session) } else { None };
+        let transaction = add_transaction(kernel, id, session, status_of(status)?, line)?;
         kernel.timestamps(transaction, timestamp(start), timestamp(commit));
         kernel.interval(transaction, times(interval));
         kernel.positions(transaction, times(positions));
@@ -79,6 +77,37 @@ impl Builder {
         for row in operations {
             add_operation(kernel, transaction, row)?;
         }
+        Ok(())
+    }
+
+    /// Adds one transaction of a run with its operations, in little time; raises KeyError if the id is taken.
+    ///
+    /// Its interval is that of its operations; nobody knows when one ended that is indeterminate.
+    #[pyo3(signature = (id, session, status, operations, timestamps = None))]
+    fn recorded(
+        &mut self,
+        id: &Bound<'_, PyAny>,
+        session: &Bound<'_, PyAny>,
+        status: u8,
+        operations: &Bound<'_, PyList>,
+        timestamps: Option<((i64, i64), (i64, i64))>,
+    ) -> PyResult<()> {
+        let kernel = self.kernel()?;
+        let status = status_of(status)?;
+        let transaction = add_transaction(kernel, id, Some(session), status, 0)?;
+        let (start, commit) = timestamps.unzip();
+        kernel.timestamps(transaction, timestamp(start), timestamp(commit));
+        let (mut begun, mut ended) = (None, None);
+        for row in operations.iter() {
+            let RecordedRow(kind, key, value, invoke, complete) = row.extract()?;
+            let operation = add_plain(kernel, transaction, kind_of(kind)?, &key, &value, 0)?;
+            let interval = Interval::new(Some(invoke), Some(complete));
+            kernel.details(operation, Details { interval, ..Details::default() });
+            begun = begun.or(Some(invoke));
+            ended = Some(complete);
+        }
+        let ended = if status == Status::Indeterminate { None } else { ended };
+        kernel.interval(transaction, Interval::new(begun, ended));
         Ok(())
     }
 
@@ -131,6 +160,34 @@ fn finished() -> PyErr {
     PyValueError::new_err("the builder is finished")
 }
 
+fn status_of(number: u8) -> PyResult<Status> {
+    Status::ALL.get(usize::from(number)).copied().ok_or_else(|| PyValueError::new_err("no such status"))
+}
+
+fn kind_of(number: u8) -> PyResult<Kind> {
+    Kind::ALL.get(usize::from(number)).copied().ok_or_else(|| PyValueError::new_err("no such kind"))
+}
+
+/// A transaction without operations; without a session it is one of its own.
+fn add_transaction(
+    kernel: &mut Kernel,
+    id: &Bound<'_, PyAny>,
+    session: Option<&Bound<'_, PyAny>>,
+    status: Status,
+    line: u32,
+) -> PyResult<u32> {
+    let id_value = scalar::from_python(&mut kernel.values, id)?;
+    let session = session.map(|session| scalar::from_python(&mut kernel.values, session)).transpose()?;
+    if kernel.find(id_value).is_some() {
+        return Err(PyKeyError::new_err(id.clone().unbind()));
+    }
+    let session = match session {
+        Some(session) => kernel.session(session),
+        None => kernel.nameless_session(),
+    };
+    Ok(kernel.transaction(id_value, session, status, line).expect("the id is free"))
+}
+
 fn timestamp(parts: Option<(i64, i64)>) -> Timestamp {
     parts.map_or_else(Timestamp::default, |(physical, logical)| Timestamp::new(physical, logical))
 }
@@ -154,24 +211,7 @@ fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -
         tombstone,
         line,
     ) = row;
-    let kind = *Kind::ALL.get(usize::from(kind)).ok_or_else(|| PyValueError::new_err("no such kind"))?;
-    let line = line.unwrap_or(0);
-    let operation = match kind {
-        Kind::RangeRead => add_range(kernel, transaction, &value, line)?,
-        Kind::Begin | Kind::Commit | Kind::Abort => {
-            kernel.operation(transaction, kind, NO_KEY, Value::NIL, line)
-        }
-        Kind::Read => {
-            let key = key_number(kernel, &key)?;
-            let value = scalar::result_from_python(&mut kernel.values, &value)?;
-            kernel.operation(transaction, kind, key, value, line)
-        }
-        _ => {
-            let key = key_number(kernel, &key)?;
-            let value = scalar::from_python(&mut kernel.values, &value)?;
-            kernel.operation(transaction, kind, key, value, line)
-        }
-    };
+    let operation = add_plain(kernel, transaction, kind_of(kind)?, &key, &value, line.unwrap_or(0))?;
     let mut label = |text: Option<String>| {
         Label(text.map_or(Value::NIL, |text| kernel.values.intern(AtomKind::Text, &text)))
     };
@@ -185,6 +225,36 @@ fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -
         Details { interval, table, columns, statement, lock_mode, read_mode, predicate, tombstone },
     );
     Ok(())
+}
+
+/// An operation without its details.
+fn add_plain(
+    kernel: &mut Kernel,
+    transaction: u32,
+    kind: Kind,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    line: u32,
+) -> PyResult<usize> {
+    Ok(match kind {
+        Kind::RangeRead => add_range(kernel, transaction, value, line)?,
+        Kind::Begin | Kind::Commit | Kind::Abort => {
+            kernel.operation(transaction, kind, NO_KEY, Value::NIL, line)
+        }
+        Kind::Read => {
+            let key = key_number(kernel, key)?;
+            let value = match scalar::elements(&mut kernel.values, value)? {
+                Some(elements) => kernel.list(key, &elements),
+                None => scalar::maybe_unknown(&mut kernel.values, value)?,
+            };
+            kernel.operation(transaction, kind, key, value, line)
+        }
+        _ => {
+            let key = key_number(kernel, key)?;
+            let value = scalar::from_python(&mut kernel.values, value)?;
+            kernel.operation(transaction, kind, key, value, line)
+        }
+    })
 }
 
 fn key_number(kernel: &mut Kernel, key: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -63,6 +63,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::ClockFacts>()?;
     module.add_class::<stream::ClockTrial>()?;
     module.add_class::<stream::RunMerge>()?;
+    module.add_function(wrap_pyfunction!(part::itemised, module)?)?;
     module.add_function(wrap_pyfunction!(part::part, module)?)?;
     module.add_function(wrap_pyfunction!(part::servers, module)?)?;
     module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;

@@ -4,10 +4,14 @@ use crate::clock::rows;
 use crate::columns::Columns;
 use crate::scalar;
 use isoscope_kernel::clock::Isolation;
-use isoscope_kernel::clock::online::{Engine, News, Report, Terms};
+use isoscope_kernel::clock::online::{Engine, News, Report, Store, Terms};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// Judges one level of the clock; there is no clock in it, every call says what time it is.
 #[pyclass(module = "isoscope._native")]
@@ -41,6 +45,34 @@ impl ClockOnline {
         taken.map_err(|refusal| PyValueError::new_err((refusal.transaction, refusal.found)))
     }
 
+    /// Keeps what leaves memory in a folder, in files of at least so many transactions, so that whoever comes late
+    /// can be judged.
+    fn spill_to(&mut self, folder: PathBuf, least: usize) {
+        let folder = Folder { place: folder, written: self.0.segments(), open: Mutex::new(None) };
+        self.0.spill_to(Box::new(folder), least);
+    }
+
+    /// Everything, as bytes.
+    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let engine = &self.0;
+        PyBytes::new(py, &py.detach(|| engine.save()))
+    }
+
+    /// The engine that was saved; raises ValueError if these are no bytes of one.
+    #[staticmethod]
+    fn load(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let loaded = py.detach(|| Engine::load(data));
+        loaded
+            .map(Self)
+            .map_err(|_| PyValueError::new_err("the checkpoint is damaged, or of another version"))
+    }
+
+    /// What the disk said when something could not be spilled or read back.
+    #[getter]
+    fn trouble(&self) -> Option<&str> {
+        self.0.trouble()
+    }
+
     /// It is `now`: what timed out is final, and what nobody can ask for is dropped.
     fn advance(&mut self, py: Python<'_>, now: u64) {
         let engine = &mut self.0;
@@ -62,7 +94,7 @@ impl ClockOnline {
 
     /// Everything so far: the transactions that show it, their places in their sessions, and what `judge_clock`
     /// gives.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn report<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         shown(py, self.0.report())
     }
 
@@ -129,4 +161,53 @@ fn shown(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyAny>> {
     let Report { history, places, judgement } = report;
     let judged = rows(py, &judgement, &history.values, |key| history.keys[key as usize])?;
     Ok((Columns::new(history), places, judged).into_pyobject(py)?.into_any())
+}
+
+/// Segments as files of a folder.
+struct Folder {
+    place: PathBuf,
+    written: u32,
+    /// The segment that was read last: whoever asks once asks again.
+    open: Mutex<Option<(u32, File)>>,
+}
+
+impl Folder {
+    fn path(&self, segment: u32) -> PathBuf {
+        self.place.join(format!("{segment:08}.segment"))
+    }
+
+    fn trouble(&self, error: &std::io::Error) -> String {
+        format!("{}: {error}", self.place.display())
+    }
+}
+
+impl Store for Folder {
+    fn write(&mut self, segment: &[u8]) -> Result<(), String> {
+        // A whole file or none: a name that is there is complete.
+        let path = self.path(self.written);
+        let unfinished = path.with_extension("new");
+        let written = fs::write(&unfinished, segment).and_then(|()| fs::rename(&unfinished, &path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&unfinished);
+            return Err(self.trouble(&error));
+        }
+        self.written += 1;
+        Ok(())
+    }
+
+    fn read(&self, segment: u32, offset: u64, length: usize) -> Result<Vec<u8>, String> {
+        let mut open = self.open.lock().map_err(|_| "a lock is poisoned".to_owned())?;
+        let mut read = || -> std::io::Result<Vec<u8>> {
+            if open.as_ref().is_none_or(|&(number, _)| number != segment) {
+                *open = Some((segment, File::open(self.path(segment))?));
+            }
+            let mut bytes = vec![0; length];
+            if let Some((_, file)) = open.as_mut() {
+                file.seek(SeekFrom::Start(offset))?;
+                file.read_exact(&mut bytes)?;
+            }
+            Ok(bytes)
+        };
+        read().map_err(|error| self.trouble(&error))
+    }
 }

@@ -26,6 +26,12 @@ pub fn part(
     Ok(Columns::new(made))
 }
 
+/// The same history with every range read as reads of its rows; None if that does not say the same.
+#[pyfunction]
+pub fn itemised(py: Python<'_>, columns: &Columns) -> Option<Columns> {
+    py.detach(|| kernel::itemised(columns.history())).map(Columns::new)
+}
+
 /// These transactions and everybody who must stay if all their reads are to.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]

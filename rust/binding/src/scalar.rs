@@ -4,7 +4,7 @@ use isoscope_kernel::value::{AtomKind, Value, Values};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// The result of a read that the client never learned.
 #[pyclass(frozen, module = "isoscope._native")]
@@ -77,6 +77,10 @@ pub fn to_python<'py>(py: Python<'py>, values: &Values, value: Value) -> PyResul
 
 /// The kernel's value of a Python scalar; `UNKNOWN` is none.
 pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    // What nearly all are comes first: a recorder waits for this.
+    if let Ok(integer) = object.cast_exact::<PyInt>() {
+        return from_integer(values, integer);
+    }
     if object.is_none() {
         return Ok(Value::NIL);
     }
@@ -84,10 +88,7 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
         return Ok(values.boolean(truth.is_true()));
     }
     if let Ok(integer) = object.cast::<PyInt>() {
-        return match integer.extract::<i64>() {
-            Ok(number) => Ok(values.integer(number)),
-            Err(_) => Ok(values.decimal(&integer.str()?.to_string())),
-        };
+        return from_integer(values, integer);
     }
     if let Ok(text) = object.cast::<PyString>() {
         let text = text
@@ -106,21 +107,25 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
     Err(PyTypeError::new_err(problem))
 }
 
-/// The kernel's value of a Python scalar, or of `UNKNOWN`.
-pub fn maybe_unknown(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if object.cast::<Unknown>().is_ok() { Ok(Value::UNKNOWN) } else { from_python(values, object) }
+fn from_integer(values: &mut Values, integer: &Bound<'_, PyInt>) -> PyResult<Value> {
+    match integer.extract::<i64>() {
+        Ok(number) => Ok(values.integer(number)),
+        Err(_) => Ok(values.decimal(&integer.str()?.to_string())),
+    }
 }
 
-/// The kernel's value of what a read returned: a scalar, or a list or tuple of scalars.
-pub fn result_from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if !object.is_instance_of::<PyTuple>() && !object.is_instance_of::<pyo3::types::PyList>() {
-        return maybe_unknown(values, object);
+/// The kernel's value of a Python scalar, or of `UNKNOWN`.
+pub fn maybe_unknown(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let is_unknown = !object.is_exact_instance_of::<PyInt>() && object.is_instance_of::<Unknown>();
+    if is_unknown { Ok(Value::UNKNOWN) } else { from_python(values, object) }
+}
+
+/// The elements of a list or tuple of scalars; `None` if it is neither.
+pub fn elements(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Value>>> {
+    if !object.is_instance_of::<PyTuple>() && !object.is_instance_of::<PyList>() {
+        return Ok(None);
     }
-    let mut elements = Vec::new();
-    for element in object.try_iter()? {
-        elements.push(from_python(values, &element?)?);
-    }
-    Ok(values.push_list(elements))
+    object.try_iter()?.map(|element| from_python(values, &element?)).collect::<PyResult<_>>().map(Some)
 }
 
 /// The value that `object` has in `values`, which is not changed; `None` if it has none.

@@ -15,7 +15,10 @@
 //! A part of a part is a part of the whole. Cost: linear in the whole, for each round of the last rule.
 
 mod copy;
+mod ranges;
 mod support;
+
+pub use ranges::itemised;
 
 use crate::by_key::ByKey;
 use crate::history::{History, Kind, NO_KEY, Status};

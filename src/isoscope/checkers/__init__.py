@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
+from isoscope._native import itemised
 from isoscope.checkers import streaming, timestamps, values, version_order
-from isoscope.history import UNKNOWN, EvidenceKind
+from isoscope.history import UNKNOWN, EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from isoscope.history import History
     from isoscope.verdict import Anomaly, Ordered
 
 __all__ = ["CHECKERS", "Report", "Search", "check", "check_slices", "default_levels", "search", "select"]
@@ -53,6 +53,7 @@ def check(
     meant = _meant(history, levels, only)
     asked = list(meant)
     started = perf_counter()
+    recorded, history = history, _itemised(history)
     own = _own_verdicts(history, list(meant.values()), only, max_anomalies, claims)
     unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
     verdicts = tuple(
@@ -60,9 +61,12 @@ def check(
         for level, looked_at in meant.items()
     )
     return Report(
-        history=summary(history),
+        history=summary(recorded),
         verdicts=verdicts,
-        assumptions=_assumptions(history, claims, history.columns.ties, own),
+        assumptions=(
+            *_assumptions(history, claims, history.columns.ties, own),
+            *_of_ranges(recorded, history),
+        ),
         version_order=_version_order(history, asked, only, claims),
         seconds={"check": perf_counter() - started},
     )
@@ -108,15 +112,19 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     claims = _claims(assume)
     chosen = select(anomalies, levels=levels, method=method)
     started = perf_counter()
+    recorded, history = history, _itemised(history)
     found: dict[str, Sighting] = {}
     for checker in CHECKERS:
         if names := [name for name in chosen if chosen[name] is checker]:
             sightings = checker.find(history, names, most=max_anomalies, assume=claims)
             found |= {sighting.name: sighting for sighting in sightings}
     return Search(
-        history=summary(history),
+        history=summary(recorded),
         sightings=tuple(found[name] for name in chosen),
-        assumptions=_assumptions(history, claims, history.columns.ties),
+        assumptions=(
+            *_assumptions(history, claims, history.columns.ties),
+            *_of_ranges(recorded, history),
+        ),
         seconds={"check": perf_counter() - started},
     )
 
@@ -339,6 +347,24 @@ def _assumptions(
         said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
     said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))
+
+
+def _itemised(history: History) -> History:
+    """The same history with reads of rows in the place of range reads, where that says the same."""
+    if not history.counts["range-read"]:
+        return history
+    columns = itemised(history.columns)
+    return history if columns is None else History(columns, history.source)
+
+
+def _of_ranges(recorded: History, judged: History) -> Iterator[str]:
+    """What it means that range reads were judged as reads of their rows."""
+    if judged is recorded:
+        return
+    count = recorded.counts["range-read"]
+    ranges = "1 range read is" if count == 1 else f"{count:,} range reads are"
+    yield f"{ranges} reads of the rows: none comes or goes, and every key in the range is shown"
+    yield from (f"{note}: {count}" for note, count in recorded.columns.notes())
 
 
 def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -9,7 +9,7 @@ nanoseconds that never go back. After `flush` the verdict is the one that `times
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from isoscope._native import UNKNOWN, ClockOnline
 from isoscope.checkers.clock import Found
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["News", "Online", "OnlineStatus"]
 
 _NAMES = tuple(AXIOMS)
+#: So many transactions leave memory at once, for one file.
+_SEGMENT = 4096
 
 
 class News(NamedTuple):
@@ -76,7 +78,7 @@ class OnlineStatus:
 class Online:
     """One level of the clock."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - named
         self,
         level: Level,
         *,
@@ -84,10 +86,20 @@ class Online:
         keep: int = 0,
         most: int = 10,
         initial: Scalar | Unknown = UNKNOWN,
+        spill: str | None = None,
     ) -> None:
+        """Transactions are final after `timeout` nanoseconds, and stay in memory for `keep` more.
+
+        What leaves memory goes to the folder `spill`, for those who come late; without one it is dropped.
+        """
         self.level = level
         is_serial = level is Level.CLOCK_SERIALIZABLE
         self._engine = ClockOnline(is_serial, most=most, timeout=timeout, keep=keep, initial=initial)
+        self._spill_to(spill)
+
+    def _spill_to(self, folder: str | None) -> None:
+        if folder is not None:
+            self._engine.spill_to(folder, _SEGMENT)
 
     def take(self, history: History, now: int) -> int:
         """Takes all transactions of a slice, or none; how many were new.
@@ -109,6 +121,23 @@ class Online:
     def flush(self) -> None:
         """Everything is final."""
         self._engine.flush()
+
+    def save(self) -> bytes:
+        """Everything, as bytes: a checkpoint. Where spilled segments lie is not part of it."""
+        return self._engine.save()
+
+    @classmethod
+    def load(cls, level: Level, data: bytes, *, spill: str | None = None) -> Self:
+        """What was saved; raises ValueError if it is damaged."""
+        loaded = cls(level, timeout=0)
+        loaded._engine = ClockOnline.load(data)
+        loaded._spill_to(spill)
+        return loaded
+
+    @property
+    def trouble(self) -> str | None:
+        """What the disk said when something could not be spilled or read back; it is kept in memory then."""
+        return self._engine.trouble
 
     def news(self) -> list[News]:
         """What became final since the last call."""

@@ -24,10 +24,11 @@ COMMANDS = {
     "check": "Check recorded histories against isolation levels",
     "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
     "convert": "Convert a history to another format",
-    "demo": "Generate histories, check them and show what a violation looks like",
+    "demo": "Run embedded databases and show what a violation looks like",
     "explain": "Explain an anomaly, with a small history that shows it",
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
+    "run": "Run a workload on a database and check what it promises",
     "shrink": "Shrink a history to the few transactions that break a level",
     "stats": "Show what a history holds: sizes, evidence, repeated values",
 }

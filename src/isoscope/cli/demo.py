@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,20 +14,39 @@ from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.values import NAMES
-from isoscope.cli import screen
+from isoscope.cli.embedded import Show, show
 from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.levels import Level
-from isoscope.reports import render_counterexample, render_json, render_text
+from isoscope.reports import render_json, render_text
 from isoscope.reports.html import render_html
 from isoscope.verdict import Report
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isoscope.verdict import Report
 
 __all__ = ["command"]
 
+_SHOWS = (
+    Show(
+        database="sqlite",
+        isolation="serializable",
+        says="SQLite, as everybody uses it: one writer at a time.",
+    ),
+    Show(
+        database="sqlite",
+        isolation="read-uncommitted",
+        says="SQLite with a shared cache, where reads show what is not committed yet. It promises no more.",
+    ),
+    Show(
+        database="duckdb",
+        isolation="snapshot-isolation",
+        says="DuckDB: everybody reads a snapshot. Two who read what the other then writes both commit.",
+    ),
+)
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
 _VALID = {
     "valid-registers.txt": Workload(transactions=20_000, sessions=20, keys=1000, seed=1),
@@ -46,7 +64,7 @@ _BROKEN = Workload(
 @click.command("demo")
 @click.option("--out", default="isoscope-demo", show_default=True, help="Folder for histories and report.")
 def command(out: str) -> None:
-    """Generate histories, check them and show what a violation looks like.
+    """Run embedded databases and show what a violation looks like.
 
     Nothing is needed: no server, no network. Histories and reports are left in a folder, to be looked at
     and checked again.
@@ -56,22 +74,30 @@ def command(out: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror or error}") from None
-    click.echo("1. Histories of a correct database, one in each format\n")
+    click.echo("1. Did these databases keep their promise?\n")
+    shown = [show(asked, folder) for asked in _SHOWS]
+    click.echo("2. Histories of a correct database, one in each format\n")
     reports = [_valid(folder / name, workload) for name, workload in _VALID.items()]
-    click.echo("\n2. Small histories with one anomaly each\n")
+    click.echo("\n3. Small histories with one anomaly each\n")
     reports += [_violated(folder, name) for name in NAMES]
-    click.echo("3. What `isoscope check` says of the last one\n")
-    screen.echo(render_text(reports[-1], width=screen.width(), colour=screen.has_colour()))
+    _write_reports(folder, [*(one.report for one in shown), *reports])
+    _page(folder / "broken.txt", folder / "report.html")
+    click.echo(
+        f"\n{_program()} explain NAME says what each of them is.\n\n"
+        f"All of it in words: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
+        f"Pages to open in a browser:\n"
+        f"  {shown[1].page}, what SQLite did\n"
+        f"  {shown[2].page}, what DuckDB did\n"
+        f"  {folder / 'report.html'}, a history with most of what can go wrong\n"
+        f"Next: {_program()} {_SHOWS[1].arguments}"
+    )
+
+
+def _write_reports(folder: Path, reports: Sequence[Report]) -> None:
     texts = "\n".join(render_text(report) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")
-    _page(folder / "broken.txt", folder / "report.html")
-    click.echo(
-        f"All reports: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
-        f"A page to open in a browser, of a history with many anomalies: {folder / 'report.html'}\n"
-        f"Next: {_program()} check {folder / 'aborted-read.txt'}"
-    )
 
 
 def _program() -> str:
@@ -102,9 +128,5 @@ def _violated(folder: Path, name: str) -> Report:
     path.write_text(example.text, encoding="utf-8")
     report = check(formats.load(path))
     broken = ", ".join(report.weakest_violated)
-    found = [a for verdict in report.verdicts for a in verdict.anomalies if a.name == name]
-    click.echo(f"{path.name:<26} violated: {broken}\n{textwrap.indent(example.text, '    ')}")
-    colour = screen.has_colour()
-    text = render_counterexample(found[0], width=screen.width(), colour=colour, folder=str(folder))
-    screen.echo(f"{text}\n")
+    click.echo(f"{path.name:<30} violated: {broken}")
     return report

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
-from isoscope.cli.options import parse_level
+from isoscope.cli.options import parse_level, refuse_given
+from isoscope.cli.sections import Sections
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
 from isoscope.history import Initial
@@ -35,21 +36,7 @@ _SECTIONS = {
 }
 
 
-class _Sections(click.Command):
-    """Lists options section by section."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
-        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
-        elsewhere = {name for names in _SECTIONS.values() for name in names}
-        workload = tuple(name for name in options if name not in elsewhere)
-        for section, names in {"Workload": workload, **_SECTIONS}.items():
-            with formatter.section(section):
-                records = (options[name].get_help_record(ctx) for name in names)
-                formatter.write_dl([record for record in records if record])
-
-
-@click.command("generate", cls=_Sections)
+@click.command("generate", cls=Sections, first="Workload", sections=_SECTIONS)
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
@@ -131,7 +118,7 @@ def command(
     if least > operations:
         raise UsageError(f"--min-operations {least} is more than --operations {operations}")
     if mix is not None:
-        _refuse(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
+        refuse_given(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
     database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
     # A simulated database tells its timestamps wherever they can be kept.
@@ -153,9 +140,11 @@ def command(
 
 def _database(isolation: str | None, parameters: dict[str, Any]) -> Simulated | None:
     if isolation is None:
-        _refuse(_OF_THE_DATABASE, "{options} is for a simulated database", "name its --isolation")
+        refuse_given(_OF_THE_DATABASE, "{options} is for a simulated database", "name its --isolation")
         return None
-    _refuse(_OF_THE_STORE, "a simulated database knows nothing of {options}", "leave it or --isolation out")
+    refuse_given(
+        _OF_THE_STORE, "a simulated database knows nothing of {options}", "leave it or --isolation out"
+    )
     return Simulated(isolation=isolation, conflicts=parameters.pop("on_conflict"), **parameters)
 
 
@@ -170,13 +159,3 @@ def _tell(simulation: Simulation) -> None:
     injected = Counter(entry.anomaly for entry in once)
     shown = ", ".join(f"{name}: {count:,}" for name, count in sorted(injected.items()))
     click.echo(f"injected {simulation.bug}: {shown or 'nothing to be seen'}", err=True)
-
-
-def _refuse(names: tuple[str, ...], message: str, hint: str) -> None:
-    """Options that say nothing here must not be given."""
-    context = click.get_current_context()
-    default = click.core.ParameterSource.DEFAULT
-    spelling = {option.name: option.opts[0] for option in context.command.params}
-    given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
-    if given:
-        raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
 
-__all__ = ["format_option", "initial_option", "parse_initial", "parse_level", "parse_levels"]
+__all__ = ["format_option", "initial_option", "parse_initial", "parse_level", "parse_levels", "refuse_given"]
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -57,3 +57,13 @@ def parse_levels(names: Iterable[str]) -> tuple[Level, ...]:
 def parse_level(_context: click.Context, _option: click.Parameter, name: str | None) -> Level | None:
     """The level of that name, as the callback of an option."""
     return None if name is None else parse_levels([name])[0]
+
+
+def refuse_given(names: tuple[str, ...], message: str, hint: str) -> None:
+    """Raises `UsageError` if one of these options was given: they say nothing here."""
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    spelling = {option.name: option.opts[0] for option in context.command.params}
+    given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
+    if given:
+        raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")

@@ -100,6 +100,13 @@ class Database(Protocol):
     ISOLATIONS: ClassVar[Mapping[str, Isolation]]
     #: What can be set with `--set NAME=VALUE`, and what that means.
     SETTINGS: ClassVar[Mapping[str, str]]
+    #: The one that was asked for.
+    isolation: str
+
+    @property
+    def promises(self) -> tuple[Level, ...]:
+        """The strongest levels that it promises as it is set; once it is open, also as it is found."""
+        return self.ISOLATIONS[self.isolation].promises
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         """Touches nothing yet; raises `UsageError` if something here makes no sense."""

@@ -4,6 +4,7 @@ from isoscope.reports.activity import activity_document, activity_lines
 from isoscope.reports.compare import Comparison
 from isoscope.reports.counterexample import render_counterexample
 from isoscope.reports.dot import render_dot
+from isoscope.reports.hermitage import HermitageRow, render_hermitage
 from isoscope.reports.json import document, dumps, render_json
 from isoscope.reports.plot import render_plot
 from isoscope.reports.results import examples
@@ -15,6 +16,7 @@ from isoscope.reports.text import render_text
 __all__ = [
     "STYLE",
     "Comparison",
+    "HermitageRow",
     "Summary",
     "activity_document",
     "activity_lines",
@@ -24,6 +26,7 @@ __all__ = [
     "paragraph",
     "render_counterexample",
     "render_dot",
+    "render_hermitage",
     "render_json",
     "render_plot",
     "render_svg",

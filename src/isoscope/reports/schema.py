@@ -30,13 +30,13 @@ def render_schema() -> str:
 
 
 def schema() -> dict[str, Any]:
-    """What `isoscope check --json` prints: one of four documents."""
+    """What `isoscope check --json` and `isoscope run --json` print: one of five documents."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:isoscope:document",
-        "title": "A document of isoscope check --json",
-        "oneOf": [_ref(name) for name in ("report", "search", "unreadable", "summary")],
-        "$defs": {**_documents(), **_answers(), **_proofs(), **_summary(), **_names()},
+        "title": "A document of isoscope check --json or isoscope run --json",
+        "oneOf": [_ref(name) for name in ("report", "search", "unreadable", "summary", "unchecked")],
+        "$defs": {**_documents(), **_answers(), **_proofs(), **_summary(), **_ran(), **_names()},
     }
 
 
@@ -55,13 +55,16 @@ def _documents() -> dict[str, Any]:
         "strongest_possible": levels,
         "weakest_violated": levels,
     }
+    run = {"run": _said(_ref("run"), "how the history was recorded; by isoscope run only")}
+    path = {"history": _said(_object({"path": _TEXT}), "without --no-record")}
     search = {**head, **assumptions, "sightings": _list(_ref("sighting"))}
     unreadable = {**version, "history": _object({"path": _TEXT}), "error": _NAME}
     return {
-        "report": _said(_object(report, seconds), "verdicts on one history"),
+        "report": _said(_object(report, {**seconds, **run}), "verdicts on one history"),
         "search": _said(_object(search, seconds), "one history, with --anomaly"),
         "unreadable": _said(_object(unreadable), "a history that could not be read"),
         "summary": _said(_object({**version, "summary": _ref("counts")}), "with --summary"),
+        "unchecked": _said(_object({**version, **run}, path), "a run with --no-check or --no-record"),
     }
 
 
@@ -177,6 +180,27 @@ def _summary() -> dict[str, Any]:
         "anomalies": _list(_object(anomaly)),
     }
     return {"counts": _object(counts)}
+
+
+def _ran() -> dict[str, Any]:
+    run = {
+        "database": _said(_NAME, "what the database calls itself"),
+        "isolation": _NAME,
+        "settings": _said({"type": "object", "additionalProperties": _TEXT}, "those that were given"),
+        "workload": _NAME,
+        "sessions": _COUNT,
+        "seed": _COUNT,
+        "seconds": _said({"type": "number", "minimum": 0}, "from the first transaction to the last"),
+        **dict.fromkeys(("committed", "aborted", "indeterminate", "operations"), _COUNT),
+        "reasons": _said(
+            {"type": "object", "additionalProperties": _COUNT}, "what the database said when it aborted"
+        ),
+        "promises": _said(_list(_ref("level")), "the strongest levels that the isolation promises"),
+        "problem": _said({"type": ["string", "null"]}, "why the run ended early"),
+        "interrupted": {"type": "boolean"},
+    }
+    promise = {"promise": _said({"enum": ["kept", "broken", "open"]}, "if the history was checked")}
+    return {"run": _object(run, promise)}
 
 
 def _names() -> dict[str, Any]:

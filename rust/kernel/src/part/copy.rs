@@ -19,6 +19,24 @@ pub fn copy(history: &History, stay: &[bool], kept: &[bool]) -> History {
     copy.to.finish().expect("sequence numbers that differed do so still")
 }
 
+/// The same history with every range read as reads of its rows.
+pub fn itemised(history: &History) -> History {
+    let mut copy = Copy { from: history, to: Builder::new(), sessions: HashMap::new() };
+    for transaction in 0..history.transaction_count() {
+        let number = copy.transaction(transaction);
+        for operation in history.operations_of(transaction) {
+            if history.operations.kinds[operation] == Kind::RangeRead {
+                copy.rows(number, operation);
+            } else {
+                copy.operation(number, operation);
+            }
+        }
+    }
+    copy.initial();
+    copy.versions(&vec![true; history.operation_count()]);
+    copy.to.finish().expect("sequence numbers that differed do so still")
+}
+
 struct Copy<'h> {
     from: &'h History,
     to: Builder,
@@ -93,6 +111,23 @@ impl Copy<'_> {
             };
             self.to.operation(transaction, kind, key, value, line)
         };
+        self.details(number, operation);
+    }
+
+    /// Each row that a range read shows, as a read.
+    fn rows(&mut self, transaction: u32, operation: usize) {
+        let rows: Vec<(u32, Value)> = self.from.rows_of(operation).collect();
+        for (key, value) in rows {
+            let (key, value) = (self.key(key), self.scalar(value));
+            let line = self.from.operations.lines[operation];
+            let number = self.to.operation(transaction, Kind::Read, key, value, line);
+            self.details(number, operation);
+        }
+    }
+
+    /// What else is known of an operation.
+    fn details(&mut self, number: usize, operation: usize) {
+        let columns = &self.from.operations;
         let details = Details {
             interval: columns.intervals.get(operation),
             table: self.label(columns.tables.get(operation)),

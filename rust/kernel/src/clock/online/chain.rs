@@ -134,6 +134,12 @@ impl<T> Chain<T> {
         place
     }
 
+    /// Puts an entry behind all others.
+    pub fn push(&mut self, entry: T) {
+        let end = self.partition(|_| true);
+        self.insert(end, entry);
+    }
+
     /// Takes the first `count` entries away.
     pub fn cut(&mut self, mut count: usize, mut see: impl FnMut(T)) {
         while count > 0 {

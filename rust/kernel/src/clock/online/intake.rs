@@ -38,7 +38,10 @@ impl Engine {
             let admitted = self
                 .admit_times(history, transaction)
                 .and_then(|()| self.admit_operations(history, transaction, &translation, &mut settled))
-                .and_then(|()| self.is_repeated(history, transaction, &translation));
+                .and_then(|()| {
+                    self.recall_for(history, transaction, &translation);
+                    self.is_repeated(history, transaction, &translation)
+                });
             match admitted {
                 Ok(is_repeated) => repeated.push(is_repeated),
                 Err(found) => {
@@ -113,6 +116,21 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Brings back what left memory and a late transaction is to be held against: itself, if it came before.
+    fn recall_for(&mut self, history: &History, transaction: usize, translation: &Translation) {
+        let columns = &history.transactions;
+        let (start, commit) = (columns.starts.get(transaction), columns.commits.get(transaction));
+        let moment = self.moment((start, commit));
+        if self.spill.is_none() || moment >= self.watermark || commit.parts().is_none() {
+            return;
+        }
+        for number in history.operations_of(transaction) {
+            if let Some(&key) = translation.keys.get(history.operations.keys[number] as usize) {
+                self.recall(key, moment);
+            }
+        }
     }
 
     /// Whether the same transaction is here already; an error if another has its id.
@@ -197,6 +215,7 @@ impl Engine {
             flips: 0,
             is_final: false,
             is_committed: columns.statuses[transaction] == Status::Committed,
+            is_late: false,
         }
     }
 

@@ -2,12 +2,12 @@
 //! held before the first version.
 
 use super::chain::{Chain, Place};
+use super::first::First;
 use super::lists::Lists;
 use super::transactions::{Order, Transaction, Transactions};
 use crate::clock::Isolation;
 use crate::history::Timestamp;
 use crate::value::Value;
-use hashbrown::{HashMap, HashSet};
 
 /// A version; `write` is the last write of its transaction.
 #[derive(Debug, Clone, Copy)]
@@ -55,58 +55,6 @@ pub enum Shape {
     Open,
     Register,
     List,
-}
-
-/// What a key held before its first version.
-#[derive(Debug)]
-pub enum First {
-    /// Somebody said so.
-    Known(Value),
-    /// Nobody did: the value of a read that nobody wrote, of several the first.
-    Open(Box<Suspects>),
-    /// The same, and nobody will ask any longer.
-    Settled(Option<Value>),
-}
-
-/// Values that were read and not written, each with its first read.
-#[derive(Debug, Default)]
-pub struct Suspects {
-    pub reads: HashMap<Value, (u64, u32)>,
-    pub written: HashSet<Value>,
-    learned: Option<Value>,
-}
-
-impl Suspects {
-    /// A read shows a value that no version explains; whether something else is learned now.
-    pub fn suspect(&mut self, value: Value, read: (u64, u32)) -> bool {
-        if self.written.contains(&value) {
-            return false;
-        }
-        let first = self.reads.entry(value).or_insert(read);
-        *first = read.min(*first);
-        self.learn()
-    }
-
-    /// Somebody wrote a value; whether something else is learned now.
-    pub fn write(&mut self, value: Value) -> bool {
-        self.written.insert(value) && self.reads.remove(&value).is_some() && self.learn()
-    }
-
-    pub fn learn(&mut self) -> bool {
-        let first = self.reads.iter().min_by_key(|&(_, &read)| read).map(|(&value, _)| value);
-        std::mem::replace(&mut self.learned, first) != first
-    }
-}
-
-impl First {
-    /// The value, if it is known or was learned.
-    pub fn value(&self) -> Option<Value> {
-        match self {
-            Self::Known(value) => Some(*value),
-            Self::Open(suspects) => suspects.learned,
-            Self::Settled(value) => *value,
-        }
-    }
 }
 
 /// What everything is ordered by, and looked up in.
@@ -160,6 +108,12 @@ pub struct Key {
     /// Whether versions were dropped; whether one was missed since, so that a list is not known.
     pub is_cut: bool,
     pub is_lost: bool,
+    /// Whether all who ever wrote it are in memory.
+    pub is_whole: bool,
+    /// Late transactions that look at it: so long it is not cut.
+    pub held: u32,
+    /// From here on everything is in memory.
+    pub floor: Timestamp,
     pub first: First,
     pub versions: Chain<Version>,
     pub reads: Chain<Read>,
@@ -180,6 +134,9 @@ impl Key {
             shape: Shape::Open,
             is_cut: false,
             is_lost: false,
+            is_whole: true,
+            held: 0,
+            floor: Timestamp::default(),
             first,
             versions: Chain::default(),
             reads: Chain::default(),
@@ -399,32 +356,76 @@ impl Key {
 
     /// Drops what nobody can ask for any longer: reads before the watermark, and the versions that the newest
     /// before it replaced.
-    pub fn cut(&mut self, watermark: Timestamp, mut release: impl FnMut(u32)) -> (usize, usize) {
-        let reads = self.reads.iter().take_while(|read| read.time < watermark).count();
-        self.reads.cut(reads, |read| release(read.slot));
-        let replaced = self.versions.iter().skip(1).take_while(|next| next.commit < watermark);
-        let old = replaced.count();
-        self.versions.cut(old, |version| release(version.slot));
+    ///
+    /// Nothing goes of a transaction that has not passed the watermark with both of its times.
+    pub fn cut(&mut self, context: Context<'_>, watermark: Timestamp, gone: &mut Vec<u32>) -> (usize, usize) {
+        if self.held > 0 {
+            return (0, 0);
+        }
+        let is_past = |slot: u32| {
+            let (start, commit) = context.transactions.get(slot).times();
+            commit < watermark && (start < watermark || context.order.isolation == Isolation::Serializable)
+        };
+        let reads = self.reads.iter().take_while(|read| read.time < watermark && is_past(read.slot)).count();
+        self.reads.cut(reads, |read| gone.push(read.slot));
+        let replaced = self.versions.iter().skip(1).zip(self.versions.iter());
+        let old = replaced.take_while(|(next, old)| next.commit < watermark && is_past(old.slot)).count();
+        self.versions.cut(old, |version| gone.push(version.slot));
         let mut odd = 0;
         self.odd.retain(|read| {
             let is_old = read.time < watermark;
             odd += usize::from(is_old);
             if is_old {
-                release(read.slot);
+                gone.push(read.slot);
             }
             !is_old
         });
         self.is_cut |= old > 0;
+        self.is_whole &= old == 0;
+        if old + reads + odd > 0 {
+            self.floor = watermark;
+        }
         if self.versions.first().is_some_and(|version| version.commit < watermark) {
-            self.settle();
+            self.settle(watermark);
         }
         (old, reads + odd)
     }
 
-    /// Nobody can read what the key held first any longer.
-    fn settle(&mut self) {
+    /// Puts a version back that was cut off; false if it is there.
+    pub fn restore_version(&mut self, context: Context<'_>, mut version: Version) -> bool {
+        let transaction = context.transactions.get(version.slot);
+        let place = self.versions.partition(|other| context.is_earlier(other, version.commit, transaction));
+        if self.versions.get(place).is_some_and(|other| other.slot == version.slot) {
+            return false;
+        }
+        if self.shape == Shape::List {
+            version.end = self.base() as u32;
+        }
+        self.versions.insert(place, version);
+        true
+    }
+
+    /// Puts a read back that was cut off; false if it is there.
+    pub fn restore_read(&mut self, context: Context<'_>, mut read: Read) -> bool {
+        if self.find(context, read.slot, read.place).is_some() {
+            return false;
+        }
+        read.is_wrong = self.is_wrong(context, &read);
+        if context.is_odd(&read) {
+            self.odd.push(read);
+            return true;
+        }
+        let transaction = context.transactions.get(read.slot);
+        let place = self.reads.partition(|other| context.reads_earlier(other, read.time, transaction));
+        self.reads.insert(place, read);
+        true
+    }
+
+    /// Nobody who comes in time can read what the key held first any longer.
+    fn settle(&mut self, watermark: Timestamp) {
         if let First::Open(suspects) = &self.first {
             self.first = First::Settled(suspects.learned);
+            self.floor = watermark;
         }
     }
 }

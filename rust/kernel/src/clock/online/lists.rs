@@ -36,9 +36,4 @@ impl Lists {
             self.free.push(number as u32);
         }
     }
-
-    /// All elements, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.all.iter_mut().flat_map(|list| list.iter_mut())
-    }
 }

@@ -5,32 +5,44 @@
 //! show. A transaction is looked up in these, and a late version turns only the reads between it and the next.
 //! There is no clock here: whoever calls says what time it is.
 
+mod bytes;
 mod chain;
+mod collection;
+mod excerpt;
+mod first;
 mod intake;
+mod judging;
 mod key;
 mod lists;
 mod own;
 mod report;
+mod save;
+mod sizes;
+mod spill;
 mod stability;
 mod transactions;
 
+pub use bytes::Damaged;
 pub use intake::Refusal;
 pub use report::{News, Report};
+pub use sizes::Sizes;
+pub use spill::Store;
 pub use stability::Stability;
 
-use super::{Isolation, NAMES, Name};
+use super::{Isolation, NAMES};
 use crate::history::{History, Timestamp};
 use crate::index::DenseIndex;
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
 use key::{Key, Read, Shape, Turn, Version};
 use lists::Lists;
-use own::{External, Own, Unequal};
-use report::{Kept, Shown};
-use stability::{Doubt, Doubts};
+use own::Own;
+use report::Kept;
+use spill::{Segment, Spill};
+use stability::Doubts;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use transactions::{NAMELESS, Operation, Transaction, Transactions};
+use transactions::{Operation, Transaction, Transactions};
 
 /// How an engine judges.
 #[derive(Debug, Clone, Copy)]
@@ -43,32 +55,6 @@ pub struct Terms {
     pub timeout: u64,
     #[allow(missing_docs)]
     pub keep: u64,
-}
-
-/// How many of what there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Sizes {
-    pub transactions: u64,
-    pub aborted: u64,
-    pub operations: u64,
-    /// Transactions in memory, and those of them that are not final.
-    pub live: u64,
-    pub pending: u64,
-    pub versions: u64,
-    pub reads: u64,
-    /// Reads that are wrong at present and not final.
-    pub provisional: u64,
-    /// Transactions that came twice; that came too late to be judged; final answers that a late one changed.
-    pub repeated: u64,
-    pub unverifiable: u64,
-    pub unverifiable_reads: u64,
-    pub overturned: u64,
-    pub range_reads: u64,
-    /// Timestamps of several transactions.
-    pub ties: u64,
-    pub keys: u64,
-    pub sessions: u64,
 }
 
 /// Judges one level.
@@ -108,6 +94,13 @@ pub struct Engine {
     doubts: Doubts,
     stability: Stability,
     sizes: Sizes,
+    spill: Option<Spill>,
+    /// Segments of a checkpoint, until somebody says where they lie.
+    segments: Vec<Segment>,
+    /// Transactions that were read back for a moment.
+    borrowed: Vec<u32>,
+    /// What the disk said last.
+    trouble: Option<String>,
 }
 
 /// What everything is ordered by, borrowed beside the keys.
@@ -159,6 +152,10 @@ impl Engine {
             doubts: Doubts::default(),
             stability: Stability::default(),
             sizes: Sizes::default(),
+            spill: None,
+            segments: Vec::new(),
+            borrowed: Vec::new(),
+            trouble: None,
         }
     }
 
@@ -199,345 +196,6 @@ impl Engine {
         Ok(taken)
     }
 
-    fn arrive(&mut self, arrived: Transaction) {
-        let now = arrived.arrival;
-        let (id, session) = (arrived.id, arrived.session);
-        self.sizes.transactions += 1;
-        self.sizes.operations += arrived.operations.len() as u64;
-        let slot = self.transactions.add(arrived);
-        self.ids.insert(id, slot);
-        if !self.transactions.get(slot).is_committed {
-            self.set_aside(slot);
-            self.turn(now);
-            return;
-        }
-        self.count_ties(slot);
-        self.judge_times(slot, session);
-        let is_late = self.enqueue(slot);
-        let mut own = std::mem::take(&mut self.own);
-        let keys = &self.keys;
-        own.look(&self.transactions.get(slot).operations, keys.len(), &self.lists, |key| {
-            keys[key as usize].shape == Shape::List
-        });
-        self.judge_own(slot, &own);
-        self.install(slot);
-        if !is_late {
-            self.read(slot, &own.external);
-        }
-        self.own = own;
-        self.turn(now);
-    }
-
-    /// Who did not commit left nothing, but somebody may have read what it wrote.
-    fn set_aside(&mut self, slot: u32) {
-        self.sizes.aborted += 1;
-        if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
-            *place += 1;
-        }
-        self.pending.push_back(slot);
-        for place in 0..self.transactions.get(slot).operations.len() as u32 {
-            let Operation { kind, key, value } = self.transactions.get(slot).operations[place as usize];
-            if !kind.installs() {
-                continue;
-            }
-            let context = context!(self);
-            let known = &mut self.keys[key as usize];
-            known.write(context, value, &mut self.turns);
-            known.aside.push((slot, place));
-            self.transactions.hold(slot);
-        }
-    }
-
-    /// Timestamps that belong to several transactions are counted.
-    fn count_ties(&mut self, slot: u32) {
-        let Transaction { number, start, commit, .. } = *self.transactions.get(slot);
-        let times = if self.terms.isolation == Isolation::Snapshot { [commit, start] } else { [commit; 2] };
-        for time in times {
-            let (first, is_counted) = self.times.entry(time).or_insert((number, false));
-            if *first != number && !*is_counted {
-                *is_counted = true;
-                self.sizes.ties += 1;
-            }
-        }
-    }
-
-    /// What timestamps show by themselves.
-    fn judge_times(&mut self, slot: u32, session: u32) {
-        let is_snapshot = self.terms.isolation == Isolation::Snapshot;
-        let (start, commit) = self.transactions.get(slot).times();
-        if is_snapshot && start > commit {
-            self.find(Shown::between(Name::TimestampInversion, slot, None));
-        }
-        if session == NAMELESS {
-            return;
-        }
-        self.places[session as usize] += 1;
-        self.transactions.hold(slot);
-        let Some(before) = self.latest[session as usize].replace(slot) else { return };
-        let both = (self.transactions.get(before), self.transactions.get(slot));
-        if is_snapshot && context!(self).order.is_out_of_order(both.0, both.1) {
-            self.find(Shown::between(Name::SessionOrder, slot, Some(before)));
-        }
-        self.release(before);
-    }
-
-    /// Puts a transaction in line; whether it came too late to be judged.
-    fn enqueue(&mut self, slot: u32) -> bool {
-        let transaction = self.transactions.get(slot);
-        let (number, moment) = (transaction.number, self.moment(transaction));
-        self.pending.push_back(slot);
-        if moment < self.watermark {
-            self.sizes.unverifiable += 1;
-            return true;
-        }
-        while self.earliest.back().is_some_and(|&(_, other)| other >= moment) {
-            self.earliest.pop_back();
-        }
-        self.earliest.push_back((number, moment));
-        false
-    }
-
-    /// The first time of which a transaction must know what was committed.
-    fn moment(&self, transaction: &Transaction) -> Timestamp {
-        match self.terms.isolation {
-            Isolation::Snapshot => transaction.start.min(transaction.commit),
-            Isolation::Serializable => transaction.commit,
-        }
-    }
-
-    fn judge_own(&mut self, slot: u32, own: &Own) {
-        for &unequal in &own.unequal {
-            let Unequal { name, read, key, against } = unequal;
-            let Transaction { number, ref operations, .. } = *self.transactions.get(slot);
-            let value = operations[read as usize].value;
-            if name == Name::NonRepeatableRead && self.keys[key as usize].shape != Shape::List {
-                let context = context!(self);
-                self.keys[key as usize].suspect_value(context, value, (number, read), &mut self.turns);
-            }
-            self.find(Shown {
-                key,
-                operation: read,
-                against: Some((slot, against)),
-                ..Shown::between(name, slot, None)
-            });
-        }
-    }
-
-    /// What the transaction wrote becomes a version of each key.
-    fn install(&mut self, slot: u32) {
-        let writes = self.transactions.get(slot).writes();
-        for (key, write) in writes {
-            self.meet(slot, key);
-            let transaction = self.transactions.get(slot);
-            let &Transaction { start, commit, .. } = transaction;
-            let value = transaction.operations[write as usize].value;
-            let of_key = transaction.operations.iter().filter(|one| one.key == key && one.kind.installs());
-            let written: Vec<Value> = of_key.map(|one| one.value).collect();
-            let context = context!(self);
-            let known = &mut self.keys[key as usize];
-            for &value in &written {
-                known.write(context, value, &mut self.turns);
-            }
-            if known.is_missed(context, slot) {
-                continue;
-            }
-            let version = Version { commit, start, value, slot, write, count: 0, end: 0 };
-            known.install(context, version, &written, &mut self.turns);
-            self.transactions.hold(slot);
-            self.sizes.versions += 1;
-        }
-    }
-
-    /// Everyone who wrote the same key at the same time.
-    fn meet(&mut self, slot: u32, key: u32) {
-        if self.terms.isolation == Isolation::Serializable {
-            return;
-        }
-        let context = context!(self);
-        let mut pairs = Vec::new();
-        self.keys[key as usize].overlapping(context, slot, |version| pairs.push(version.slot));
-        for other in pairs {
-            let (one, two) = (self.transactions.get(slot), self.transactions.get(other));
-            let is_first = context!(self).order.commits(one, two).is_lt();
-            let (first, second) = if is_first { (slot, other) } else { (other, slot) };
-            self.find(Shown { key, ..Shown::between(Name::WriteConflict, first, Some(second)) });
-        }
-    }
-
-    fn read(&mut self, slot: u32, external: &[External]) {
-        for &External { read, key, own } in external {
-            let context = context!(self);
-            let transaction = self.transactions.get(slot);
-            let (time, value) = (context.moment(transaction), transaction.operations[read as usize].value);
-            let known = &mut self.keys[key as usize];
-            if known.is_lost {
-                self.sizes.unverifiable_reads += 1;
-                continue;
-            }
-            known.read(
-                context,
-                Read { time, value, slot, place: read, own, is_wrong: false },
-                &mut self.turns,
-            );
-            self.transactions.hold(slot);
-            self.sizes.reads += 1;
-        }
-    }
-
-    /// Answers that are other ones now.
-    fn turn(&mut self, now: u64) {
-        for turn in std::mem::take(&mut self.turns) {
-            let Turn { slot, read, is_wrong, is_new } = turn;
-            let transaction = self.transactions.get_mut(slot);
-            transaction.wrong = if is_wrong { transaction.wrong + 1 } else { transaction.wrong - 1 };
-            if transaction.is_final {
-                self.overturn(slot, read, is_wrong);
-                continue;
-            }
-            transaction.flips += u32::from(!is_new);
-            let provisional = &mut self.sizes.provisional;
-            *provisional = if is_wrong { *provisional + 1 } else { *provisional - 1 };
-            let doubt = self.doubts.entry((slot, read)).or_insert(Doubt { since: now, flips: 0 });
-            doubt.flips += u32::from(!is_new);
-            if is_wrong {
-                doubt.since = now;
-            } else {
-                self.stability.rectify(now.saturating_sub(doubt.since));
-            }
-        }
-    }
-
-    /// A final answer was wrong: somebody came later than the timeout allows for.
-    fn overturn(&mut self, slot: u32, read: u32, is_wrong: bool) {
-        self.sizes.overturned += 1;
-        if is_wrong {
-            self.find_stale(slot, read);
-            return;
-        }
-        self.counts[Name::StaleRead as usize] -= 1;
-        let gone = self.found.retract(slot, read);
-        let transaction = self.transactions.get(slot);
-        let key = transaction.operations[read as usize].key;
-        self.found.tell(Name::StaleRead, transaction.id, None, Some(self.index.ids()[key as usize]), true);
-        for slot in gone {
-            self.release(slot);
-        }
-    }
-
-    /// Time goes on: what timed out is final, and what nobody can ask for any longer is dropped.
-    pub fn advance(&mut self, now: u64) {
-        let Terms { timeout, keep, .. } = self.terms;
-        while let Some(&slot) = self.pending.front() {
-            if self.transactions.get(slot).arrival.saturating_add(timeout) > now {
-                break;
-            }
-            self.pending.pop_front();
-            self.finish(slot);
-            self.kept.push_back(slot);
-        }
-        while let Some(&slot) = self.kept.front() {
-            if self.transactions.get(slot).arrival.saturating_add(timeout).saturating_add(keep) > now {
-                break;
-            }
-            self.kept.pop_front();
-            self.expire(slot);
-        }
-        self.collect();
-    }
-
-    /// Everything is final now, and stays in memory.
-    pub fn flush(&mut self) {
-        while let Some(slot) = self.pending.pop_front() {
-            self.finish(slot);
-            self.kept.push_back(slot);
-        }
-    }
-
-    /// The answers about a transaction are final.
-    fn finish(&mut self, slot: u32) {
-        let transaction = self.transactions.get_mut(slot);
-        transaction.is_final = true;
-        let (wrong, flips) = (transaction.wrong, transaction.flips);
-        if wrong == 0 && flips == 0 {
-            return;
-        }
-        self.stability.transaction(flips);
-        self.sizes.provisional -= u64::from(wrong);
-        for read in 0..self.transactions.get(slot).operations.len() as u32 {
-            let Some(doubt) = self.doubts.remove(&(slot, read)) else { continue };
-            self.stability.read(doubt.flips);
-            let key = self.transactions.get(slot).operations[read as usize].key;
-            let context = context!(self);
-            if self.keys[key as usize].find(context, slot, read).is_some_and(|read| read.is_wrong) {
-                self.find_stale(slot, read);
-            }
-        }
-    }
-
-    /// A transaction need not be kept for others that come late.
-    fn expire(&mut self, slot: u32) {
-        let transaction = self.transactions.get(slot);
-        if self.earliest.front().is_some_and(|&(number, _)| number == transaction.number) {
-            self.earliest.pop_front();
-        }
-        let last = match self.terms.isolation {
-            _ if !transaction.is_committed => Timestamp::default(),
-            Isolation::Snapshot => transaction.start.max(transaction.commit),
-            Isolation::Serializable => transaction.commit,
-        };
-        self.passed = self.passed.max(last);
-        self.leaving.push(Reverse((last, slot)));
-    }
-
-    /// Drops what lies below the watermark.
-    fn collect(&mut self) {
-        let earliest = self.earliest.front().map_or(self.passed, |&(_, moment)| moment);
-        self.watermark = self.watermark.max(earliest.min(self.passed));
-        while let Some(&Reverse((last, slot))) = self.leaving.peek() {
-            if last >= self.watermark {
-                break;
-            }
-            self.leaving.pop();
-            self.drop_old(slot);
-            self.release(slot);
-        }
-        if self.times.len() > 2 * self.times_kept {
-            let watermark = self.watermark;
-            self.times.retain(|&time, _| time >= watermark);
-            self.times_kept = self.times.len().max(1 << 16);
-        }
-    }
-
-    /// Cuts the keys of a transaction that leaves.
-    fn drop_old(&mut self, slot: u32) {
-        let keys: Vec<u32> = self.transactions.get(slot).operations.iter().map(|one| one.key).collect();
-        let mut gone = Vec::new();
-        for key in keys {
-            self.keys[key as usize].aside.retain(|&(other, _)| {
-                if other == slot {
-                    gone.push(slot);
-                }
-                other != slot
-            });
-            let (versions, reads) = self.keys[key as usize].cut(self.watermark, |slot| gone.push(slot));
-            self.sizes.versions -= versions as u64;
-            self.sizes.reads -= reads as u64;
-        }
-        for slot in gone {
-            self.release(slot);
-        }
-    }
-
-    fn release(&mut self, slot: u32) {
-        let Some(gone) = self.transactions.release(slot) else { return };
-        if self.ids.get(&gone.id) == Some(&slot) {
-            self.ids.remove(&gone.id);
-        }
-        for operation in &gone.operations {
-            self.lists.forget(operation.value);
-        }
-    }
-
     /// How many of what there are.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
@@ -566,6 +224,18 @@ impl Engine {
     #[must_use]
     pub const fn watermark(&self) -> Timestamp {
         self.watermark
+    }
+
+    /// How many segments there are.
+    #[must_use]
+    pub fn segments(&self) -> u32 {
+        self.spill.as_ref().map_or(self.segments.len(), |spill| spill.segments.len()) as u32
+    }
+
+    /// What the disk said when something could not be written or read.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// Bytes in memory, as far as they are known.

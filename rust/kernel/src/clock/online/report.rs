@@ -1,17 +1,15 @@
 //! What was found: counted, told once, and the first of each name kept with everything that shows it.
 
+use super::excerpt::Excerpt;
+use super::first::First;
 use super::key::{Context, Key, Read, Shape};
-use super::transactions::Transaction;
+use super::spill::EARLIEST;
+use super::transactions::{Operation, Transaction};
 use super::{Engine, context};
-use crate::builder::Builder;
-use crate::clock::classes::{self, Origins, Write};
-use crate::clock::found::{Conflict, Stale};
-use crate::clock::learn::Learned;
 use crate::clock::list::{Committed, Relation};
-use crate::clock::{Finding, Judgement, NAMES, NOTHING, Name};
-use crate::history::{History, Kind, NO_KEY, Status};
-use crate::value::{Value, Values};
-use hashbrown::HashMap;
+use crate::clock::{Judgement, NAMES, NOTHING, Name};
+use crate::history::{History, NO_KEY};
+use crate::value::Value;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
@@ -50,14 +48,14 @@ pub(super) struct Shown {
 /// What a stale read shows and should have shown, and who may have written that.
 #[derive(Debug, Clone)]
 pub(super) struct StaleRead {
-    list: Vec<Value>,
-    expected: Vec<Value>,
-    relation: Relation,
+    pub list: Vec<Value>,
+    pub expected: Vec<Value>,
+    pub relation: Relation,
     /// Who left the part of a list that it shows, or was cut in two by its end.
-    writer: Option<u32>,
-    writes: Vec<(u32, u32)>,
+    pub writer: Option<u32>,
+    pub writes: Vec<(u32, u32)>,
     /// Whether all who may have written it are in memory.
-    is_whole: bool,
+    pub is_whole: bool,
 }
 
 impl Shown {
@@ -143,13 +141,67 @@ impl Engine {
 
     /// Everything so far.
     #[must_use]
-    pub fn report(&self) -> Report {
+    pub fn report(&mut self) -> Report {
+        self.refresh();
         let shown: Vec<&Shown> = self.found.shown.iter().flatten().collect();
         let mut report = self.assemble(&shown);
         report.judgement.counts = self.counts;
         report.judgement.ties = self.sizes.ties;
         report.judgement.range_reads = self.sizes.range_reads;
         report
+    }
+
+    /// Looks again at the stale reads that are shown: somebody may have come since.
+    fn refresh(&mut self) {
+        for place in 0..self.found.shown[Name::StaleRead as usize].len() {
+            let old = &self.found.shown[Name::StaleRead as usize][place];
+            let (slot, read, key) = (old.slot, old.operation, old.key);
+            let moment = self.moment(self.transactions.get(slot).times());
+            // What it shows may be what the key held first, which nobody could know then.
+            let is_open = matches!(self.keys[key as usize].first, First::Settled(None));
+            self.recall(key, if is_open { EARLIEST } else { moment });
+            let Some(mut new) = self.stale(slot, read) else { continue };
+            self.ask_writers(&mut new);
+            self.recall_writers(&mut new);
+            for slot in new.slots() {
+                self.transactions.hold(slot);
+            }
+            let old = std::mem::replace(&mut self.found.shown[Name::StaleRead as usize][place], new);
+            for slot in old.slots() {
+                self.release(slot);
+            }
+        }
+        self.let_go();
+    }
+
+    /// Looks on the disk for those who may have written what a stale read shows.
+    fn recall_writers(&mut self, shown: &mut Shown) {
+        let found = self.transactions.get(shown.slot).operations[shown.operation as usize].value;
+        let Some(stale) = shown.stale.as_mut().filter(|stale| !stale.is_whole) else { return };
+        let is_register = stale.relation == Relation::Register;
+        let values = if is_register { [found].into() } else { stale.list.iter().copied().collect() };
+        let Some(slots) = self.recall_writes(shown.key, &values) else { return };
+        for slot in slots {
+            let operations = (0..).zip(&self.transactions.get(slot).operations);
+            let is_asked = |other: &Operation| {
+                other.key == shown.key && other.kind.installs() && values.contains(&other.value)
+            };
+            let asked = operations.filter(|(_, other)| is_asked(other)).map(|(place, _)| (slot, place));
+            for write in asked {
+                if !stale.writes.contains(&write) {
+                    stale.writes.push(write);
+                }
+            }
+            self.borrowed.push(slot);
+        }
+        stale.is_whole = true;
+    }
+
+    /// Those that were read back only to be looked at need not stay.
+    fn let_go(&mut self) {
+        for slot in std::mem::take(&mut self.borrowed) {
+            self.release(slot);
+        }
     }
 
     /// One piece of news, if it is one of the last.
@@ -172,21 +224,26 @@ impl Engine {
 
     /// A read that is final, and wrong.
     pub(super) fn find_stale(&mut self, slot: u32, read: u32) {
+        if let Some(shown) = self.stale(slot, read) {
+            self.find(shown);
+        }
+    }
+
+    /// What a wrong read shows, and should show.
+    fn stale(&mut self, slot: u32, read: u32) -> Option<Shown> {
         let key = self.transactions.get(slot).operations[read as usize].key;
+        if self.keys[key as usize].shape == Shape::List {
+            // Who left which part of a list is known from its versions alone.
+            self.recall(key, EARLIEST);
+        }
         let context = context!(self);
         let known = &self.keys[key as usize];
-        let Some(found) = known.find(context, slot, read) else { return };
+        let found = known.find(context, slot, read)?;
         let against = known.expected(context, found).map(|version| (version.slot, version.write));
-        let list =
-            if known.shape == Shape::List { known.list_of(context, found) } else { StaleRead::register() };
-        let stale = Some(Box::new(StaleRead { is_whole: !known.is_cut, ..list }));
-        self.find(Shown {
-            key,
-            operation: read,
-            against,
-            stale,
-            ..Shown::between(Name::StaleRead, slot, None)
-        });
+        let is_list = known.shape == Shape::List;
+        let stale = if is_list { known.list_of(context, found) } else { StaleRead::register() };
+        let stale = Some(Box::new(StaleRead { is_whole: known.is_whole, ..stale }));
+        Some(Shown { key, operation: read, against, stale, ..Shown::between(Name::StaleRead, slot, None) })
     }
 
     fn keep_recent(&mut self, shown: Shown) {
@@ -317,202 +374,4 @@ impl Key {
         let writer = (writer != NOTHING).then_some(writer);
         StaleRead { list, expected, relation, writer, ..StaleRead::register() }
     }
-}
-
-/// A history that is made of some transactions.
-struct Excerpt<'e> {
-    engine: &'e Engine,
-    builder: Builder,
-    /// Numbers of transactions and of their first operations, by slot.
-    numbers: HashMap<u32, (u32, u32)>,
-    ranks: HashMap<u32, u32>,
-}
-
-impl<'e> Excerpt<'e> {
-    fn new(engine: &'e Engine, slots: &[u32]) -> Self {
-        let mut excerpt =
-            Self { engine, builder: Builder::new(), numbers: HashMap::new(), ranks: HashMap::new() };
-        excerpt.builder.initial.default = match engine.initial {
-            Some(initial) => excerpt.carry(initial),
-            None => Value::UNKNOWN,
-        };
-        for &slot in slots {
-            excerpt.add(slot);
-        }
-        let order = context!(engine).order;
-        let mut ranked = slots.to_vec();
-        ranked.sort_by(|&one, &other| {
-            order.commits(engine.transactions.get(one), engine.transactions.get(other))
-        });
-        excerpt.ranks = ranked.into_iter().zip(0..).collect();
-        excerpt
-    }
-
-    fn carry(&mut self, value: Value) -> Value {
-        carry(&self.engine.values, &mut self.builder.values, value)
-    }
-
-    fn add(&mut self, slot: u32) {
-        let engine = self.engine;
-        let transaction = engine.transactions.get(slot);
-        let session = engine.sessions.ids().get(transaction.session as usize).copied();
-        let session = match session {
-            Some(id) => {
-                let id = self.carry(id);
-                self.builder.session(id)
-            }
-            None => self.builder.nameless_session(),
-        };
-        let id = self.carry(transaction.id);
-        let first = self.builder.operation_count() as u32;
-        let status = if transaction.is_committed { Status::Committed } else { Status::Aborted };
-        let Some(number) = self.builder.transaction(id, session, status, 0) else { return };
-        self.builder.timestamps(number, transaction.start, transaction.commit);
-        for operation in &transaction.operations {
-            let key = self.key(operation.key);
-            let is_list = engine.keys[operation.key as usize].shape == Shape::List;
-            let value = if is_list && operation.kind == Kind::Read {
-                let elements = engine.lists.get(operation.value).unwrap_or_default();
-                let elements: Vec<Value> = elements.iter().map(|&element| self.carry(element)).collect();
-                self.builder.list(key, &elements)
-            } else {
-                self.carry(operation.value)
-            };
-            self.builder.operation(number, operation.kind, key, value, 0);
-        }
-        self.numbers.insert(slot, (number, first));
-    }
-
-    fn key(&mut self, key: u32) -> u32 {
-        let id = self.carry(self.engine.index.ids()[key as usize]);
-        self.builder.key(id)
-    }
-
-    fn number(&self, slot: u32) -> u32 {
-        self.numbers[&slot].0
-    }
-
-    fn operation(&self, (slot, place): (u32, u32)) -> u32 {
-        self.numbers[&slot].1 + place
-    }
-
-    fn findings(&mut self, shown: &[&Shown]) -> Vec<Finding> {
-        let mut findings = self.of_stale(shown);
-        for one in shown.iter().filter(|one| one.stale.is_none()) {
-            let key = if one.key == NO_KEY { NO_KEY } else { self.key(one.key) };
-            let transaction = self.number(one.slot);
-            let other = one.other.map_or(NOTHING, |slot| self.number(slot));
-            let (operation, against) = if one.name == Name::WriteConflict {
-                (self.last(one.slot, one.key), one.other.map_or(NOTHING, |slot| self.last(slot, one.key)))
-            } else {
-                let read = if one.operation == NOTHING {
-                    NOTHING
-                } else {
-                    self.operation((one.slot, one.operation))
-                };
-                (read, one.against.map_or(NOTHING, |write| self.operation(write)))
-            };
-            let (expected, class) = (Vec::new(), None);
-            findings.push(Finding {
-                name: one.name,
-                transaction,
-                other,
-                key,
-                operation,
-                against,
-                expected,
-                class,
-            });
-        }
-        findings
-    }
-
-    fn last(&self, slot: u32, key: u32) -> u32 {
-        let write = self.engine.transactions.get(slot).last_write(key);
-        write.map_or(NOTHING, |write| self.operation((slot, write)))
-    }
-
-    /// Stale reads get the class of what they show, as all writers know each other's ranks.
-    fn of_stale(&mut self, shown: &[&Shown]) -> Vec<Finding> {
-        let stale: Vec<(&Shown, &StaleRead)> =
-            shown.iter().filter_map(|&one| one.stale.as_deref().map(|stale| (one, stale))).collect();
-        let asked = stale.iter().map(|&(one, read)| self.asked(one, read)).collect();
-        let no_conflicts: &[Conflict] = &[];
-        let mut origins = Origins::of(self.engine.terms.isolation, asked, no_conflicts);
-        for (&slot, &rank) in &self.ranks {
-            origins.commits(self.number(slot), rank);
-        }
-        for &(one, read) in &stale {
-            for &write in &read.writes {
-                let write = self.write(one.key, write);
-                origins.hear(&write);
-            }
-            if let Some(writer) = read.writer {
-                let (number, key) = (self.number(writer), self.key(one.key));
-                origins.installs(number, key, self.last(writer, one.key));
-            }
-        }
-        let first: HashMap<u32, Value> =
-            stale.iter().map(|&(one, _)| (self.key(one.key), self.first(one.key))).collect();
-        let mut findings = origins.findings(no_conflicts, &Learned::default(), |key| first[&key]);
-        for (finding, (_, read)) in findings.iter_mut().zip(stale) {
-            if !read.is_whole {
-                finding.class = None;
-            }
-        }
-        findings
-    }
-
-    /// What a key held first.
-    fn first(&mut self, key: u32) -> Value {
-        let first = self.engine.keys[key as usize].first.value();
-        first.map_or(Value::UNKNOWN, |value| self.carry(value))
-    }
-
-    fn asked(&mut self, one: &Shown, read: &StaleRead) -> classes::Shown {
-        let transaction = self.engine.transactions.get(one.slot);
-        let found = transaction.operations[one.operation as usize].value;
-        let (start, commit) = transaction.times();
-        let stale = Stale {
-            transaction: self.number(one.slot),
-            start,
-            commit,
-            read: self.operation((one.slot, one.operation)),
-            key: self.key(one.key),
-            found: if found.list_index().is_some() { Value::NIL } else { self.carry(found) },
-            expected_length: read.expected.len() as u32,
-            expected: one.against.map_or(NOTHING, |write| self.operation(write)),
-            writer: read.writer.map_or(NOTHING, |writer| self.number(writer)),
-            relation: read.relation,
-        };
-        let mut all = |values: &[Value]| values.iter().map(|&value| self.carry(value)).collect();
-        let (list, expected) = (all(&read.list), all(&read.expected));
-        classes::Shown { stale, list, expected }
-    }
-
-    fn write(&mut self, key: u32, (slot, place): (u32, u32)) -> Write {
-        let transaction = self.engine.transactions.get(slot);
-        let value = transaction.operations[place as usize].value;
-        let last =
-            transaction.last_write(key).map_or(value, |last| transaction.operations[last as usize].value);
-        Write {
-            number: self.operation((slot, place)),
-            writer: self.number(slot),
-            key: self.key(key),
-            value: self.carry(value),
-            is_left: last == value,
-            is_counted: transaction.is_committed,
-            start: transaction.start,
-            commit: transaction.commit,
-            rank: if transaction.is_committed { self.ranks[&slot] } else { u32::MAX },
-        }
-    }
-}
-
-/// The same scalar among other values.
-fn carry(from: &Values, to: &mut Values, value: Value) -> Value {
-    value.atom_index().map_or(value, |index| {
-        let (kind, text) = from.atom(index);
-        to.intern(kind, text)
-    })
 }

@@ -41,12 +41,22 @@ pub struct Transaction {
     pub flips: u32,
     pub is_final: bool,
     pub is_committed: bool,
+    /// Whether it came below the watermark: so long it holds its keys.
+    pub is_late: bool,
 }
 
 impl Transaction {
     /// Start and commit.
     pub fn times(&self) -> (Timestamp, Timestamp) {
         (self.start, self.commit)
+    }
+
+    /// Its keys, each once.
+    pub fn keys(&self) -> Vec<u32> {
+        let mut keys: Vec<u32> = self.operations.iter().map(|operation| operation.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
     }
 
     /// The keys that it writes, each with its last write.
@@ -92,6 +102,11 @@ impl Transactions {
         self.slots[slot as usize].as_ref().expect("who is referred to is there")
     }
 
+    /// The transaction in a slot, if there is one.
+    pub fn find(&self, slot: u32) -> Option<&Transaction> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
     /// The same, to be changed.
     pub fn get_mut(&mut self, slot: u32) -> &mut Transaction {
         self.slots[slot as usize].as_mut().expect("who is referred to is there")
@@ -123,11 +138,6 @@ impl Transactions {
     /// All of them, by slot.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Transaction)> {
         (0..).zip(&self.slots).filter_map(|(slot, one)| one.as_ref().map(|one| (slot, one)))
-    }
-
-    /// All of them, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
-        self.slots.iter_mut().flatten()
     }
 
     /// Makes room for slots that are filled by number.

@@ -1,0 +1,205 @@
+"""`python -m docs.findings [NAME...]`: runs real databases again and writes `docs/examples`.
+
+Each finding is a command and what its history must show; one that does not is an error. The servers are those
+that are installed here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import isoscope
+from isoscope import Level, Outcome
+
+__all__ = ["FINDINGS", "FOLDER", "Finding", "problems", "reproduce"]
+
+FOLDER = Path(__file__).with_name("examples")
+_REGISTERS = (
+    "--workload key-value --sessions 8 --keys 20 --min-txn-length 2 --max-txn-length 4 "
+    "--distribution uniform --transactions 3000"
+)
+_LISTS = "--workload list-append --sessions 8 --min-txn-length 2 --max-txn-length 4 --transactions 3000"
+_FOUND = re.compile(r"[a-z-]+: [0-9,]+ found\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A run, and what is to be seen there; of the anomalies the first stands on the page."""
+
+    name: str
+    title: str
+    says: str
+    arguments: str
+    holds: tuple[Level, ...] = ()
+    violated: tuple[Level, ...] = ()
+    shows: tuple[str, ...] = ()
+
+    @property
+    def database(self) -> str:
+        """What must be installed."""
+        return self.arguments.split()[0]
+
+
+FINDINGS = (
+    Finding(
+        name="mariadb-repeatable-read",
+        title="MariaDB, repeatable read",
+        says="Reads show a snapshot, but an update changes the newest version, whatever the snapshot shows. "
+        "So a transaction overwrites what it never saw: lost updates and read skew, and no snapshot "
+        "isolation.",
+        arguments=f"mariadb --isolation repeatable-read --set innodb_snapshot_isolation=OFF {_REGISTERS}",
+        holds=(Level.READ_ATOMIC,),
+        violated=(Level.SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+        shows=("lost-update", "read-skew"),
+    ),
+    Finding(
+        name="mariadb-snapshot-isolation",
+        title="MariaDB, repeatable read with innodb_snapshot_isolation=ON",
+        says="The same work, and whoever would overwrite what its snapshot does not show is aborted: "
+        "snapshot isolation holds. What is left is what snapshot isolation allows.",
+        arguments=f"mariadb --isolation repeatable-read --set innodb_snapshot_isolation=ON {_REGISTERS}",
+        holds=(Level.SNAPSHOT_ISOLATION,),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+    ),
+    Finding(
+        name="postgresql-read-committed",
+        title="PostgreSQL, read committed",
+        says="Every statement sees what was committed before it began, so a transaction sees one part of "
+        "another before its commit and one part after it. Read atomic is violated, read committed holds.",
+        arguments=f"postgresql --isolation read-committed {_REGISTERS}",
+        holds=(Level.READ_COMMITTED,),
+        violated=(Level.READ_ATOMIC, Level.SNAPSHOT_ISOLATION),
+        shows=("non-repeatable-read", "read-skew"),
+    ),
+    Finding(
+        name="postgresql-repeatable-read",
+        title="PostgreSQL, repeatable read",
+        says="Every transaction sees a snapshot, and the first to update a row wins: snapshot isolation. Two "
+        "transactions that read what the other then writes both commit, which is write skew.",
+        arguments=f"postgresql --isolation repeatable-read {_REGISTERS}",
+        holds=(Level.SNAPSHOT_ISOLATION,),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+    ),
+    Finding(
+        name="postgresql-serializable",
+        title="PostgreSQL, serializable",
+        says="The same, and of transactions that could be part of a circle one is aborted: "
+        "serializability holds.",
+        arguments=f"postgresql --isolation serializable {_REGISTERS}",
+        holds=(Level.SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+    ),
+    Finding(
+        name="sqlite-serializable",
+        title="SQLite",
+        says="One writer at a time. Serializability holds, also with sessions and real time.",
+        arguments=f"sqlite --isolation serializable {_REGISTERS}",
+        holds=(Level.SERIALIZABLE, Level.STRICT_SERIALIZABLE),
+    ),
+    Finding(
+        name="sqlite-read-uncommitted",
+        title="SQLite, a shared cache and read uncommitted",
+        says="Sessions see what others have not committed yet. Serializability is violated, and so are much "
+        "weaker levels.",
+        arguments=f"sqlite --isolation read-uncommitted {_LISTS}",
+        holds=(Level.PL_1,),
+        violated=(Level.PL_2, Level.SERIALIZABLE),
+        shows=("intermediate-read",),
+    ),
+)
+
+
+def reproduce(finding: Finding, folder: Path) -> str:
+    """Runs it in `folder`, which then holds the history and the report; what was printed."""
+    given = ["--out", f"{finding.name}.parquet", "--report", f"{finding.name}.html"]
+    done = subprocess.run(
+        [sys.executable, "-m", "isoscope", "run", *finding.arguments.split(), *given],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=300,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{finding.name}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout.rstrip() + "\n"
+
+
+def problems(finding: Finding, folder: Path) -> list[str]:
+    """What the history in `folder` does not show, although it should."""
+    history = isoscope.load(folder / f"{finding.name}.parquet")
+    expected = {
+        **dict.fromkeys(finding.holds, Outcome.HOLDS),
+        **dict.fromkeys(finding.violated, Outcome.VIOLATED),
+    }
+    verdicts = isoscope.check(history, expected, max_anomalies=1).verdicts
+    wrong = [f"{v.level}: {v.outcome}" for v in verdicts if v.outcome is not expected[v.level]]
+    found = {name for verdict in verdicts for name in verdict.anomaly_counts}
+    return [*wrong, *(f"{name}: not found" for name in finding.shows if name not in found)]
+
+
+def page() -> str:
+    """The page about all of them, from the texts that are there."""
+    intro = (
+        "What real databases did, each with the command that shows it again. The counterexamples differ "
+        "from run to run, the answers do not. `python -m docs.findings` runs them all."
+    )
+    parts = ["<!-- Written by docs/findings.py. -->", "# Findings", intro, *map(_section, FINDINGS)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(finding: Finding) -> str:
+    text = (FOLDER / f"{finding.name}.txt").read_text(encoding="utf-8")
+    command = re.sub(" --(?=workload|min-)", " \\\\\n    --", f"isoscope run {finding.arguments}")
+    parts = [
+        f"## {finding.title}",
+        finding.says,
+        f"```sh\n{command}\n```",
+        f"```text\n{_excerpt(finding, text)}\n```",
+        f"[The report]({finding.name}.html), [all that was printed]({finding.name}.txt)",
+    ]
+    return "\n\n".join(parts)
+
+
+def _excerpt(finding: Finding, text: str) -> str:
+    """What ran, the outcomes, and the anomaly that is shown."""
+    blocks = text.rstrip().split("\n\n")
+    chosen = [blocks[0], blocks[2]]
+    if finding.shows:
+        starts = [place for place, block in enumerate(blocks) if _FOUND.match(f"{block}\n")]
+        first = next(place for place in starts if blocks[place].startswith(f"{finding.shows[0]}: "))
+        chosen += blocks[first : min((place for place in starts if place > first), default=None)]
+    return "\n\n".join(chosen)
+
+
+def main(names: list[str]) -> int:
+    """Runs those that are named, or all, and writes the page."""
+    FOLDER.mkdir(exist_ok=True)
+    status = 0
+    for finding in FINDINGS:
+        if names and finding.name not in names:
+            continue
+        with TemporaryDirectory() as path:
+            text = reproduce(finding, Path(path))
+            if wrong := problems(finding, Path(path)):
+                print(f"{finding.name}: {'; '.join(wrong)}")
+                status = 1
+                continue
+            (FOLDER / f"{finding.name}.txt").write_text(text, encoding="utf-8")
+            shutil.copy(Path(path) / f"{finding.name}.html", FOLDER)
+        print(f"written: {finding.name}")
+    (FOLDER / "index.md").write_text(page(), encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+//! Time goes on: answers become final, and what nobody can ask for any longer leaves memory.
+
+use super::{Engine, Terms, context};
+use crate::clock::Isolation;
+use crate::history::Timestamp;
+use std::cmp::Reverse;
+
+impl Engine {
+    /// Time goes on: what timed out is final, and what nobody can ask for any longer is dropped.
+    pub fn advance(&mut self, now: u64) {
+        let Terms { timeout, keep, .. } = self.terms;
+        while let Some(&slot) = self.pending.front() {
+            if self.transactions.get(slot).arrival.saturating_add(timeout) > now {
+                break;
+            }
+            self.pending.pop_front();
+            self.finish(slot);
+            self.kept.push_back(slot);
+        }
+        while let Some(&slot) = self.kept.front() {
+            if self.transactions.get(slot).arrival.saturating_add(timeout).saturating_add(keep) > now {
+                break;
+            }
+            self.kept.pop_front();
+            self.expire(slot);
+        }
+        self.collect();
+    }
+
+    /// Everything is final now, and stays in memory.
+    pub fn flush(&mut self) {
+        while let Some(slot) = self.pending.pop_front() {
+            self.finish(slot);
+            self.kept.push_back(slot);
+        }
+    }
+
+    /// The answers about a transaction are final.
+    fn finish(&mut self, slot: u32) {
+        let transaction = self.transactions.get_mut(slot);
+        transaction.is_final = true;
+        let (wrong, flips) = (transaction.wrong, transaction.flips);
+        if wrong == 0 && flips == 0 {
+            return;
+        }
+        self.stability.transaction(flips);
+        self.sizes.provisional -= u64::from(wrong);
+        for read in 0..self.transactions.get(slot).operations.len() as u32 {
+            let Some(doubt) = self.doubts.remove(&(slot, read)) else { continue };
+            self.stability.read(doubt.flips);
+            let key = self.transactions.get(slot).operations[read as usize].key;
+            let context = context!(self);
+            if self.keys[key as usize].find(context, slot, read).is_some_and(|read| read.is_wrong) {
+                self.find_stale(slot, read);
+            }
+        }
+    }
+
+    /// A transaction need not be kept for others that come late.
+    fn expire(&mut self, slot: u32) {
+        let transaction = self.transactions.get(slot);
+        if self.earliest.front().is_some_and(|&(number, _)| number == transaction.number) {
+            self.earliest.pop_front();
+        }
+        let last = match self.terms.isolation {
+            _ if !transaction.is_committed => Timestamp::default(),
+            Isolation::Snapshot => transaction.start.max(transaction.commit),
+            Isolation::Serializable => transaction.commit,
+        };
+        self.passed = self.passed.max(last);
+        self.leaving.push(Reverse((last, slot)));
+    }
+
+    /// Drops what lies below the watermark, or lets it go to the disk.
+    fn collect(&mut self) {
+        let earliest = self.earliest.front().map_or(self.passed, |&(_, moment)| moment);
+        self.watermark = self.watermark.max(earliest.min(self.passed));
+        let mut old = Vec::new();
+        while let Some(&Reverse((last, slot))) = self.leaving.peek() {
+            if last >= self.watermark {
+                break;
+            }
+            self.leaving.pop();
+            old.push((last, slot));
+        }
+        let slots: Vec<u32> = old.iter().map(|&(_, slot)| slot).collect();
+        let is_enough = self.spill.as_ref().is_none_or(|spill| slots.len() >= spill.least);
+        if slots.is_empty() || !is_enough || !self.write_segment(&slots) {
+            self.leaving.extend(old.into_iter().map(Reverse));
+            return;
+        }
+        for slot in slots {
+            self.drop_old(slot);
+            self.release(slot);
+        }
+        if self.times.len() > 2 * self.times_kept {
+            let watermark = self.watermark;
+            self.times.retain(|&time, _| time >= watermark);
+            self.times_kept = self.times.len().max(1 << 16);
+        }
+    }
+
+    /// Cuts the keys of a transaction that leaves.
+    fn drop_old(&mut self, slot: u32) {
+        let keys = self.transactions.get(slot).keys();
+        let held = u32::from(self.transactions.get(slot).is_late);
+        let mut gone = Vec::new();
+        for key in keys {
+            let known = &mut self.keys[key as usize];
+            known.held -= held;
+            known.aside.retain(|&(other, _)| {
+                if other == slot {
+                    gone.push(slot);
+                }
+                other != slot
+            });
+            known.is_whole &= gone.is_empty();
+            let (versions, reads) = known.cut(context!(self), self.watermark, &mut gone);
+            self.sizes.versions -= versions as u64;
+            self.sizes.reads -= reads as u64;
+        }
+        for slot in gone {
+            self.release(slot);
+        }
+    }
+
+    pub(super) fn release(&mut self, slot: u32) {
+        let Some(gone) = self.transactions.release(slot) else { return };
+        if self.ids.get(&gone.id) == Some(&slot) {
+            self.ids.remove(&gone.id);
+        }
+        for operation in &gone.operations {
+            self.lists.forget(operation.value);
+        }
+    }
+}

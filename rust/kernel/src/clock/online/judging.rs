@@ -1,0 +1,272 @@
+//! A transaction arrives: what it says of itself, whom it overlaps, what it read, and whose answers it changes.
+
+use super::first::First;
+use super::key::{Read, Shape, Turn, Version};
+use super::own::{External, Own, Unequal};
+use super::report::Shown;
+use super::spill::EARLIEST;
+use super::stability::Doubt;
+use super::transactions::{NAMELESS, Operation, Transaction};
+use super::{Engine, context};
+use crate::clock::{Isolation, Name};
+use crate::history::Timestamp;
+use crate::value::Value;
+
+impl Engine {
+    pub(super) fn arrive(&mut self, arrived: Transaction) {
+        let now = arrived.arrival;
+        let (id, session) = (arrived.id, arrived.session);
+        self.sizes.transactions += 1;
+        self.sizes.operations += arrived.operations.len() as u64;
+        let slot = self.transactions.add(arrived);
+        self.ids.insert(id, slot);
+        if !self.transactions.get(slot).is_committed {
+            self.set_aside(slot);
+            self.turn(now);
+            return;
+        }
+        self.count_ties(slot);
+        self.judge_times(slot, session);
+        self.enqueue(slot);
+        let mut own = std::mem::take(&mut self.own);
+        let keys = &self.keys;
+        own.look(&self.transactions.get(slot).operations, keys.len(), &self.lists, |key| {
+            keys[key as usize].shape == Shape::List
+        });
+        self.judge_own(slot, &own);
+        self.install(slot);
+        self.read(slot, &own.external);
+        self.own = own;
+        self.turn(now);
+    }
+
+    /// Who did not commit left nothing, but somebody may have read what it wrote.
+    fn set_aside(&mut self, slot: u32) {
+        self.sizes.aborted += 1;
+        if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
+            *place += 1;
+        }
+        self.pending.push_back(slot);
+        for place in 0..self.transactions.get(slot).operations.len() as u32 {
+            let Operation { kind, key, value } = self.transactions.get(slot).operations[place as usize];
+            if !kind.installs() {
+                continue;
+            }
+            let context = context!(self);
+            let known = &mut self.keys[key as usize];
+            known.write(context, value, &mut self.turns);
+            known.aside.push((slot, place));
+            self.transactions.hold(slot);
+        }
+    }
+
+    /// Timestamps that belong to several transactions are counted.
+    fn count_ties(&mut self, slot: u32) {
+        let Transaction { number, start, commit, .. } = *self.transactions.get(slot);
+        let times = if self.terms.isolation == Isolation::Snapshot { [commit, start] } else { [commit; 2] };
+        for time in times {
+            let gone = if time < self.watermark { self.recall_time(time) } else { Vec::new() };
+            let (first, is_counted) =
+                self.times.entry(time).or_insert((*gone.first().unwrap_or(&number), gone.len() > 1));
+            if *first != number && !*is_counted {
+                *is_counted = true;
+                self.sizes.ties += 1;
+            }
+        }
+    }
+
+    /// What timestamps show by themselves.
+    fn judge_times(&mut self, slot: u32, session: u32) {
+        let is_snapshot = self.terms.isolation == Isolation::Snapshot;
+        let (start, commit) = self.transactions.get(slot).times();
+        if is_snapshot && start > commit {
+            self.find(Shown::between(Name::TimestampInversion, slot, None));
+        }
+        if session == NAMELESS {
+            return;
+        }
+        self.places[session as usize] += 1;
+        self.transactions.hold(slot);
+        let Some(before) = self.latest[session as usize].replace(slot) else { return };
+        let both = (self.transactions.get(before), self.transactions.get(slot));
+        if is_snapshot && context!(self).order.is_out_of_order(both.0, both.1) {
+            self.find(Shown::between(Name::SessionOrder, slot, Some(before)));
+        }
+        self.release(before);
+    }
+
+    /// Puts a transaction in line.
+    fn enqueue(&mut self, slot: u32) {
+        let transaction = self.transactions.get(slot);
+        let (number, moment) = (transaction.number, self.moment(transaction.times()));
+        self.pending.push_back(slot);
+        if moment < self.watermark {
+            self.hold_keys(slot, moment);
+            return;
+        }
+        while self.earliest.back().is_some_and(|&(_, other)| other >= moment) {
+            self.earliest.pop_back();
+        }
+        self.earliest.push_back((number, moment));
+    }
+
+    /// The keys of a late transaction are not cut before it is final; those that were cut cannot be judged.
+    fn hold_keys(&mut self, slot: u32, moment: Timestamp) {
+        self.transactions.get_mut(slot).is_late = true;
+        let keys = self.transactions.get(slot).keys();
+        let is_cut = keys.iter().any(|&key| self.keys[key as usize].floor > moment);
+        self.sizes.unverifiable += u64::from(is_cut);
+        for key in keys {
+            self.keys[key as usize].held += 1;
+        }
+    }
+
+    /// The first time of which a transaction must know what was committed.
+    pub(super) fn moment(&self, (start, commit): (Timestamp, Timestamp)) -> Timestamp {
+        match self.terms.isolation {
+            Isolation::Snapshot => start.min(commit),
+            Isolation::Serializable => commit,
+        }
+    }
+
+    fn judge_own(&mut self, slot: u32, own: &Own) {
+        for &unequal in &own.unequal {
+            let Unequal { name, read, key, against } = unequal;
+            let Transaction { number, ref operations, .. } = *self.transactions.get(slot);
+            let value = operations[read as usize].value;
+            if name == Name::NonRepeatableRead && self.keys[key as usize].shape != Shape::List {
+                let context = context!(self);
+                self.keys[key as usize].suspect_value(context, value, (number, read), &mut self.turns);
+            }
+            self.find(Shown {
+                key,
+                operation: read,
+                against: Some((slot, against)),
+                ..Shown::between(name, slot, None)
+            });
+        }
+    }
+
+    /// What the transaction wrote becomes a version of each key.
+    fn install(&mut self, slot: u32) {
+        let writes = self.transactions.get(slot).writes();
+        for (key, write) in writes {
+            self.meet(slot, key);
+            self.doubt_first(slot, key);
+            let transaction = self.transactions.get(slot);
+            let &Transaction { start, commit, .. } = transaction;
+            let value = transaction.operations[write as usize].value;
+            let of_key = transaction.operations.iter().filter(|one| one.key == key && one.kind.installs());
+            let written: Vec<Value> = of_key.map(|one| one.value).collect();
+            let context = context!(self);
+            let known = &mut self.keys[key as usize];
+            for &value in &written {
+                known.write(context, value, &mut self.turns);
+            }
+            if known.is_missed(context, slot) {
+                continue;
+            }
+            let version = Version { commit, start, value, slot, write, count: 0, end: 0 };
+            known.install(context, version, &written, &mut self.turns);
+            self.transactions.hold(slot);
+            self.sizes.versions += 1;
+        }
+    }
+
+    /// Who writes what a key is said to have held first makes that a value like any other.
+    fn doubt_first(&mut self, slot: u32, key: u32) {
+        let known = &self.keys[key as usize];
+        let Some(first) = known.first.value().filter(|_| !matches!(known.first, First::Known(_))) else {
+            return;
+        };
+        let mut operations = self.transactions.get(slot).operations.iter();
+        let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == first);
+        if is_it && !self.recall(key, EARLIEST) {
+            self.sizes.unverifiable += 1;
+        }
+    }
+
+    /// Everyone who wrote the same key at the same time.
+    fn meet(&mut self, slot: u32, key: u32) {
+        if self.terms.isolation == Isolation::Serializable {
+            return;
+        }
+        let context = context!(self);
+        let mut pairs = Vec::new();
+        self.keys[key as usize].overlapping(context, slot, |version| pairs.push(version.slot));
+        for other in pairs {
+            let (one, two) = (self.transactions.get(slot), self.transactions.get(other));
+            let is_first = context!(self).order.commits(one, two).is_lt();
+            let (first, second) = if is_first { (slot, other) } else { (other, slot) };
+            self.find(Shown { key, ..Shown::between(Name::WriteConflict, first, Some(second)) });
+        }
+    }
+
+    fn read(&mut self, slot: u32, external: &[External]) {
+        for &External { read, key, own } in external {
+            let context = context!(self);
+            let transaction = self.transactions.get(slot);
+            let (time, value) = (context.moment(transaction), transaction.operations[read as usize].value);
+            let known = &mut self.keys[key as usize];
+            if known.is_lost {
+                self.sizes.unverifiable_reads += 1;
+                continue;
+            }
+            if time < known.floor {
+                continue;
+            }
+            known.read(
+                context,
+                Read { time, value, slot, place: read, own, is_wrong: false },
+                &mut self.turns,
+            );
+            self.transactions.hold(slot);
+            self.sizes.reads += 1;
+        }
+    }
+
+    /// Answers that are other ones now.
+    fn turn(&mut self, now: u64) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.sort_by_key(|turn| (turn.slot, turn.read));
+        // Who turned and turned back is where he was.
+        let same = turns.chunk_by(|one, other| (one.slot, one.read) == (other.slot, other.read));
+        for turn in same.filter(|turns| turns.len() % 2 == 1).map(|turns| turns[0]) {
+            let Turn { slot, read, is_wrong, is_new } = turn;
+            let transaction = self.transactions.get_mut(slot);
+            transaction.wrong =
+                if is_wrong { transaction.wrong + 1 } else { transaction.wrong.saturating_sub(1) };
+            if transaction.is_final {
+                self.overturn(slot, read, is_wrong);
+                continue;
+            }
+            transaction.flips += u32::from(!is_new);
+            let provisional = &mut self.sizes.provisional;
+            *provisional = if is_wrong { *provisional + 1 } else { *provisional - 1 };
+            let doubt = self.doubts.entry((slot, read)).or_insert(Doubt { since: now, flips: 0 });
+            doubt.flips += u32::from(!is_new);
+            if is_wrong {
+                doubt.since = now;
+            } else {
+                self.stability.rectify(now.saturating_sub(doubt.since));
+            }
+        }
+    }
+
+    /// A final answer was wrong: somebody came later than the timeout allows for.
+    fn overturn(&mut self, slot: u32, read: u32, is_wrong: bool) {
+        self.sizes.overturned += 1;
+        if is_wrong {
+            self.find_stale(slot, read);
+            return;
+        }
+        self.counts[Name::StaleRead as usize] -= 1;
+        let gone = self.found.retract(slot, read);
+        let transaction = self.transactions.get(slot);
+        let key = transaction.operations[read as usize].key;
+        self.found.tell(Name::StaleRead, transaction.id, None, Some(self.index.ids()[key as usize]), true);
+        for slot in gone {
+            self.release(slot);
+        }
+    }
+}

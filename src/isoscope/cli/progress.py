@@ -1,0 +1,95 @@
+"""How far a run is, on standard error: one line that changes on a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from isoscope.run import Limits, Progress
+
+__all__ = ["Line", "ProgressLine", "rate", "told"]
+
+#: Seconds between two lines where no line can change.
+_PERIOD = 10.0
+_CLEAR = "\r\x1b[K"
+
+
+class Line:
+    """A line on a terminal that changes, and is gone when the `with` block ends; elsewhere nothing."""
+
+    def __init__(self) -> None:
+        self.changes = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.changes:
+            click.echo(_CLEAR, nl=False, err=True)
+
+    def show(self, text: str) -> None:
+        """Shows `text` in the place of what was shown before."""
+        if self.changes:
+            # A line that is too long for the terminal would be left behind.
+            room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
+
+
+class ProgressLine(Line):
+    """Shows how far a run is whenever it is called."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._limits = limits
+        self._due = _PERIOD
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows it, where no line can change only now and then."""
+        self.show(told(progress, self._limits))
+        if not self.changes and progress.seconds >= self._due:
+            self._due += _PERIOD
+            click.echo(told(progress, self._limits), err=True)
+
+
+def told(progress: Progress, limits: Limits) -> str:
+    """Time, rate, aborts and the time that is left, if that is known."""
+    said = [
+        f"{progress.seconds:.0f} s",
+        f"{progress.committed:,} committed ({rate(progress.committed, progress.seconds)})",
+        f"{progress.aborted:,} aborted",
+    ]
+    if progress.indeterminate:
+        said.append(f"{progress.indeterminate:,} indeterminate")
+    left = _seconds_left(progress, limits)
+    return ", ".join(said if left is None else [*said, f"{_time(left)} left"])
+
+
+def rate(count: int, seconds: float) -> str:
+    """How many a second."""
+    return f"{count / seconds if seconds else 0:,.0f}/s"
+
+
+def _seconds_left(progress: Progress, limits: Limits) -> float | None:
+    left = []
+    if limits.seconds is not None:
+        left.append(limits.seconds - progress.seconds)
+    attempts = progress.committed + progress.aborted + progress.indeterminate
+    if limits.transactions is not None and attempts:
+        left.append((limits.transactions - attempts) * progress.seconds / attempts)
+    return max(0.0, min(left)) if left else None
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,204 @@
+"""DuckDB in this process: in memory, or a file that is given.
+
+Its one isolation is snapshot isolation, where the first to write a row wins. Sessions are cursors: each is a
+connection of its own to the one database.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import duckdb
+
+from isoscope.databases.database import Aborted, Database, Isolation
+from isoscope.errors import DatabaseError
+from isoscope.levels import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from isoscope.databases.database import Content, Found
+
+__all__ = ["DATABASE", "DuckDB"]
+
+_TYPES: Mapping[Content, str] = MappingProxyType({"register": "BIGINT", "list": "BIGINT[]"})
+_HINT = "the folder must be there and writable, and no other program may have the file open"
+
+
+class DuckDB(Database):
+    """DuckDB in this process, one cursor a session."""
+
+    NAME: ClassVar[str] = "duckdb"
+    ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
+        {
+            "snapshot-isolation": Isolation(
+                meaning="snapshots; the first to write a row wins",
+                promises=(Level.STRONG_SNAPSHOT_ISOLATION,),
+            )
+        }
+    )
+    SETTINGS: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - there are none
+        self.isolation = isolation
+        self._path = None if url is None else _path(url)
+        self._was_there = False
+        self._has_table = False
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._sessions: list[_Session] = []
+        self._content: Content = "register"
+
+    def open(self, content: Content) -> str:
+        """Opens the file or a database in memory, and makes the table."""
+        self._content = content
+        self._was_there, self._has_table = self._path is not None and self._path.exists(), False
+        try:
+            # Sessions are what runs at the same time here; threads of a query would be in their way.
+            self._connection = duckdb.connect(str(self._path or ":memory:"), config={"threads": 1})
+            self._connection.execute(
+                f"CREATE TABLE isoscope (key BIGINT PRIMARY KEY, value {_TYPES[content]} NOT NULL)"
+            )
+        except duckdb.CatalogException:
+            raise DatabaseError(
+                f"{self._path} already holds a table `isoscope`, and nobody knows whose it is\n\n"
+                "hint: drop it if it is a leftover, or give another file"
+            ) from None
+        except duckdb.Error as error:
+            raise DatabaseError(f"{_said(error)}\n\nhint: {_HINT}") from None
+        self._has_table = True
+        return f"DuckDB {duckdb.__version__}"
+
+    def insert(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Commits rows with their initial values."""
+        initial: list[tuple[int, int | list[int]]]
+        initial = [(key, [] if self._content == "list" else value) for key, value in rows]
+        if not initial:
+            return
+        session = self._cursor()
+        try:
+            session.begin()
+            session.insert_all(initial)
+            session.commit()
+        except Aborted as error:
+            raise DatabaseError(f"rows cannot be inserted: {error}") from None
+        finally:
+            session.close()
+
+    def session(self) -> _Session:
+        """A new cursor."""
+        session = self._cursor()
+        self._sessions.append(session)
+        return session
+
+    def version_order(self) -> None:
+        """DuckDB keeps no log of versions."""
+
+    def close(self) -> None:
+        """Drops the table, and the file if it is new."""
+        for session in self._sessions:
+            session.close()
+        if self._connection is None:
+            return
+        with suppress(duckdb.Error):
+            if self._has_table and self._was_there:
+                self._connection.execute("DROP TABLE isoscope")
+        self._connection.close()
+        self._connection = None
+        if self._path is not None and not self._was_there:
+            for path in (self._path, self._path.with_name(self._path.name + ".wal")):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _cursor(self) -> _Session:
+        assert self._connection is not None, "opened first"
+        return _Session(self._connection.cursor(), self._content)
+
+
+DATABASE = DuckDB
+
+
+class _Session:
+    """One cursor."""
+
+    __slots__ = ("_content", "_cursor", "_is_open")
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, content: Content) -> None:
+        self._cursor = cursor
+        self._content = content
+        self._is_open = False
+
+    def begin(self) -> None:
+        self.rollback()
+        self._execute("BEGIN")
+        self._is_open = True
+
+    def read(self, key: int) -> Found:
+        rows = self._execute("SELECT value FROM isoscope WHERE key = ?", key)
+        if not rows:
+            return None
+        value: int | list[int] = rows[0][0]
+        return tuple(value) if isinstance(value, list) else value
+
+    def write(self, key: int, value: int) -> None:
+        self._execute("UPDATE isoscope SET value = ? WHERE key = ?", value, key)
+
+    def append(self, key: int, value: int) -> None:
+        self._execute("UPDATE isoscope SET value = list_append(value, ?) WHERE key = ?", value, key)
+
+    def insert(self, key: int, value: int) -> None:
+        self.insert_all([(key, [value] if self._content == "list" else value)])
+
+    def delete(self, key: int) -> None:
+        self._execute("DELETE FROM isoscope WHERE key = ?", key)
+
+    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
+        return self._execute(
+            "SELECT key, value FROM isoscope WHERE key BETWEEN ? AND ? ORDER BY key", low, high
+        )
+
+    def commit(self) -> None:
+        self._execute("COMMIT")
+        self._is_open = False
+
+    def rollback(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            with suppress(duckdb.Error):
+                self._cursor.execute("ROLLBACK")
+
+    def close(self) -> None:
+        self.rollback()
+        with suppress(duckdb.Error):
+            self._cursor.close()
+
+    def insert_all(self, rows: list[tuple[int, int | list[int]]]) -> None:
+        """Adds these rows."""
+        places = ", ".join(["(?, ?)"] * len(rows))
+        self._execute(f"INSERT INTO isoscope VALUES {places}", *(value for row in rows for value in row))
+
+    def _execute(self, statement: str, *parameters: int | list[int]) -> list[Any]:
+        """All rows of a statement. What fails leaves no transaction, as COMMIT would pass over it."""
+        try:
+            return self._cursor.execute(statement, parameters).fetchall()
+        except (duckdb.TransactionException, duckdb.ConstraintException) as error:
+            self.rollback()
+            raise Aborted(re.sub(' ?"[^"]*"', "", _said(error))) from None
+        except duckdb.Error as error:
+            self.rollback()
+            raise DatabaseError(_said(error)) from None
+
+
+def _said(error: duckdb.Error) -> str:
+    """The first line of a message, without the kind of error that it begins with."""
+    line = str(error).partition("\n")[0]
+    return line.partition(" Error: ")[2] or line
+
+
+def _path(url: str) -> Path | None:
+    """The file of `duckdb:PATH` or `duckdb:///PATH`; None is memory."""
+    path = url.partition(":")[2].removeprefix("///")
+    return None if path in {"", ":memory:"} else Path(path).absolute()

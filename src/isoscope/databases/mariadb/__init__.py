@@ -1,0 +1,304 @@
+"""MariaDB and MySQL: the four isolations of InnoDB, on a server of our own or at a URL.
+
+A plain read shows the snapshot of the transaction's first read. An UPDATE changes the newest version instead,
+whatever the snapshot shows; only `innodb_snapshot_isolation=ON` refuses that where the two differ.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from secrets import token_hex
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
+from isoscope.databases.mariadb import binlog, connection, server
+from isoscope.databases.mariadb.session import Connected
+from isoscope.databases.process import Server
+from isoscope.errors import DatabaseError, UsageError
+from isoscope.levels import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from isoscope.databases.database import Content
+
+__all__ = ["DATABASE", "MariaDB"]
+
+#: Values that settings may have.
+_VALUES = {
+    "innodb_snapshot_isolation": "ON|OFF",
+    "innodb_lock_wait_timeout": "[0-9]{1,9}",
+    "innodb_deadlock_detect": "ON|OFF",
+    "innodb_flush_log_at_trx_commit": "[0-3]",
+    "sync_binlog": "[0-9]{1,9}",
+    "log_bin": "ON|OFF",
+}
+#: Those that can be set for a session, and so also on somebody else's server.
+_OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
+#: What the log must hold: every changed row, whole.
+_WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
+#: Seconds that a statement may take that is not one of the run.
+_PATIENCE = 10
+#: Rows that one statement inserts, and how often it is tried.
+_BATCH, _TRIES = 1000, 10
+_STOPPED = "MariaDB has stopped"
+
+
+class MariaDB(Database):
+    """A MariaDB server of our own, or a MariaDB or MySQL server at a URL."""
+
+    NAME: ClassVar[str] = "mariadb"
+    ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
+        {
+            "repeatable-read": Isolation(
+                meaning="reads show one snapshot, writes change the newest version; "
+                "snapshot isolation with innodb_snapshot_isolation=ON",
+                promises=(Level.PL_2,),
+            ),
+            "serializable": Isolation(
+                meaning="reads lock what they show until the end of the transaction",
+                promises=(Level.STRICT_SERIALIZABLE,),
+            ),
+            "read-committed": Isolation(
+                meaning="every read shows what is committed by then",
+                promises=(Level.READ_COMMITTED,),
+            ),
+            "read-uncommitted": Isolation(
+                meaning="every read shows the last write, committed or not",
+                promises=(Level.PL_1,),
+            ),
+        }
+    )
+    SETTINGS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "innodb_snapshot_isolation": "ON|OFF: whether repeatable-read refuses to overwrite "
+            "what its snapshot does not show (MariaDB; default OFF, ON since 11.6)",
+            "innodb_lock_wait_timeout": "seconds to wait for the lock of a row (default 50)",
+            "innodb_deadlock_detect": "ON|OFF: whether deadlocks are found at once (own server; default ON)",
+            "innodb_flush_log_at_trx_commit": "0|1|2|3: when commits reach the disk (own server; default 1)",
+            "sync_binlog": "commits after which the binary log reaches the disk, 0: never "
+            "(own server; default 0)",
+            "log_bin": "ON|OFF: the binary log, which has the order of versions (own server; default ON)",
+        }
+    )
+
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            _refuse_value(name, value, is_ours=url is None)
+        self.isolation = isolation
+        self._settings = {name: value.upper() for name, value in settings.items()}
+        self._snapshots = self._settings.get("innodb_snapshot_isolation") == "ON"
+        self._place = None if url is None else connection.parse(url)
+        self._server: Server | None = None
+        self._control: Any = None
+        self._lock = Lock()
+        self._content: Content | None = None
+        self._table: tuple[str, str] | None = None
+        self._preludes = [f"SET SESSION TRANSACTION ISOLATION LEVEL {isolation.replace('-', ' ')}"]
+        self._log_status = ""
+        self._log_start: binlog.Position | None = None
+        self._initial: dict[int, int] = {}
+        self._sessions: list[Connected] = []
+
+    @property
+    def promises(self) -> tuple[Level, ...]:
+        """Repeatable read promises more with snapshot isolation, and more of registers than of lists.
+
+        All that a transaction reads of registers is its snapshot or its own. A list that it has appended to
+        shows what others have appended since its snapshot, beside the older state of other keys.
+        """
+        if self.isolation == "repeatable-read" and self._snapshots:
+            return (Level.STRONG_SNAPSHOT_ISOLATION,)
+        if self.isolation == "repeatable-read" and self._content == "register":
+            return (Level.PREFIX,)
+        return super().promises
+
+    def open(self, content: Content) -> str:
+        """Starts a server or connects to one, and makes a table of its own there."""
+        self._content = content
+        if self._place is None:
+            connection.errors()  # before a server is started that nobody could talk to
+            self._server = Server("mariadb", users=("mysql", "nobody"))
+            self._place = server.start(self._server, self._settings)
+        self._control = connection.connect(self._place, patience=_PATIENCE)
+        version = str(self._ask("SELECT VERSION()")[0][0])
+        name = f"{'MariaDB' if 'MariaDB' in version else 'MySQL'} {version.partition('-')[0]}"
+        self._log_status = _log_status(name)
+        self._settle(name)
+        self._make(self._place)
+        self._log_start = self._loggable() if content == "register" else None
+        return name
+
+    def insert(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Commits rows, some at a time."""
+        kept = list(rows)
+        with self._lock:
+            for first in range(0, len(kept), _BATCH):
+                batch = kept[first : first + _BATCH]
+                values = ",".join(f"({key:d},{self._literal(value)})" for key, value in batch)
+                # Of rows that wait for sessions' locks, a deadlock may leave nothing.
+                self._ask(f"INSERT INTO {self._named_table()} VALUES {values}", tries=_TRIES)
+            self._initial.update(kept)
+
+    def session(self) -> Connected:
+        """A connection with the isolation and the settings of the run."""
+        assert self._place is not None
+        assert self._content is not None
+        if self._server is not None and not self._server.is_running:
+            raise self._server.error(_STOPPED)
+        session = Connected(connection.connect(self._place), self._named_table(), self._content)
+        self._sessions.append(session)
+        for prelude in self._preludes:
+            session.run(prelude)
+        return session
+
+    def version_order(self) -> list[tuple[int, int]] | None:
+        """What the binary log says; None if there is none, or we may not read it."""
+        if self._log_start is None:
+            return None
+        if self._server is not None:
+            # A server with a full disk does not answer, but waits for somebody to make space.
+            server.refuse_full(self._server, server.LEAST)
+        return self._logged(self._log_start, self._log_end())
+
+    def close(self) -> None:
+        """Stops the server, or drops what was made on somebody else's."""
+        try:
+            if self._server is not None:
+                self._server.stop()
+            elif self._table is not None:
+                self._drop(*self._table)
+        except DatabaseError:
+            # Who waits for a server that does not answer cannot be closed either.
+            return
+        finally:
+            self._table = None
+        for session in self._sessions:
+            session.close()
+        if self._control is not None and self._control.open:
+            self._control.close()
+
+    def _settle(self, name: str) -> None:
+        """Settings of sessions, and whether writes are checked against snapshots."""
+        for setting in _OF_SESSIONS:
+            if setting in self._settings:
+                try:
+                    self._prelude(f"SET SESSION {setting}={self._settings[setting]}")
+                except DatabaseError as error:
+                    raise DatabaseError(f"{name} does not take the setting {setting}: {error}") from error
+        try:
+            self._snapshots = bool(self._ask("SELECT @@innodb_snapshot_isolation")[0][0])
+        except DatabaseError:
+            self._snapshots = False
+
+    def _make(self, place: connection.Place) -> None:
+        """A table in a database that is there, or in one of its own."""
+        own = f"isoscope_{token_hex(4)}"
+        kind = "BIGINT" if self._content == "register" else "MEDIUMTEXT CHARACTER SET ascii"
+        columns = f"(k BIGINT PRIMARY KEY, v {kind} NOT NULL)"
+        try:
+            if not place.database:
+                self._ask(f"CREATE DATABASE {own}")
+            self._table = place.database or own, own
+            self._ask(f"CREATE TABLE {self._named_table()} {columns} ENGINE=InnoDB")
+        except DatabaseError as error:
+            raise DatabaseError(
+                f"no table can be made at {place}: {error}\n\n"
+                "hint: a URL may name a database that is there, in which its user may create and drop tables"
+            ) from error
+
+    def _drop(self, database: str, table: str) -> None:
+        assert self._place is not None
+        # The connection of the run may be gone, and a session that hangs may still hold the table.
+        self._control = connection.connect(self._place, patience=_PATIENCE)
+        self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
+        for session in self._sessions:
+            if session.is_open:
+                with suppress(DatabaseError):
+                    self._ask(f"KILL {session.number}")
+        self._ask(
+            f"DROP DATABASE {table}" if database == table else f"DROP TABLE IF EXISTS {self._named_table()}"
+        )
+
+    def _loggable(self) -> binlog.Position | None:
+        """Where the log ends now, if it holds what is needed and we may read it."""
+        try:
+            if not self._ask("SELECT @@log_bin")[0][0]:
+                return None
+            for name, value in _WHOLE_ROWS.items():
+                if self._ask(f"SELECT @@{name}")[0][0] != value:
+                    self._prelude(f"SET SESSION {name}={value}")
+            end = self._log_end()
+            self._logged(end, end)
+        except DatabaseError:
+            return None
+        return end
+
+    def _log_end(self) -> binlog.Position:
+        rows = self._ask(self._log_status)
+        if not rows or any(rows[0][2:4]):
+            raise DatabaseError("there is no log, or one of some databases only")
+        return str(rows[0][0]), int(rows[0][1])
+
+    def _logged(self, start: binlog.Position, end: binlog.Position) -> list[tuple[int, int]]:
+        assert self._place is not None
+        assert self._table is not None
+        try:
+            return binlog.read(self._place, self._table, (start, end), self._initial)
+        except ConnectionLost as error:
+            raise self._end(error) from error
+
+    def _prelude(self, statement: str) -> None:
+        """Runs a statement now, and at the begin of every session."""
+        self._ask(statement)
+        self._preludes.append(statement)
+
+    def _literal(self, value: int) -> str:
+        return f"{value:d}" if self._content == "register" else "''"
+
+    def _named_table(self) -> str:
+        assert self._table is not None
+        return ".".join("`" + name.replace("`", "``") + "`" for name in self._table)
+
+    def _ask(self, statement: str, *, tries: int = 1) -> Any:
+        """What the server answers to a statement outside of the run; raises `DatabaseError`."""
+        try:
+            with self._control.cursor() as cursor:
+                cursor.execute(statement)
+                return cursor.fetchall()
+        except connection.errors() as error:
+            failed = connection.failure(error)
+            if isinstance(failed, Aborted) and tries > 1:
+                return self._ask(statement, tries=tries - 1)
+            raise self._end(failed) from error
+
+    def _end(self, failed: Exception) -> DatabaseError:
+        """Why there is no going on without an answer."""
+        if isinstance(failed, DatabaseError):
+            return failed
+        if self._server is not None and not self._server.is_running:
+            return self._server.error(_STOPPED)
+        return DatabaseError(f"{failed} ({self._place})")
+
+
+DATABASE = MariaDB
+
+
+def _refuse_value(name: str, value: str, *, is_ours: bool) -> None:
+    """Raises `UsageError` for a setting that has no such value, or that is not ours to set."""
+    if not re.fullmatch(_VALUES[name], value, re.IGNORECASE):
+        raise UsageError(f"{name}={value} makes no sense\n\nhint: {MariaDB.SETTINGS[name]}")
+    if not is_ours and name not in _OF_SESSIONS:
+        raise UsageError(
+            f"{name} can only be set when a server starts\n\nhint: without a URL, isoscope starts one"
+        )
+
+
+def _log_status(name: str) -> str:
+    """How a server is asked where its log ends; MySQL has another word for it since 8.2."""
+    system, version = name.split(" ")
+    numbers = tuple(int(number) for number in version.split(".")[:2])
+    return "SHOW BINARY LOG STATUS" if system == "MySQL" and numbers >= (8, 2) else "SHOW MASTER STATUS"

@@ -1,0 +1,251 @@
+"""PostgreSQL: a server of our own where its programs are found, or one that a URL locates.
+
+The order of versions is that of commit records, read from a slot of logical decoding at the end of a run.
+"""
+
+from __future__ import annotations
+
+import secrets
+from array import array
+from contextlib import suppress
+from threading import Lock
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from isoscope.databases.database import ConnectionLost, Database, Isolation
+from isoscope.databases.postgresql.connection import connect, driver, driver_errors, parse, said
+from isoscope.databases.postgresql.log import versions
+from isoscope.databases.postgresql.server import start, stop
+from isoscope.databases.postgresql.session import PostgreSQLSession
+from isoscope.errors import DatabaseError, UsageError
+from isoscope.levels import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from psycopg import Connection
+
+    from isoscope.databases.database import Content, Session
+    from isoscope.databases.process import Server
+
+__all__ = ["DATABASE", "PostgreSQL"]
+
+#: Defaults of every connection. Reading the whole of a small table would be a predicate lock on all of it;
+#: a lock that nobody gives back must not hold up a run.
+_OF_CONNECTIONS = {"enable_seqscan": "off", "lock_timeout": "5s", "synchronous_commit": "on"}
+#: Defaults of a server of our own. Its data need not survive the machine.
+_OF_SERVERS = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "logical"}
+#: Seconds in which sessions end by themselves, and in which they end when they are told to.
+_GRACE, _PATIENCE = 2.0, 5.0
+#: Seconds between two looks whether they have.
+_GLANCE = 0.02
+
+
+class PostgreSQL(Database):
+    """PostgreSQL with one of its isolations; it promises what its documentation says."""
+
+    NAME: ClassVar[str] = "postgresql"
+    ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {
+        "read-committed": Isolation(
+            meaning="a statement sees what was committed before it began; PostgreSQL's default",
+            promises=(Level.READ_COMMITTED,),
+        ),
+        "repeatable-read": Isolation(
+            meaning="a transaction sees what was committed before it began; the first to update a row wins",
+            promises=(Level.STRONG_SNAPSHOT_ISOLATION,),
+        ),
+        # Its histories are strict serializable, too: the proof that a circle needs two rw steps in a row, the
+        # last of them into whoever commits first, holds as well for circles through real time. Not promised.
+        "serializable": Isolation(
+            meaning="as repeatable-read, and who could be part of a circle of dependencies is aborted",
+            promises=(Level.STRONG_SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+        ),
+    }
+    SETTINGS: ClassVar[Mapping[str, str]] = {
+        "deadlock_timeout": "how long until a deadlock is looked for (10ms); not with a URL",
+        "enable_seqscan": "whether a small table may be read as a whole: serializable then aborts more (off)",
+        "fsync": "whether data is forced to the disk (off); not with a URL",
+        "lock_timeout": "how long a lock is waited for before the transaction is aborted (5s)",
+        "shared_buffers": "memory for pages (128MB); not with a URL",
+        "synchronous_commit": "whether a commit waits for the log to be written (on)",
+        "wal_level": "less than logical and there is no order of versions (logical); not with a URL",
+    }
+
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        for setting in sorted(settings.keys() & _OF_SERVERS.keys()) if url is not None else ():
+            raise UsageError(
+                f"`{setting}` is set where a server is started\n\n"
+                "hint: the one that the URL locates has it in its configuration"
+            )
+        self.isolation = isolation
+        self._begin = f"BEGIN ISOLATION LEVEL {isolation.replace('-', ' ').upper()}".encode()
+        self._url = url
+        self._settings = {**_OF_CONNECTIONS, **_OF_SERVERS, **settings}
+        #: Of the schema, and of all else that must have a name.
+        self._name = f"isoscope_{secrets.token_hex(4)}"
+        self._table = f"{self._name}.isoscope"
+        self._content: Content = "register"
+        self._server: Server | None = None
+        self._where: dict[str, Any] = {}
+        #: Used by one thread at a time.
+        self._admin: Connection[Any] | None = None
+        self._lock = Lock()
+        self._has_log = False
+        #: Numbers of the transactions that made initial rows.
+        self._initial: set[int] = set()
+
+    def open(self, content: Content) -> str:
+        """Starts or connects, and makes a schema with an empty table."""
+        driver()
+        self._content = content
+        if self._url is None:
+            self._server, self._where = start({name: self._settings[name] for name in _OF_SERVERS})
+        else:
+            self._where = parse(self._url)
+        column = "bigint" if content == "register" else "bigint[]"
+        admin = self._connected()
+        with driver_errors():
+            admin.execute(f"CREATE SCHEMA {self._name}")
+            # Half of each page is for new versions: updates that find room in the page leave the index alone.
+            admin.execute(
+                f"CREATE TABLE {self._table} (key bigint PRIMARY KEY, value {column} NOT NULL)"
+                " WITH (fillfactor = 50)"
+            )
+        return ", ".join(self._remarks(admin))
+
+    def insert(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Commits rows with initial values in a transaction of their own."""
+        rows = list(rows)
+        columns = [[key for key, _ in rows], [value for _, value in rows]]
+        with self._lock, driver_errors():
+            admin = self._connected()
+            with admin.transaction():
+                if self._content == "list":
+                    admin.execute(
+                        f"INSERT INTO {self._table} SELECT unnest(%s::bigint[]), '{{}}'", columns[:1]
+                    )
+                else:
+                    admin.execute(
+                        f"INSERT INTO {self._table} SELECT * FROM unnest(%s::bigint[], %s::bigint[])", columns
+                    )
+                (number,) = admin.execute("SELECT txid_current()").fetchone() or (0,)
+            # The log has the last 32 bits.
+            self._initial.add(number % 2**32)
+
+    def session(self) -> Session:
+        """A new connection."""
+        connection = self._connect()
+        try:
+            with driver_errors():
+                return PostgreSQLSession(connection, self._begin, self._content, self._table)
+        except BaseException:
+            connection.close()
+            raise
+
+    def version_order(self) -> Iterable[tuple[int, int]] | None:
+        """Versions in the order of commit records; of lists there is none, they show it themselves."""
+        if not self._has_log:
+            return None
+        with self._lock, driver_errors():
+            admin = self._connected()
+            # A commit may be under way though its client is gone.
+            self._end_sessions(admin, grace=_GRACE)
+            # Decoding goes as far as the log is written; a synchronous commit writes all that came before it.
+            admin.execute("SET synchronous_commit = on")
+            admin.execute("SELECT pg_logical_emit_message(true, 'isoscope', '')")
+            # Read here, where an error is still ours; in columns, for there are many.
+            keys, values = array("q"), array("q")
+            for key, value in versions(self._messages(admin), without=self._initial):
+                keys.append(key)
+                values.append(value)
+        return zip(keys, values, strict=True)
+
+    def close(self) -> None:
+        """Stops our own server; on another, drops what was made."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+        if self._server is not None:
+            stop(self._server)
+        elif admin is not None:
+            with suppress(DatabaseError, ConnectionLost), driver_errors(), self._connect() as admin:
+                self._end_sessions(admin)
+                admin.execute(f"DROP PUBLICATION IF EXISTS {self._name}")
+                admin.execute(f"DROP SCHEMA IF EXISTS {self._name} CASCADE")
+
+    def _connect(self) -> Connection[Any]:
+        if self._server is not None and not self._server.is_running:
+            raise self._server.error("PostgreSQL has died")
+        settings = {name: self._settings[name] for name in _OF_CONNECTIONS}
+        # Planning takes longer than reading one row.
+        settings["plan_cache_mode"] = "force_generic_plan"
+        return connect(self._where, name=self._name, settings=settings)
+
+    def _connected(self) -> Connection[Any]:
+        """The connection for all that is no session's; a new one if it broke."""
+        if self._admin is not None:
+            try:
+                self._admin.execute("SELECT 1")
+            except driver().OperationalError:
+                self._admin.close()
+                self._admin = None
+        if self._admin is None:
+            self._admin = self._connect()
+        return self._admin
+
+    def _remarks(self, admin: Connection[Any]) -> Iterator[str]:
+        """What this server is, and what is particular about it."""
+        version = admin.info.parameter_status("server_version") or "of unknown version"
+        yield f"PostgreSQL {version.split()[0]}"
+        if self._server is not None and self._settings["fsync"] == "off":
+            yield "fsync off"
+        if self._content == "register":
+            reason = self._open_log(admin)
+            self._has_log = reason is None
+            if reason is not None:
+                yield f"no order of versions: {reason}"
+
+    def _open_log(self, admin: Connection[Any]) -> str | None:
+        """Makes a slot of logical decoding; why not, if that is not possible.
+
+        On somebody else's server it ends with our connection, whatever happens: a slot that is left behind
+        keeps the log from then on. On our own it outlives a crash.
+        """
+        is_temporary = self._server is None
+        try:
+            (level,) = admin.execute("SHOW wal_level").fetchone() or ("",)
+            if level != "logical":
+                return f"wal_level is {level}, not logical"
+            admin.execute(f"CREATE PUBLICATION {self._name} FOR TABLE {self._table}")
+            admin.execute(
+                "SELECT pg_create_logical_replication_slot(%s, 'pgoutput', %s)", [self._name, is_temporary]
+            )
+        except driver().Error as error:
+            return said(error)
+        return None
+
+    def _messages(self, admin: Connection[Any]) -> Iterator[bytes]:
+        with admin.transaction(), admin.cursor("log", binary=True) as cursor:
+            cursor.itersize = 10_000
+            cursor.execute(
+                "SELECT data FROM pg_logical_slot_get_binary_changes("
+                "%s, NULL, NULL, 'proto_version', '1', 'publication_names', %s)",
+                [self._name, self._name],
+            )
+            for (data,) in cursor:
+                yield data
+
+    def _end_sessions(self, admin: Connection[Any], *, grace: float = 0.0) -> None:
+        """Waits until none of our sessions is left; ends those that are still there after `grace` seconds."""
+        began = monotonic()
+        ours = "FROM pg_stat_activity WHERE application_name = %s AND pid <> pg_backend_pid()"
+        while admin.execute(f"SELECT pid {ours}", [self._name]).fetchall():
+            waited = monotonic() - began
+            if waited >= grace + _PATIENCE:
+                return
+            if waited >= grace:
+                admin.execute(f"SELECT pg_terminate_backend(pid) {ours}", [self._name])
+            sleep(_GLANCE)
+
+
+DATABASE = PostgreSQL

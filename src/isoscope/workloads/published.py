@@ -1,0 +1,114 @@
+"""What databases are known to do with the scripts of Hermitage: its table, and our own expectations.
+
+The table is that of https://github.com/ept/hermitage (its README in October 2024, CC BY 4.0), made with
+PostgreSQL 9.3.5 and MySQL 5.6.21. It has neither SQLite nor DuckDB nor MariaDB's snapshot isolation: what
+stands here for those is what the theory says of the level that they promise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from isoscope.levels import Level, implied
+from isoscope.workloads.hermitage import ANOMALIES, SCRIPTS, Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["EXPECTATIONS", "Cell", "Expectation", "cells", "expectation"]
+
+
+class Cell(StrEnum):
+    """Whether an isolation prevents an anomaly; R/O: only for transactions that do nothing but read."""
+
+    PREVENTED = "yes"
+    READ_ONLY = "R/O"
+    ALLOWED = "no"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A row of a table and whose it is; `kind` is `published`, or `theory` if it is ours."""
+
+    kind: str
+    source: str
+    cells: Mapping[str, Cell]
+
+
+def expectation(database: str, isolation: str, promises: Iterable[Level] = ()) -> Expectation | None:
+    """What is known of an isolation of the database called `database`, if anything is.
+
+    `promises` are those of the database as it is set: MariaDB's repeatable read can be snapshot isolation.
+    """
+    is_snapshot = any(Level.SNAPSHOT_ISOLATION in implied(level) for level in promises)
+    snapshot = EXPECTATIONS.get((database, f"{isolation}, snapshot")) if is_snapshot else None
+    return snapshot or EXPECTATIONS.get((database, isolation))
+
+
+def cells(answers: Mapping[str, Answer]) -> dict[str, Cell]:
+    """A row of the table, from the answers of scripts by their names; what nobody asked for is left out."""
+    return {anomaly: _cell(asked) for anomaly in ANOMALIES if (asked := _asked(anomaly, answers))}
+
+
+def _asked(anomaly: str, answers: Mapping[str, Answer]) -> dict[bool, list[Answer]]:
+    """The answers to the scripts of an anomaly, by whether those only read."""
+    found: dict[bool, list[Answer]] = {}
+    for script in SCRIPTS:
+        if script.anomaly == anomaly and script.name in answers:
+            found.setdefault(script.is_read_only, []).append(answers[script.name])
+    return found
+
+
+def _cell(answers: Mapping[bool, list[Answer]]) -> Cell:
+    if Answer.ALLOWED in answers.get(True, []):
+        return Cell.ALLOWED
+    if Answer.ALLOWED not in answers.get(False, []):
+        return Cell.PREVENTED
+    return Cell.READ_ONLY if True in answers else Cell.ALLOWED
+
+
+def _row(kind: str, source: str, cells: str) -> Expectation:
+    by_anomaly = dict(zip(ANOMALIES, map(Cell, cells.split()), strict=True))
+    return Expectation(kind=kind, source=source, cells=by_anomaly)
+
+
+def _published(version: str, cells: str) -> Expectation:
+    return _row("published", f"Hermitage, with {version}", cells)
+
+
+def _theory(level: str, cells: str) -> Expectation:
+    return _row("theory", level, cells)
+
+
+_POSTGRESQL, _MYSQL = "PostgreSQL 9.3.5", "MySQL 5.6.21"
+#: By database and isolation. Anomalies from left to right: G0 G1a G1b G1c OTV PMP P4 G-single G2-item G2.
+EXPECTATIONS: Mapping[tuple[str, str], Expectation] = {
+    ("postgresql", "read-committed"): _published(_POSTGRESQL, "yes yes yes yes yes no no no no no"),
+    ("postgresql", "repeatable-read"): _published(_POSTGRESQL, "yes yes yes yes yes yes yes yes no no"),
+    ("postgresql", "serializable"): _published(_POSTGRESQL, "yes yes yes yes yes yes yes yes yes yes"),
+    ("mariadb", "read-uncommitted"): _published(_MYSQL, "yes no no no no no no no no no"),
+    ("mariadb", "read-committed"): _published(_MYSQL, "yes yes yes yes yes no no no no no"),
+    ("mariadb", "repeatable-read"): _published(_MYSQL, "yes yes yes yes yes R/O no R/O no no"),
+    ("mariadb", "serializable"): _published(_MYSQL, "yes yes yes yes yes yes yes yes yes yes"),
+    ("mariadb", "repeatable-read, snapshot"): _theory(
+        "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
+    ),
+    # DuckDB 2.0 falls short of it: an update and a delete of one row are no conflict there (its issue 17223).
+    ("duckdb", "snapshot-isolation"): _theory("snapshot isolation", "yes yes yes yes yes yes yes yes no no"),
+    ("sqlite", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
+    # A shared cache has one writer at a time, and hides nothing from those who read.
+    ("sqlite", "read-uncommitted"): _theory(
+        "one writer at a time, dirty reads", "yes no no yes no no no no no no"
+    ),
+    ("simulated", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
+    ("simulated", "snapshot-isolation"): _theory(
+        "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
+    ),
+    ("simulated", "read-committed"): _theory("read committed", "yes yes yes yes yes no no no no no"),
+    # Who writes a key that another is writing is rolled back there.
+    ("simulated", "read-uncommitted"): _theory(
+        "dirty reads, no dirty writes", "yes no no no yes no yes no no no"
+    ),
+}

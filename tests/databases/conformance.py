@@ -1,0 +1,180 @@
+"""What the suite of all databases needs: which there are, how to open them, and a workload."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from isoscope.databases import DATABASES, connect, driver
+from isoscope.workloads.clients import RolledBack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from isoscope.databases.database import Content, Database, Session
+    from isoscope.workloads.clients import Insert, Operations, Program
+
+#: Programs that a server needs, and where Debian hides them.
+SERVERS = {
+    "postgresql": ("postgres", "/usr/lib/postgresql/*/bin/postgres"),
+    "mariadb": ("mariadbd", "/usr/sbin/mariadbd"),
+}
+#: Those that say in which order registers were written.
+WITH_LOG = {"sqlite", "postgresql", "mariadb", "simulated"}
+#: Nothing is there.
+UNREACHABLE = {
+    "sqlite": "sqlite:/nowhere/isoscope.db",
+    "duckdb": "duckdb:/nowhere/isoscope.db",
+    "postgresql": "postgresql://isoscope:secret@127.0.0.1:1/isoscope",
+    "mariadb": "mariadb://isoscope:secret@127.0.0.1:1/isoscope",
+}
+#: What else changes how a database keeps its promise.
+_VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
+    "sqlite": ({}, {"journal_mode": "wal"}, {"begin": "immediate"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A database, one of its isolations, and settings."""
+
+    name: str
+    isolation: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        settings = [f"{name}={value}" for name, value in self.settings.items()]
+        return "-".join([self.name, self.isolation, *settings])
+
+    def connect(self) -> Database:
+        return connect(self.name, isolation=self.isolation, settings=self.settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A database that the tests of a module share; each takes rows of its own."""
+
+    case: Case
+    database: Database
+    sessions: list[Session] = field(default_factory=list)
+    _keys: count[int] = field(default_factory=lambda: count(1))
+
+    def row(self, value: int = 0) -> int:
+        """The key of a new row."""
+        key = self.missing()
+        self.database.insert([(key, value)])
+        return key
+
+    def missing(self) -> int:
+        """A key without a row."""
+        return next(self._keys)
+
+    def session(self) -> Session:
+        self.sessions.append(self.database.session())
+        return self.sessions[-1]
+
+    def committed(self, key: int) -> Any:
+        """What a session of its own sees."""
+        session = self.session()
+        session.begin()
+        found = session.read(key)
+        session.commit()
+        session.close()
+        return found
+
+
+@contextmanager
+def opened(case: Case, content: Content) -> Iterator[Opened]:
+    database = case.connect()
+    try:
+        database.open(content)
+        yield Opened(case=case, database=database)
+    finally:
+        database.close()
+
+
+def of_names(names: Iterable[str], *, is_started: bool = True) -> list[Any]:
+    """A parameter for each of these databases."""
+    return [pytest.param(name, marks=_marks(name, is_started=is_started)) for name in names]
+
+
+def cases() -> list[Any]:
+    """A parameter for each isolation of each database."""
+    return [
+        pytest.param(case, marks=_marks(case.name, is_started=True), id=str(case))
+        for name in DATABASES
+        for case in _cases_of(name)
+    ]
+
+
+def _cases_of(name: str) -> Iterator[Case]:
+    if (missing := _missing_module(name)) is not None:
+        yield Case(name=name, isolation=missing)
+        return
+    for isolation in driver(name).ISOLATIONS:
+        for settings in _VARIANTS.get(name, ({},)):
+            yield Case(name=name, isolation=isolation, settings=settings)
+
+
+def _marks(name: str, *, is_started: bool) -> list[pytest.MarkDecorator]:
+    missing = _missing_module(name)
+    marks = [] if missing is None else [pytest.mark.skip(reason=f"{name}: {missing}")]
+    if name in SERVERS and is_started:
+        program, pattern = SERVERS[name]
+        is_there = shutil.which(program) or [*Path("/").glob(pattern.lstrip("/"))]
+        marks += [pytest.mark.server, pytest.mark.skipif(not is_there, reason=f"{program} is not installed")]
+    return marks
+
+
+def _missing_module(name: str) -> str | None:
+    """What a driver lacks to be imported."""
+    try:
+        driver(name)
+    except ModuleNotFoundError as error:
+        return f"no module {error.name}"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mix:
+    """Reads and writes of random keys, or appends; a share of transactions is rolled back."""
+
+    content: Literal["register", "list"]
+    sessions: int = 4
+    keys: int = 8
+    length: int = 4
+    reads: float = 0.5
+    rolled_back: float = 0.0
+    seed: int = 0
+
+    def rows(self) -> Iterable[tuple[int, int]]:
+        return [(key, 0) for key in range(self.keys)]
+
+    def clients(self, insert: Insert) -> list[Iterator[Program]]:
+        return [self._client(session) for session in range(self.sessions)]
+
+    def _client(self, session: int) -> Iterator[Program]:
+        random = Random(f"{self.seed}/{session}")
+        values = count(1 + session, self.sessions)
+
+        def program(operations: Operations) -> None:
+            for _ in range(self.length):
+                key = random.randrange(self.keys)
+                if random.random() < self.reads:
+                    operations.read(key)
+                elif self.content == "list":
+                    operations.append(key, next(values))
+                else:
+                    operations.write(key, next(values))
+            if random.random() < self.rolled_back:
+                raise RolledBack
+
+        while True:
+            yield program

@@ -1,0 +1,71 @@
+"""What the page of findings claims of real databases is found again."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from docs.findings import FINDINGS, FOLDER, page, problems, reproduce
+
+from isoscope.databases import driver
+from isoscope.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from docs.findings import Finding
+
+EMBEDDED = ("sqlite", "duckdb")
+#: A report is for a reader who does not wait.
+LARGEST = 300_000
+
+
+def each() -> list[object]:
+    marks = {True: (), False: (pytest.mark.server,)}
+    return [
+        pytest.param(finding, id=finding.name, marks=marks[finding.database in EMBEDDED])
+        for finding in FINDINGS
+    ]
+
+
+@pytest.mark.parametrize("finding", each())
+def test_a_finding_is_found_again(finding: Finding, tmp_path: Path) -> None:
+    skip_without(finding.database)
+    text = reproduce(finding, tmp_path)
+    assert problems(finding, tmp_path) == []
+    assert "\nkept its promise: " in text
+    assert {path.suffix for path in tmp_path.iterdir()} == {".parquet", ".html"}
+
+
+def skip_without(database: str) -> None:
+    """Skips where there is no such server."""
+    tried = driver(database)("serializable", settings={})
+    try:
+        tried.open("register")
+    except DatabaseError as error:
+        pytest.skip(str(error))
+    finally:
+        tried.close()
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.name)
+def test_a_finding_has_a_report_that_is_small_and_tells_nothing_of_the_machine(finding: Finding) -> None:
+    report = (FOLDER / f"{finding.name}.html").read_text(encoding="utf-8")
+    assert "<!doctype html>" in report
+    assert len(report) < LARGEST
+    assert "/tm" + "p/" not in report
+
+
+def test_the_page_shows_the_texts_that_are_there() -> None:
+    assert (FOLDER / "index.md").read_text(encoding="utf-8") == page(), "run `python -m docs.findings`"
+
+
+def test_a_history_that_shows_nothing_is_found_out(tmp_path: Path) -> None:
+    [skewed] = [finding for finding in FINDINGS if finding.name == "sqlite-read-uncommitted"]
+    [serial] = [finding for finding in FINDINGS if finding.name == "sqlite-serializable"]
+    reproduce(serial, tmp_path)
+    shutil.copy(tmp_path / f"{serial.name}.parquet", tmp_path / f"{skewed.name}.parquet")
+    found = problems(skewed, tmp_path)
+    assert "serializable: holds" in found
+    assert "intermediate-read: not found" in found
