@@ -312,6 +312,18 @@ def test_a_late_writer_of_what_was_taken_for_the_initial_value_is_not_silently_a
     assert online.verdict().outcome is not Outcome.HOLDS
 
 
+@pytest.mark.xfail(strict=True, reason="who did not commit is never too late")
+def test_who_rolled_back_what_was_taken_for_the_initial_value_is_not_silently_accepted() -> None:
+    history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
+    online = Online(SER, timeout=1)
+    online.take(first(history, 2), 0)
+    online.advance(2)
+    online.take(only(history, 2), 4)
+    online.flush()
+    assert offline(history, history.initial, SER).counts == {"stale-read": 1}
+    assert online.verdict().outcome is not Outcome.HOLDS
+
+
 @pytest.mark.xfail(
     strict=True, reason="who was dropped is not recognised, and seems to go back in its session"
 )

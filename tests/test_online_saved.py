@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope.checkers.online import Online
+from isoscope.history import UNKNOWN, Initial
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.verdict import Outcome
 from tests.reference.clock_histories import clocked
 from tests.reference.deliveries import offline, random_delivery
-from tests.test_online_collection import delivered, flags, hurried, only, simulated
+from tests.test_online_collection import delivered, first, flags, hurried, only, simulated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,6 +148,35 @@ def test_long_histories_with_delays_beyond_the_timeout_are_judged_exactly(
         assert online.status().counts == offline(history, history.initial, level).counts
         assert flags(online.status())[:2] == (0, 0)
         assert online.status().overturned > 0
+
+
+@pytest.mark.xfail(
+    strict=True, reason="of several with one commit timestamp, another is read back as the newest"
+)
+@pytest.mark.parametrize("level", LEVELS)
+def test_who_commits_at_the_same_time_is_read_back_in_order(tmp_path: Path, level: Level) -> None:
+    history = clocked(
+        "a 1-3: w(x,3)", "b 2-3: w(x,0)", "a 5-6: w(x,4)", "a 7-8: w(x,5)", "a 9-10: w(y,5)", "b 4-4: r(x,0)"
+    )
+    online = spilling(level, tmp_path / level, timeout=0)
+    online.take(first(history, 5), 0)
+    online.advance(1)
+    online.take(only(history, 5), 2)
+    online.flush()
+    assert online.status().counts == offline(history, history.initial, level).counts
+
+
+@pytest.mark.xfail(
+    strict=True, reason="reads that left memory are not asked when another initial value is learned"
+)
+def test_who_rolled_back_what_was_taken_for_the_initial_value_is_heard_however_late(tmp_path: Path) -> None:
+    history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
+    online = spilling(SER, tmp_path / "segments", timeout=1, initial=UNKNOWN)
+    online.take(first(history, 2), 0)
+    online.advance(2)
+    online.take(only(history, 2), 4)
+    online.flush()
+    assert online.status().counts == offline(history, history.initial, SER).counts == {"stale-read": 1}
 
 
 def test_what_cannot_be_spilled_stays_in_memory_and_the_disk_is_quoted(tmp_path: Path) -> None:
