@@ -49,8 +49,8 @@ __all__ = [
 HOW = (
     "Seconds are those of the engine, batches being parsed in between; what is found is asked for after each "
     "batch. Memory is what the engine counts, `process` is what the whole process grew by. The yardstick is "
-    "the time in which Python iterates over the lines of the JSON file, the ratio is time by yardstick of the "
-    "same run. AION takes 12,000 transactions a second with collection and 1,200 to 3,000 when memory is "
+    "the time in which Python iterates over the lines of the JSON file, the ratio is time by yardstick of "
+    "the same run. AION takes 12,000 transactions a second with collection and 1,200 to 3,000 when memory is "
     "short, on another machine (section VI-B)."
 )
 REPEATS = 2
