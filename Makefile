@@ -89,6 +89,13 @@ bench-clock: build ## run the benchmarks of the clock levels, with growth (minut
 	$(BIN)/python -m benchmarks clock $(RECORD)
 	$(BIN)/python -m benchmarks collection $(RECORD)
 
+.PHONY: bench-online
+bench-online: build ## run the benchmarks of online checking (minutes; with SOAK=1 20 million transactions)
+	$(BIN)/python -m benchmarks online $(RECORD)
+	$(BIN)/python -m benchmarks stability $(RECORD)
+	$(BIN)/python -m benchmarks service $(RECORD)
+	if [ -n "$(SOAK)" ]; then $(BIN)/python -m benchmarks soak $(RECORD); fi
+
 .PHONY: bench-run
 bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
 	$(BIN)/python -m benchmarks recording $(RECORD)

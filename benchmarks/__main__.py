@@ -1,6 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, recording, versions, report, service, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, stability, recording, versions, report, weak,
+large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -21,9 +22,12 @@ from benchmarks import (
     collection,
     growth,
     loading,
+    online,
     recording,
     report,
     service,
+    soak,
+    stability,
     startup,
     versions,
     weak,
@@ -39,8 +43,6 @@ _HOW = (
     "The yardstick is the time in which Python iterates over the lines of the text file; the ratio is the "
     "median of time by yardstick of the same run. Memory is the peak above that after the imports."
 )
-#: How a suite measures that has no yardstick.
-_HOWS = {"service": service.HOW}
 
 
 def main() -> None:
@@ -65,7 +67,6 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "weak": weak.rows,
     "versions": versions.rows,
     "report": report.rows,
-    "service": service.rows,
     "large": weak.large,
 }
 
@@ -73,7 +74,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
 def _rows(name: str, *, record: bool) -> None:
     rows = _printed(_SUITES[name]())
     if record:
-        _write(f"{name}.md", _head("Measured", name, _HOWS.get(name, _HOW)) + _table(rows))
+        _write(f"{name}.md", _head("Measured", name, _HOW) + _table(rows))
 
 
 def _printed(rows: Iterable[Row]) -> list[Row]:
@@ -146,6 +147,45 @@ def _collection(*, record: bool) -> None:
         _write("collection.svg", collection.picture(runs))
 
 
+def _online(*, record: bool) -> None:
+    runs: list[online.Fed] = []
+    rows: list[Row] = []
+    for run in online.measure_all():
+        runs.append(run)
+        rows += _printed([online.row(run)])
+    limited = [*soak.limited()]
+    rows += _printed(map(soak.row, limited))
+    if record:
+        pictures = online.pictures(runs) | {"online-limit.svg": soak.picture(limited)}
+        _record("online", "The clock levels while transactions arrive", online.HOW, _table(rows), pictures)
+
+
+def _soak(*, record: bool) -> None:
+    runs = [*soak.measure_all()]
+    rows = _printed(map(soak.row, runs))
+    if record:
+        pictures = {"soak.svg": soak.picture(runs)}
+        _record("soak", "An hour's load, online", soak.HOW, _table(rows), pictures)
+
+
+def _service(*, record: bool) -> None:
+    rows = _printed(service.rows())
+    rows += _printed([service.kills()])
+    if record:
+        _record("service", "The online service", service.HOW, _table(rows), {})
+
+
+def _stability(*, record: bool) -> None:
+    cases: list[stability.Flips] = []
+    for flips in stability.measure_all():
+        cases.append(flips)
+        print(stability.line(flips), flush=True)
+    if record:
+        pictures = stability.pictures(cases)
+        title = "Provisional answers that change"
+        _record("stability", title, stability.HOW, stability.page(cases), pictures)
+
+
 def _recording(*, record: bool) -> None:
     rows = _printed([recording.alone()])
     rounds: list[recording.Round] = []
@@ -170,8 +210,19 @@ _PLOTTED = {
     "adya": _adya,
     "clock": _clock,
     "collection": _collection,
+    "online": _online,
+    "soak": _soak,
+    "service": _service,
+    "stability": _stability,
     "recording": _recording,
 }
+
+
+def _record(name: str, title: str, how: str, body: str, pictures: dict[str, str]) -> None:
+    shown = "".join(f"![{file}]({file})\n" for file in pictures)
+    _write(f"{name}.md", _head(title, name, how) + (f"{shown}\n{body}" if shown else body))
+    for file, picture in pictures.items():
+        _write(file, picture)
 
 
 def _write(name: str, text: str) -> None:

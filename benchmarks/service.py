@@ -1,209 +1,239 @@
-"""The online service: transactions a second through HTTP with its journal, and `kill -9` at random moments.
+"""The online service: transactions a second over HTTP with its journal, and `kill -9` at random moments.
 
-A recorded history is fed as fast as it is taken, in batches of 500, by collectors that share its sessions.
-The server's own processor time is told beside the rate: the feeders run on the same cores.
+Two collectors share the sessions of a recorded history and send batches of 500, each the next one as soon as
+the one before is answered. After a kill the same folder goes on, and what was not answered is sent again.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import re
 import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from threading import Event, Thread
+from threading import Timer
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.clock import SERIALIZABLE, SNAPSHOT, save
+from benchmarks.arrivals import BATCH, WORKLOAD, simulated
 from benchmarks.loading import DATA, Row
-from isoscope.workloads import TABLE_1
+from benchmarks.online import SERIALIZABLE, SNAPSHOT, wrong
+from isoscope import formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HOW", "rows"]
+    from isoscope.workloads import Workload
+
+__all__ = ["HOW", "kills", "rows"]
 
 HOW = (
-    "`isoscope serve` with its journal forced to the disk before each answer, fed by two collectors with "
-    "batches of 500. Peak is the memory of the server."
+    "Two collectors send batches of 500, the next one when the one before is answered; they and the service "
+    "share the cores."
 )
-TRANSACTIONS, KILLS = 500_000, 20
-_BATCH, _COLLECTORS = 500, 2
-_LEVELS = {
-    "snapshot isolation": (SNAPSHOT,),
-    "serializability, violated": (SERIALIZABLE,),
-    "both": (SNAPSHOT, SERIALIZABLE),
-}
-_SESSION = re.compile(rb'"sid":(\d+)')
+GOAL = "60,000"
+COLLECTORS = 2
+KILLS = 20
+#: The level that the database keeps, and those that are asked; the last one is broken by two reads of each.
+ASKED = (
+    (SNAPSHOT, (SNAPSHOT,)),
+    (SERIALIZABLE, (SERIALIZABLE,)),
+    (SERIALIZABLE, (SNAPSHOT, SERIALIZABLE)),
+    (SNAPSHOT, (SERIALIZABLE,)),
+)
+KILLED = replace(WORKLOAD, transactions=100_000)
+_ABSENT = {"service": "not in this version"}
+_LINES = "application/x-ndjson"
 
 
-def rows(transactions: int = TRANSACTIONS, kills: int = KILLS) -> Iterator[Row]:
-    """The rate by level, then the kills."""
-    DATA.mkdir(exist_ok=True)
-    file = DATA / f"service-{transactions}.jsonl"
-    save(replace(TABLE_1, transactions=transactions, seed=17), SNAPSHOT, file)
-    shares = _shares(file.read_bytes().splitlines())
-    for name, levels in _LEVELS.items():
-        yield Row(f"{name}, {transactions:,} transactions", _fed(shares, levels))
-    yield Row("the same under 700 MB", _fed(shares, (SNAPSHOT,), "--memory-limit", "700M"))
-    yield Row(f"kill -9, {kills} times", _killed(shares, kills))
-    file.unlink()
+def is_there() -> bool:
+    """Whether this version has the service, and what it needs is installed."""
+    return find_spec("isoscope.cli.serve") is not None and find_spec("starlette") is not None
 
 
-def _shares(lines: list[bytes]) -> list[list[bytes]]:
-    """The batches of each collector; a session is one collector's."""
-    shares: list[list[bytes]] = [[] for _ in range(_COLLECTORS)]
-    for line in lines:
-        found = _SESSION.search(line)
-        shares[int(found[1]) % _COLLECTORS if found else 0].append(line)
-    return [[b"\n".join(share[at : at + _BATCH]) for at in range(0, len(share), _BATCH)] for share in shares]
+def rows(workload: Workload = WORKLOAD, fsyncs: tuple[str, ...] = ("always", "interval")) -> Iterator[Row]:
+    """Throughput for each level, and for both at once."""
+    if not is_there():
+        yield Row("HTTP with journal", _ABSENT)
+        return
+    recorded = {database: _Recorded(database, workload) for database, _ in ASKED}
+    for fsync in fsyncs:
+        for database, levels in ASKED:
+            yield _throughput(recorded[database], levels, fsync)
 
 
-def _fed(shares: list[list[bytes]], levels: tuple[str, ...], *options: str) -> dict[str, str]:
-    with tempfile.TemporaryDirectory() as folder, _served(folder, levels, *options) as server:
-        began, used = perf_counter(), server.processor()
-        _feed(shares, server)
-        seconds, used = perf_counter() - began, server.processor() - used
-        peak = server.peak()
-        verdict = server.end()
-    count = sum(batch.count(b"\n") + 1 for share in shares for batch in share)
-    return {
-        "a second": f"{count / seconds:,.0f}",
-        "a second of the server's processor": f"{count / used:,.0f}",
-        "peak": f"{peak:,.0f} MB",
-        "verdict": verdict,
-    }
+def kills(workload: Workload = KILLED, count: int = KILLS) -> Row:
+    """Kills the service so often while it takes a history, and holds it against the whole."""
+    name = f"kill -9 at {count} random moments"
+    if not is_there():
+        return Row(name, _ABSENT)
+    recorded, levels = _Recorded(SNAPSHOT, workload), (SNAPSHOT, SERIALIZABLE)
+    with tempfile.TemporaryDirectory(dir=DATA) as folder:
+        _fed_and_killed(recorded, Path(folder), count)
+        with _running(levels, Path(folder), "always") as service:
+            found = _final(service)
+            told = [*service.violations()]
+    expected = {level: recorded.wrong(level) for level in levels}
+    ids = [violation["id"] for violation in told]
+    if found != expected or ids != [*range(1, sum(expected.values()) + 1)]:
+        raise AssertionError(f"{name}: {found} and {len(ids)} violations, {expected} offline")
+    return Row(name, {"lost": "nothing", "told": f"{len(ids):,} violations, each once"})
 
 
-def _killed(shares: list[list[bytes]], kills: int) -> dict[str, str]:
-    """The verdict of a service that was killed so often is that of one that was not."""
-    levels, moments = (SNAPSHOT, SERIALIZABLE), random.Random(23)
-    # Long enough that one collector may be far ahead of the other.
-    patient = ("--timeout", "600")
-    with tempfile.TemporaryDirectory() as folder:
-        with _served(f"{folder}/whole", levels, *patient) as server:
-            _feed(shares, server)
-            expected = server.end()
-        with _served(f"{folder}/killed", levels, *patient) as server:
-            feeding = Thread(target=_feed, args=(shares, server))
-            feeding.start()
-            for _ in range(kills):
-                sleep(moments.uniform(0.0, 1.0))
-                server.restart()
-            feeding.join()
-            found = server.end()
-            lines = Path(f"{folder}/killed/violations.jsonl").read_bytes().splitlines()
-    numbers = [json.loads(line)["id"] for line in lines]
-    if found != expected or numbers != [*range(1, len(numbers) + 1)]:
-        raise AssertionError(f"{found} after kills, {expected} without")
-    return {"kills": str(kills), "events": f"{len(numbers):,}, each once", "verdict": "the same"}
+class _Recorded:
+    """A history, as the bodies that each collector sends."""
+
+    def __init__(self, database: str, workload: Workload) -> None:
+        DATA.mkdir(exist_ok=True)
+        self.history = simulated(database, workload)
+        file = DATA / "service.json"
+        formats.save(self.history, file, lossy=True)
+        with file.open("rb") as lines:
+            transactions = [line.rstrip(b",\n") for line in lines if line.startswith(b"{")]
+        file.unlink()
+        shares: list[list[bytes]] = [[] for _ in range(COLLECTORS)]
+        for line in transactions:
+            shares[int(line.split(b",", 2)[1].removeprefix(b'"sid":')) % COLLECTORS].append(line)
+        self.bodies = [[*_bodies(share)] for share in shares]
+
+    def wrong(self, level: str) -> int:
+        """How much a level finds offline."""
+        return wrong(self.history, level)
 
 
-def _feed(shares: list[list[bytes]], server: _Server) -> None:
-    threads = [Thread(target=_send, args=(place, share, server)) for place, share in enumerate(shares)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def _bodies(lines: list[bytes]) -> Iterator[bytes]:
+    left = iter(lines)
+    while batch := [*islice(left, BATCH)]:
+        yield b"\n".join(batch) + b"\n"
 
 
-def _send(place: int, batches: list[bytes], server: _Server) -> None:
-    for sequence, batch in enumerate(batches, start=1):
-        while not server.take(place, sequence, batch):
-            sleep(0.05)
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """A service that runs."""
 
-
-@dataclass
-class _Server:
-    """A process, and where it listens since its last start."""
-
-    command: list[str]
     process: subprocess.Popen[str]
-    host: str
-    connections: dict[int, HTTPConnection]
-    is_up: Event
+    port: int
 
-    @classmethod
-    def start(cls, *arguments: str) -> _Server:
-        """Starts one on a port of its own."""
-        command = [sys.executable, "-m", "isoscope", "serve", "--port", "0", *arguments]
-        process, host = _started(command)
-        server = cls(command, process, host, {}, Event())
-        server.is_up.set()
-        return server
+    def ask(self, method: str, path: str) -> Any:
+        """What it answers, as JSON."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection.request(method, path)
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        return answer
 
-    def take(self, place: int, sequence: int, batch: bytes) -> bool:
-        """Sends a batch; False if it must be sent again."""
-        self.is_up.wait()
-        connection = self.connections.get(place)
-        if connection is None or f"{connection.host}:{connection.port}" != self.host:
-            connection = self.connections[place] = HTTPConnection(self.host, timeout=60)
-        headers = {
-            "X-Isoscope-Collector": str(place),
-            "X-Isoscope-Sequence": str(sequence),
-            "Content-Type": "application/x-ndjson",
-        }
-        try:
-            connection.request("POST", "/v1/batches", batch, headers)
-            answer = connection.getresponse()
-            text = answer.read()
-        except (OSError, HTTPException):
-            connection.close()
-            return False
-        if answer.status not in (200, 429):
-            raise AssertionError(f"{answer.status}: {text[:200]!r}")
-        return answer.status == 200
-
-    def restart(self) -> None:
-        """Kills it, and starts it again with the same folder."""
-        self.is_up.clear()
-        self.process.kill()
-        self.process.communicate()
-        self.process, self.host = _started(self.command)
-        self.is_up.set()
-
-    def end(self) -> str:
-        """Its last line, when it has ended in order."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.communicate()[0].strip()
-
-    def processor(self) -> float:
-        """Seconds of the processor that it has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def peak(self) -> float:
-        """Megabytes that it had in memory at most."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        most = re.search(r"VmHWM:\s+(\d+)", status)
-        return int(most[1]) / 1000 if most else 0.0
+    def violations(self) -> Iterator[dict[str, Any]]:
+        """All that were told, from the first on."""
+        last = 0
+        while page := self.ask("GET", f"/v1/violations?after={last}&limit=10000"):
+            yield from page
+            last = page[-1]["id"]
 
 
 @contextmanager
-def _served(folder: str, levels: tuple[str, ...], *options: str) -> Iterator[_Server]:
-    asked = [word for level in levels for word in ("--level", level)]
-    server = _Server.start("--data", folder, *asked, *options)
+def _running(levels: tuple[str, ...], folder: Path, fsync: str) -> Iterator[_Service]:
+    asked = [option for level in levels for option in ("--level", level)]
+    line = [sys.executable, "-m", "isoscope", "serve", "--port", "0", "--initial", "0", *asked]
+    line += ["--data", str(folder), "--fsync", fsync]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        yield server
+        said = process.stdout.readline() if process.stdout else ""
+        if not said.startswith("listening on "):
+            raise AssertionError(f"the service says {said!r}, and exit status {process.wait(10)}")
+        yield _Service(process, int(said.rsplit(":", 1)[1].split("/")[0]))
     finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.communicate()
-        for connection in server.connections.values():
-            connection.close()
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        if process.stdout:
+            process.stdout.close()
 
 
-def _started(command: list[str]) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    line = process.stdout.readline() if process.stdout else ""
-    if not line.startswith("listening on "):
-        raise AssertionError(f"the service did not start: {line!r}")
-    return process, line.split("//")[1].strip()
+def _throughput(recorded: _Recorded, levels: tuple[str, ...], fsync: str) -> Row:
+    with tempfile.TemporaryDirectory(dir=DATA) as folder, _running(levels, Path(folder), fsync) as service:
+        started = perf_counter()
+        unanswered = _sent(service, recorded, [1] * COLLECTORS)
+        seconds = perf_counter() - started
+        if unanswered != [len(bodies) + 1 for bodies in recorded.bodies]:
+            raise AssertionError(f"{levels}: it ended at batches {unanswered}")
+        found, status = _final(service), service.ask("GET", "/v1/status")
+    expected = {level: recorded.wrong(level) for level in levels}
+    if found != expected:
+        raise AssertionError(f"{levels}: {found} online, {expected} offline")
+    rate = len(recorded.history) / seconds
+    figures = {
+        "transactions/s": f"{rate:,.0f}",
+        "goal": GOAL,
+        "found": f"{sum(found.values()):,}, as offline",
+    }
+    figures["engines"] = f"{status['memory']['used'] / 1e6:.0f} MB"
+    return Row(f"HTTP with journal, fsync {fsync}, {' and '.join(levels)}", figures)
+
+
+def _final(service: _Service) -> dict[str, int]:
+    """What each level found when everything is final."""
+    service.ask("POST", "/v1/flush")
+    verdicts = service.ask("GET", "/v1/report")["verdicts"]
+    return {verdict["level"]: sum(verdict["anomaly_counts"].values()) for verdict in verdicts}
+
+
+def _send(port: int, collector: str, bodies: list[bytes], first: int = 1) -> int:
+    """Sends batches from this number on, again while there is no room; the number that is not answered."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
+    number = first
+    try:
+        while number <= len(bodies):
+            status, answer = _post(connection, collector, number, bodies[number - 1])
+            if status == 429:
+                sleep(float(answer.get("retry_after", 1)))
+            elif status == 200:
+                number += 1
+            else:
+                raise AssertionError(f"batch {number} of {collector}: {status} {answer}")
+    except (OSError, HTTPException):
+        # It was killed: nobody knows whether this one was taken.
+        return number
+    finally:
+        connection.close()
+    return number
+
+
+def _post(connection: HTTPConnection, collector: str, number: int, body: bytes) -> tuple[int, dict[str, Any]]:
+    names = {"X-Isoscope-Collector": collector, "X-Isoscope-Sequence": str(number), "Content-Type": _LINES}
+    connection.request("POST", "/v1/batches", body, names)
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())
+
+
+def _fed_and_killed(recorded: _Recorded, folder: Path, count: int) -> None:
+    """Feeds everything; the service is killed so often on the way, in the middle of batches and between."""
+    chance = random.Random(29)
+    nexts = [1] * COLLECTORS
+    for part in range(count):
+        with _running((SNAPSHOT, SERIALIZABLE), folder, "always") as service:
+            timer = Timer(chance.uniform(0.0, 0.2), service.process.kill)
+            timer.start()
+            nexts = _sent(service, recorded, nexts, share=(part + 1) / (count + 1))
+            timer.join()
+    with _running((SNAPSHOT, SERIALIZABLE), folder, "always") as service:
+        _sent(service, recorded, nexts)
+
+
+def _sent(service: _Service, recorded: _Recorded, firsts: list[int], share: float = 1.0) -> list[int]:
+    """Lets all collectors send from these numbers on, up to a share; the numbers that are not answered."""
+
+    def send(collector: int) -> int:
+        bodies = recorded.bodies[collector]
+        some = bodies[: round(share * len(bodies))]
+        return _send(service.port, f"collector-{collector}", some, firsts[collector])
+
+    with ThreadPoolExecutor(COLLECTORS) as pool:
+        return [*pool.map(send, range(COLLECTORS))]
