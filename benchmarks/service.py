@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from threading import Timer
@@ -50,20 +49,11 @@ ASKED = (
     (SNAPSHOT, (SERIALIZABLE,)),
 )
 KILLED = replace(WORKLOAD, transactions=100_000)
-_ABSENT = {"service": "not in this version"}
 _LINES = "application/x-ndjson"
-
-
-def is_there() -> bool:
-    """Whether this version has the service, and what it needs is installed."""
-    return find_spec("isoscope.cli.serve") is not None and find_spec("starlette") is not None
 
 
 def rows(workload: Workload = WORKLOAD, fsyncs: tuple[str, ...] = ("always", "interval")) -> Iterator[Row]:
     """Throughput for each level, and for both at once."""
-    if not is_there():
-        yield Row("HTTP with journal", _ABSENT)
-        return
     recorded = {database: _Recorded(database, workload) for database, _ in ASKED}
     for fsync in fsyncs:
         for database, levels in ASKED:
@@ -73,8 +63,6 @@ def rows(workload: Workload = WORKLOAD, fsyncs: tuple[str, ...] = ("always", "in
 def kills(workload: Workload = KILLED, count: int = KILLS) -> Row:
     """Kills the service so often while it takes a history, and holds it against the whole."""
     name = f"kill -9 at {count} random moments"
-    if not is_there():
-        return Row(name, _ABSENT)
     recorded, levels = _Recorded(SNAPSHOT, workload), (SNAPSHOT, SERIALIZABLE)
     with tempfile.TemporaryDirectory(dir=DATA) as folder:
         _fed_and_killed(recorded, Path(folder), count)

@@ -84,13 +84,6 @@ def test_delays_make_answers_flip_and_none_stays_wrong(
     )
 
 
-@pytest.mark.skipif(service.is_there(), reason="the service is there")
-def test_without_the_service_its_benchmarks_say_so() -> None:
-    assert [row.figures for row in service.rows()] == [{"service": "not in this version"}]
-    assert service.kills().figures == {"service": "not in this version"}
-
-
-@pytest.mark.skipif(not service.is_there(), reason="the service is not in this version")
 def test_the_service_is_fed_over_http_and_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "DATA", tmp_path)
     assert len([*service.rows(FEW, ("interval",))]) == len(service.ASKED)

@@ -261,9 +261,6 @@ def found(whole: Found) -> Iterable[tuple[object, ...]]:
         yield NAMES[number], frozenset(whole.history.transaction(n).id for n in numbers if n is not None), key
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a recent finding is kept without those who may have written the value"
-)
 def test_the_counterexample_of_a_piece_of_news_is_the_one_of_the_verdict() -> None:
     online = fed(clocked("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 5-6: r(x,1)"), (0, 1, 2))
     online.flush()
@@ -313,14 +310,12 @@ def test_an_id_that_was_there_with_other_content_is_refused() -> None:
     assert online.status().repeated == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the session is not compared")
 def test_an_id_that_was_there_in_another_session_is_refused() -> None:
     online = fed(clocked("a 1-2: w(x,1)"), (0,))
     with pytest.raises(ValueError, match="whose id was there, with other content"):
         online.take(clocked("b 1-2: w(x,1)"), 1)
 
 
-@pytest.mark.xfail(strict=True, reason="keys of a batch are numbered before it is looked at")
 def test_a_batch_that_is_refused_leaves_no_key() -> None:
     online = fed(clocked("a 1-2: w(x,1)"), (0,))
     with pytest.raises(ValueError, match="without its timestamps"):

@@ -118,7 +118,6 @@ def steady(numbers: range, text: str) -> History:
     return History(reader.finish())
 
 
-@pytest.mark.xfail(strict=True, reason="texts of ids and values stay when their transactions are dropped")
 def test_texts_of_what_was_dropped_are_dropped() -> None:
     assert is_flat(grown('"transaction number {}"'))
 
@@ -255,10 +254,6 @@ def test_a_late_append_makes_reads_of_its_list_unverifiable() -> None:
     )
 
 
-REFRESHED = "a verdict looks at what is shown again, after what it was held against was dropped"
-
-
-@pytest.mark.xfail(strict=True, reason=REFRESHED)
 def test_a_finding_stays_what_it_was_when_others_are_dropped() -> None:
     history = clocked("a 1-2: w(x,4)", "b 3-5: w(x,6)", "c 5-8: r(x,4)", "d 6-7: w(x,1)")
     online = Online(SI, timeout=0, initial=0)
@@ -267,7 +262,6 @@ def test_a_finding_stays_what_it_was_when_others_are_dropped() -> None:
     assert [anomaly.facts["expected"] for anomaly in online.verdict().anomalies] == [6]
 
 
-@pytest.mark.xfail(strict=True, reason=f"{REFRESHED}, and panics")
 def test_a_finding_in_a_list_stays_what_it_was_when_others_are_dropped() -> None:
     history = clocked("a 1-2: a(x,4)", "b 3-5: a(x,6)", "c 5-8: r(x,[4])", "d 6-7: a(x,1)")
     online = Online(SI, timeout=0, initial=0)
@@ -276,10 +270,6 @@ def test_a_finding_in_a_list_stays_what_it_was_when_others_are_dropped() -> None
     assert [anomaly.facts["expected"] for anomaly in online.verdict().anomalies] == [(4, 6)]
 
 
-INVERTED = "reads of those who start after they commit are asked again when their versions were dropped"
-
-
-@pytest.mark.xfail(strict=True, reason=INVERTED)
 def test_who_starts_after_it_commits_is_judged_once() -> None:
     history = clocked(
         "a 1-2: w(x,1)", "b 20-10: r(x,1) w(x,2)", "c 12-13: w(y,1)", "c 14-15: w(y,2)", "c 30-31: w(x,3)"
@@ -292,7 +282,6 @@ def test_who_starts_after_it_commits_is_judged_once() -> None:
     assert online.status().counts == {"timestamp-inversion": 1}
 
 
-@pytest.mark.xfail(strict=True, reason=INVERTED)
 def test_what_is_dropped_changes_no_count_though_timestamps_are_swapped() -> None:
     history = simulated("timestamp-swap")
     online = Online(SI, timeout=DELAY + longest(history), initial=0)
@@ -312,7 +301,6 @@ def test_a_late_writer_of_what_was_taken_for_the_initial_value_is_not_silently_a
     assert online.verdict().outcome is not Outcome.HOLDS
 
 
-@pytest.mark.xfail(strict=True, reason="who did not commit is never too late")
 def test_who_rolled_back_what_was_taken_for_the_initial_value_is_not_silently_accepted() -> None:
     history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
     online = Online(SER, timeout=1)
@@ -324,9 +312,6 @@ def test_who_rolled_back_what_was_taken_for_the_initial_value_is_not_silently_ac
     assert online.verdict().outcome is not Outcome.HOLDS
 
 
-@pytest.mark.xfail(
-    strict=True, reason="who was dropped is not recognised, and seems to go back in its session"
-)
 def test_who_comes_again_after_it_was_dropped_breaks_no_level() -> None:
     history = clocked(*(f"a {n}-{n + 1}: w(x,{n})" for n in range(1, 9, 2)), "a 11-12: w(y,1)")
     online = Online(SI, timeout=10, initial=0)

@@ -150,9 +150,6 @@ def test_long_histories_with_delays_beyond_the_timeout_are_judged_exactly(
         assert online.status().overturned > 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="of several with one commit timestamp, another is read back as the newest"
-)
 @pytest.mark.parametrize("level", LEVELS)
 def test_who_commits_at_the_same_time_is_read_back_in_order(tmp_path: Path, level: Level) -> None:
     history = clocked(
@@ -166,9 +163,6 @@ def test_who_commits_at_the_same_time_is_read_back_in_order(tmp_path: Path, leve
     assert online.status().counts == offline(history, history.initial, level).counts
 
 
-@pytest.mark.xfail(
-    strict=True, reason="reads that left memory are not asked when another initial value is learned"
-)
 def test_who_rolled_back_what_was_taken_for_the_initial_value_is_heard_however_late(tmp_path: Path) -> None:
     history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
     online = spilling(SER, tmp_path / "segments", timeout=1, initial=UNKNOWN)

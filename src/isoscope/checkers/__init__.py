@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from isoscope.checkers.online import Online
+    from isoscope.checkers.online import Online, OnlineStatus
     from isoscope.history import Initial, Source
     from isoscope.verdict import Anomaly, Ordered
 
@@ -121,8 +121,22 @@ def online_report(
     return Report(
         history=_summary(nothing, sizes, evidence),
         verdicts=tuple(_settle(verdict.level, own, timestamps.METHOD, frozenset(), shown) for verdict in own),
-        assumptions=_assumptions(nothing, (), max(status.ties for status in statuses), own),
+        assumptions=(
+            *_assumptions(nothing, (), max(status.ties for status in statuses), own),
+            *_came_late(statuses),
+        ),
     )
+
+
+def _came_late(statuses: Sequence[OnlineStatus]) -> Iterator[str]:
+    """What may be otherwise because somebody came later than the timeout allows for."""
+    late, changed = (max(getattr(s, name) for s in statuses) for name in ("unverifiable", "overturned"))
+    if late:
+        who = "1 transaction was" if late == 1 else f"{late:,} transactions were"
+        yield f"{who} too late to be judged, and so may be reads of what they wrote"
+    if changed:
+        answers = "1 final answer was" if changed == 1 else f"{changed:,} final answers were"
+        yield f"{answers} changed by transactions that came after the timeout"
 
 
 def search(  # noqa: PLR0913 - what is looked for, and in the light of what

@@ -145,7 +145,10 @@ impl Engine {
         let Some(&slot) = self.ids.get(&id) else { return Ok(false) };
         let other = self.transactions.get(slot);
         let operations = Self::operations(history, transaction, translation);
-        let is_same = other.is_committed == (columns.statuses[transaction] == Status::Committed)
+        let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
+        let named = self.sessions.ids().get(other.session as usize).copied().unwrap_or(Value::NIL);
+        let is_same = session == named
+            && other.is_committed == (columns.statuses[transaction] == Status::Committed)
             && other.commit == columns.commits.get(transaction)
             && other.start == columns.starts.get(transaction)
             && operations.len() == other.operations.len()

@@ -20,24 +20,40 @@ impl Engine {
         self.sizes.operations += arrived.operations.len() as u64;
         let slot = self.transactions.add(arrived);
         self.ids.insert(id, slot);
+        self.count_keys(slot);
         if !self.transactions.get(slot).is_committed {
             self.set_aside(slot);
             self.turn(now);
             return;
         }
-        self.count_ties(slot);
-        self.judge_times(slot, session);
-        self.enqueue(slot);
+        let is_judged = self.enqueue(slot);
+        if is_judged {
+            self.count_ties(slot);
+        }
+        self.judge_times(slot, session, is_judged);
         let mut own = std::mem::take(&mut self.own);
         let keys = &self.keys;
         own.look(&self.transactions.get(slot).operations, keys.len(), &self.lists, |key| {
             keys[key as usize].shape == Shape::List
         });
-        self.judge_own(slot, &own);
-        self.install(slot);
-        self.read(slot, &own.external);
+        if is_judged {
+            self.judge_own(slot, &own);
+        }
+        self.install(slot, is_judged);
+        if is_judged {
+            self.read(slot, &own.external);
+        }
         self.own = own;
         self.turn(now);
+    }
+
+    /// Keys count once somebody who was taken uses them.
+    fn count_keys(&mut self, slot: u32) {
+        for operation in &self.transactions.get(slot).operations {
+            let known = &mut self.keys[operation.key as usize];
+            self.sizes.keys += u64::from(!known.is_used);
+            known.is_used = true;
+        }
     }
 
     /// Who did not commit left nothing, but somebody may have read what it wrote.
@@ -52,6 +68,7 @@ impl Engine {
             if !kind.installs() {
                 continue;
             }
+            self.doubt_first(slot, key);
             let context = context!(self);
             let known = &mut self.keys[key as usize];
             known.write(context, value, &mut self.turns);
@@ -76,8 +93,8 @@ impl Engine {
     }
 
     /// What timestamps show by themselves.
-    fn judge_times(&mut self, slot: u32, session: u32) {
-        let is_snapshot = self.terms.isolation == Isolation::Snapshot;
+    fn judge_times(&mut self, slot: u32, session: u32, is_judged: bool) {
+        let is_snapshot = is_judged && self.terms.isolation == Isolation::Snapshot;
         let (start, commit) = self.transactions.get(slot).times();
         if is_snapshot && start > commit {
             self.find(Shown::between(Name::TimestampInversion, slot, None));
@@ -95,30 +112,33 @@ impl Engine {
         self.release(before);
     }
 
-    /// Puts a transaction in line.
-    fn enqueue(&mut self, slot: u32) {
+    /// Puts a transaction in line; false if it came too late to be judged.
+    fn enqueue(&mut self, slot: u32) -> bool {
         let transaction = self.transactions.get(slot);
         let (number, moment) = (transaction.number, self.moment(transaction.times()));
         self.pending.push_back(slot);
         if moment < self.watermark {
-            self.hold_keys(slot, moment);
-            return;
+            return self.hold_keys(slot, moment);
         }
         while self.earliest.back().is_some_and(|&(_, other)| other >= moment) {
             self.earliest.pop_back();
         }
         self.earliest.push_back((number, moment));
+        true
     }
 
-    /// The keys of a late transaction are not cut before it is final; those that were cut cannot be judged.
-    fn hold_keys(&mut self, slot: u32, moment: Timestamp) {
+    /// The keys of a late transaction are not cut before it is final. If one was cut before, nothing is said of the
+    /// transaction: it may have been here already.
+    fn hold_keys(&mut self, slot: u32, moment: Timestamp) -> bool {
         self.transactions.get_mut(slot).is_late = true;
         let keys = self.transactions.get(slot).keys();
-        let is_cut = keys.iter().any(|&key| self.keys[key as usize].floor > moment);
-        self.sizes.unverifiable += u64::from(is_cut);
+        let is_known = |&key: &u32| self.keys[key as usize].floor <= moment;
+        let is_judged = keys.iter().all(is_known) && (self.spill.is_some() || !keys.is_empty());
+        self.sizes.unverifiable += u64::from(!is_judged);
         for key in keys {
             self.keys[key as usize].held += 1;
         }
+        is_judged
     }
 
     /// The first time of which a transaction must know what was committed.
@@ -148,10 +168,12 @@ impl Engine {
     }
 
     /// What the transaction wrote becomes a version of each key.
-    fn install(&mut self, slot: u32) {
+    fn install(&mut self, slot: u32, is_judged: bool) {
         let writes = self.transactions.get(slot).writes();
         for (key, write) in writes {
-            self.meet(slot, key);
+            if is_judged {
+                self.meet(slot, key);
+            }
             self.doubt_first(slot, key);
             let transaction = self.transactions.get(slot);
             let &Transaction { start, commit, .. } = transaction;
@@ -210,9 +232,6 @@ impl Engine {
             let known = &mut self.keys[key as usize];
             if known.is_lost {
                 self.sizes.unverifiable_reads += 1;
-                continue;
-            }
-            if time < known.floor {
                 continue;
             }
             known.read(

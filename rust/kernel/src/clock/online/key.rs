@@ -103,8 +103,10 @@ impl Context<'_> {
 
 /// One key.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 pub struct Key {
     pub shape: Shape,
+    pub is_used: bool,
     /// Whether versions were dropped; whether one was missed since, so that a list is not known.
     pub is_cut: bool,
     pub is_lost: bool,
@@ -132,6 +134,7 @@ impl Key {
         let first = initial.map_or_else(|| First::Open(Box::default()), First::Known);
         Self {
             shape: Shape::Open,
+            is_used: false,
             is_cut: false,
             is_lost: false,
             is_whole: true,
@@ -368,9 +371,7 @@ impl Key {
         };
         let reads = self.reads.iter().take_while(|read| read.time < watermark && is_past(read.slot)).count();
         self.reads.cut(reads, |read| gone.push(read.slot));
-        let replaced = self.versions.iter().skip(1).zip(self.versions.iter());
-        let old = replaced.take_while(|(next, old)| next.commit < watermark && is_past(old.slot)).count();
-        self.versions.cut(old, |version| gone.push(version.slot));
+        let kept = self.reads.first().map_or(watermark, |read| read.time.min(watermark));
         let mut odd = 0;
         self.odd.retain(|read| {
             let is_old = read.time < watermark;
@@ -380,6 +381,8 @@ impl Key {
             }
             !is_old
         });
+        let old = self.replaced(kept, is_past);
+        self.versions.cut(old, |version| gone.push(version.slot));
         self.is_cut |= old > 0;
         self.is_whole &= old == 0;
         if old + reads + odd > 0 {
@@ -389,6 +392,21 @@ impl Key {
             self.settle(watermark);
         }
         (old, reads + odd)
+    }
+
+    /// How many versions at the start nobody sees who reads at `kept` or later: others replaced them.
+    fn replaced(&self, kept: Timestamp, is_past: impl Fn(u32) -> bool) -> usize {
+        if self.shape == Shape::List && !self.odd.is_empty() {
+            return 0;
+        }
+        let pairs = self.versions.iter().zip(self.versions.iter().skip(1));
+        let old = pairs.take_while(|(old, next)| next.commit < kept && is_past(old.slot)).count();
+        // Who comes in no order does not see himself, but the one before.
+        let is_own = |place: usize| {
+            let version = self.versions.iter().nth(place);
+            version.is_some_and(|version| self.odd.iter().any(|read| read.slot == version.slot))
+        };
+        (0..=old).rev().find(|&place| !is_own(place)).unwrap_or(0)
     }
 
     /// Puts a version back that was cut off; false if it is there.

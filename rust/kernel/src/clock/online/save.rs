@@ -302,6 +302,7 @@ pub(super) fn load_transaction(
 
 fn save_key(bytes: &mut Bytes, key: &Key) {
     bytes.0.push(key.shape as u8);
+    bytes.flag(key.is_used);
     bytes.flag(key.is_cut);
     bytes.flag(key.is_lost);
     bytes.flag(key.is_whole);
@@ -324,9 +325,9 @@ fn save_key(bytes: &mut Bytes, key: &Key) {
 
 fn load_key(rest: &mut Rest<'_>, transactions: &Transactions, isolation: Isolation) -> Read<Key> {
     let shape = *SHAPES.get(rest.byte()? as usize).ok_or(Damaged)?;
-    let (is_cut, is_lost, is_whole) = (rest.flag()?, rest.flag()?, rest.flag()?);
+    let (is_used, is_cut, is_lost, is_whole) = (rest.flag()?, rest.flag()?, rest.flag()?, rest.flag()?);
     let (held, floor) = (rest.small()?, rest.time()?);
-    let mut key = Key { shape, is_cut, is_lost, is_whole, held, floor, ..Key::new(None) };
+    let mut key = Key { shape, is_used, is_cut, is_lost, is_whole, held, floor, ..Key::new(None) };
     key.first = load_first(rest)?;
     let versions = rest.all(|rest| Ok([rest.small()?, rest.small()?, rest.small()?, rest.small()?]))?;
     for [slot, write, count, end] in versions {

@@ -360,7 +360,8 @@ impl Spill {
     /// Everything about a key from `from` on, and the newest version before; whether there is such a version.
     fn entries(&self, key: u32, from: Timestamp) -> Result<(Vec<(u32, Entry)>, bool), String> {
         let mut found = Vec::new();
-        let mut base: Option<(u32, Entry)> = None;
+        // Several may have committed at the same time.
+        let mut base: Vec<(u32, Entry)> = Vec::new();
         for segment in &self.segments {
             let first = self.lower_bound(segment, key, from)?;
             self.scan(segment, first, |entry| {
@@ -369,37 +370,37 @@ impl Spill {
                 }
                 entry.key == key
             })?;
-            let newest = self.before(segment, key, from, first, base.map(|(_, base)| base.commit))?;
-            base = newest.map(|entry| (segment.number, entry)).or(base);
+            self.before(segment, key, from, first, &mut base)?;
         }
-        // A version of somebody who starts after it commits may be newer, and is there already.
-        let has_base = base.is_some();
+        let has_base = !base.is_empty();
         found.extend(base);
         Ok((found, has_base))
     }
 
-    /// The newest version of a key before `from`, if it is newer than `best`.
+    /// The newest versions of a key before `from`, if they are not older than the `newest` so far.
     fn before(
         &self,
         segment: &Segment,
         key: u32,
         from: Timestamp,
         first: u64,
-        best: Option<Timestamp>,
-    ) -> Result<Option<Entry>, String> {
-        let (mut place, mut newest, mut best) = (first, None, best);
-        while place > 0 {
-            place -= 1;
+        newest: &mut Vec<(u32, Entry)>,
+    ) -> Result<(), String> {
+        for place in (0..first).rev() {
             let entry = self.entry(segment, place)?;
-            if entry.key != key || best.is_some_and(|best| entry.last <= best) {
+            let best = newest.first().map(|(_, best)| best.commit);
+            if entry.key != key || best.is_some_and(|best| entry.last < best) {
                 break;
             }
-            let is_version = entry.writes && entry.commit < from;
-            if is_version && best.is_none_or(|best| entry.commit > best) {
-                (newest, best) = (Some(entry), Some(entry.commit));
+            if !entry.writes || entry.commit >= from || best.is_some_and(|best| entry.commit < best) {
+                continue;
             }
+            if best.is_some_and(|best| entry.commit > best) {
+                newest.clear();
+            }
+            newest.push((segment.number, entry));
         }
-        Ok(newest)
+        Ok(())
     }
 
     /// The first entry that is not before (key, from).
