@@ -8,6 +8,7 @@ refused is aborted; a connection that was lost while committing leaves the trans
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic, perf_counter_ns, sleep
@@ -312,21 +313,35 @@ class _Running:
         self._left = limits.transactions
         self._under_way: dict[int, _Attempt] = {}
         self._problem: str | None = None
+        self._interrupted = False
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
         self._insert(self._workload.rows())
         clients = self._workload.clients(self._insert)
         # Connections are made one after the other: a database that refuses one says so before the run.
-        sessions = [self._database.session() for _ in clients]
+        sessions = self._sessions(len(clients))
         threads = [
             Thread(target=self._work, args=(number, session, client), daemon=True)
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        interrupted = self._watch(threads, started, progress)
+        self._interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
-        self._join(threads)
-        return self._result(name, seconds, interrupted=interrupted)
+        with self._keeping():
+            self._join(threads)
+        return self._result(name, seconds)
+
+    def _sessions(self, count: int) -> list[Session]:
+        """So many connections, or none: the one that is refused may be wanted for dropping the table."""
+        sessions: list[Session] = []
+        try:
+            while len(sessions) < count:
+                sessions.append(self._database.session())
+        except BaseException:
+            for session in sessions:
+                session.close()
+            raise
+        return sessions
 
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
@@ -349,19 +364,30 @@ class _Running:
             self._stop.set()
         return False
 
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """The first interrupt ends what is done here, and no more; the second one gives up."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._interrupted:
+                raise
+            self._interrupted = True
+
     def _join(self, threads: list[Thread]) -> None:
         end = monotonic() + _GRACE
         for thread in threads:
             if thread.ident is not None:  # else an interrupt came before its start
                 thread.join(max(0.0, end - monotonic()))
 
-    def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+    def _result(self, name: str, seconds: float) -> Run:
         for number in list(self._under_way):
             self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
-                versions = self._database.version_order()
+                with self._keeping():
+                    versions = self._database.version_order()
             except (ConnectionLost, DatabaseError) as error:
                 problem = f"the order of versions cannot be read from the log: {error}"
         return Run(
@@ -370,7 +396,7 @@ class _Running:
             progress=self._progress(seconds),
             reasons=self._recording.reasons,
             problem=problem,
-            interrupted=interrupted,
+            interrupted=self._interrupted,
         )
 
     def _ended(self, number: int, *, is_known: bool = True) -> None:
@@ -398,7 +424,7 @@ class _Running:
     def _work(self, number: int, session: Session, client: Iterator[Program]) -> None:
         """The life of a session."""
         try:
-            for program in self._paced(client):
+            for program in self._paced(number, client):
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
@@ -425,9 +451,10 @@ class _Running:
         finally:
             session.close()
 
-    def _paced(self, client: Iterator[Program]) -> Iterator[Program]:
-        """The programs of a client, each when it is due."""
-        due, pause = monotonic(), self._workload.sessions / self._limits.rate if self._limits.rate else 0.0
+    def _paced(self, number: int, client: Iterator[Program]) -> Iterator[Program]:
+        """The programs of a client, each when it is due; sessions take turns, from the first one on."""
+        step = 1 / self._limits.rate if self._limits.rate else 0.0
+        due, pause = monotonic() + number * step, self._workload.sessions * step
         for program in client:
             if self._stop.is_set():
                 return
