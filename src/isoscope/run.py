@@ -11,18 +11,17 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
-from time import monotonic, perf_counter_ns, sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Protocol
 
-from isoscope._native import UNKNOWN, Builder
+from isoscope._native import Builder
+from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
 from isoscope.history import (
-    KINDS,
     STATUSES,
     VERSION_SOURCES,
     History,
-    OperationKind,
     Source,
     Status,
     VersionSource,
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "Progress", "Run", "Sink", "run"]
 
-_READ, _WRITE, _APPEND, _INSERT, _DELETE, _RANGE_READ, _BEGIN, _COMMIT, _ABORT = range(len(KINDS))
-assert KINDS[_RANGE_READ] is OperationKind.RANGE_READ
 _COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
 _LOG = VERSION_SOURCES.index(VersionSource.LOG)
 #: Seconds for which a session tries to reach a database again.
@@ -144,7 +141,7 @@ class _Recording:
                 if value:
                     self._builder.initial_of(key, value)
 
-    def ended(self, attempt: _Attempt) -> None:
+    def ended(self, attempt: Attempt) -> None:
         """A transaction has ended."""
         rows = attempt.rows
         with self._lock:
@@ -171,132 +168,6 @@ class _Recording:
         return History(self._builder.finish(), Source(path="<run>", format="run"))
 
 
-class _Attempt:
-    """One transaction under way: does what its program asks for, and nothing else."""
-
-    __slots__ = ("operations", "reason", "rows", "session", "session_number", "status", "timestamps")
-
-    def __init__(self, session: Session, session_number: int) -> None:
-        self.session = session
-        self.session_number = session_number
-        self.rows: list[RecordedRow] = []
-        self.operations = 0
-        self.status = _ABORTED
-        self.reason: str | None = None
-        self.timestamps: tuple[Timestamp, Timestamp] | None = None
-
-    def read(self, key: int) -> int | tuple[int, ...] | None:
-        self.operations += 1
-        return self.session.read(key)
-
-    def write(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.write(key, value)
-
-    def append(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.append(key, value)
-
-    def insert(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.insert(key, value)
-
-    def delete(self, key: int) -> None:
-        self.operations += 1
-        self.session.delete(key)
-
-    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        self.operations += 1
-        return self.session.range_read(low, high)
-
-    def begin(self) -> None:
-        self.session.begin()
-
-    def commit(self) -> None:
-        self.timestamps = self.session.commit()
-
-    def rollback(self) -> None:
-        self.session.rollback()
-
-
-class _RecordedAttempt(_Attempt):
-    """The same, with every operation written down.
-
-    What is done here is done a hundred thousand times a second: no function is called that need not be.
-    """
-
-    __slots__ = ()
-
-    def read(self, key: int) -> int | tuple[int, ...] | None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            value = self.session.read(key)
-        except BaseException:
-            self.rows.append((_READ, key, UNKNOWN, start, perf_counter_ns()))
-            raise
-        self.rows.append((_READ, key, value, start, perf_counter_ns()))
-        return value
-
-    def write(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.write(key, value)
-        finally:
-            self.rows.append((_WRITE, key, value, start, perf_counter_ns()))
-
-    def append(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.append(key, value)
-        finally:
-            self.rows.append((_APPEND, key, value, start, perf_counter_ns()))
-
-    def insert(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.insert(key, value)
-        finally:
-            self.rows.append((_INSERT, key, value, start, perf_counter_ns()))
-
-    def delete(self, key: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.delete(key)
-        finally:
-            self.rows.append((_DELETE, key, None, start, perf_counter_ns()))
-
-    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        self.operations += 1
-        start = perf_counter_ns()
-        rows = self.session.range_read(low, high)
-        self.rows.append((_RANGE_READ, None, (low, high, rows, ()), start, perf_counter_ns()))
-        return rows
-
-    def begin(self) -> None:
-        start = perf_counter_ns()
-        try:
-            self.session.begin()
-        finally:
-            self.rows.append((_BEGIN, None, None, start, perf_counter_ns()))
-
-    def commit(self) -> None:
-        start = perf_counter_ns()
-        try:
-            self.timestamps = self.session.commit()
-        finally:
-            self.rows.append((_COMMIT, None, None, start, perf_counter_ns()))
-
-    def rollback(self) -> None:
-        start = perf_counter_ns()
-        self.session.rollback()
-        self.rows.append((_ABORT, None, None, start, perf_counter_ns()))
-
-
 class _Running:
     """Sessions at work."""
 
@@ -307,11 +178,11 @@ class _Running:
         self._workload = workload
         self._limits = limits
         self._recording = recording
-        self._attempt = _RecordedAttempt if recording.is_on else _Attempt
+        self._attempt = RecordedAttempt if recording.is_on else Attempt
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
-        self._under_way: dict[int, _Attempt] = {}
+        self._under_way: dict[int, Attempt] = {}
         self._problem: str | None = None
         self._interrupted = False
 
@@ -477,7 +348,7 @@ class _Running:
             self._left -= 1
         return True
 
-    def _try(self, attempt: _Attempt, program: Program) -> bool:
+    def _try(self, attempt: Attempt, program: Program) -> bool:
         """Runs one transaction; False if its connection is gone."""
         try:
             attempt.begin()
@@ -495,7 +366,7 @@ class _Running:
             return False
         return self._commit(attempt)
 
-    def _commit(self, attempt: _Attempt) -> bool:
+    def _commit(self, attempt: Attempt) -> bool:
         attempt.status = _INDETERMINATE
         try:
             attempt.commit()
