@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+from functools import partial
 from itertools import repeat
-from threading import Event
+from threading import Event, Timer, main_thread
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -28,7 +31,11 @@ class Failing(Database):
 
     NAME: ClassVar[str] = "failing"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {"none": Isolation(meaning="", promises=(Level.PL_1,))}
-    SETTINGS: ClassVar[Mapping[str, str]] = {"fails": "a statement", "waits": "a statement"}
+    SETTINGS: ClassVar[Mapping[str, str]] = {
+        "fails": "a statement",
+        "waits": "a statement",
+        "interrupted": "",
+    }
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         self.isolation = isolation
@@ -45,7 +52,8 @@ class Failing(Database):
         return Statements(self)
 
     def version_order(self) -> None:
-        return None
+        if "interrupted" in self.settings:
+            raise KeyboardInterrupt
 
     def close(self) -> None:
         self.answer.set()
@@ -63,6 +71,21 @@ class Statements:
                 raise DatabaseError("the disk is full")
 
         return succeed
+
+
+class Short(Failing):
+    """Has two connections, and no more."""
+
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        super().__init__(isolation, url=url, settings=settings)
+        self.closed: list[int] = []
+        self.made = 0
+
+    def session(self) -> Any:
+        if self.made == 2:
+            raise DatabaseError("too many connections")
+        self.made += 1
+        return SimpleNamespace(close=partial(self.closed.append, self.made))
 
 
 class OneWriter:
@@ -85,6 +108,17 @@ class OneWriter:
     def _program(self, operations: Operations) -> None:
         operations.write(1, 7)
         operations.delete(1)
+
+
+class ManyWriters(OneWriter):
+    """Ten that do the same."""
+
+    @property
+    def sessions(self) -> int:
+        return 10
+
+    def clients(self, insert: Insert) -> list[Iterator[Program]]:
+        return [repeat(self._program) for _ in range(self.sessions)]
 
 
 def ended(**settings: str) -> Run:
@@ -117,6 +151,39 @@ def test_a_transaction_that_never_began_is_no_hindrance() -> None:
     found = ended(waits="begin")
     assert found.history is not None
     assert [transaction.operations for transaction in found.history] == [()]
+
+
+def test_an_interrupt_while_the_last_answers_are_awaited_keeps_what_was_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "_GRACE", 20.0)
+    ident = main_thread().ident
+    assert ident is not None
+    interrupt = Timer(0.3, signal.pthread_kill, [ident, signal.SIGINT])
+    interrupt.start()
+    found = ended(waits="commit")
+    interrupt.join()
+    assert found.interrupted
+    assert found.progress.indeterminate == 1
+
+
+def test_an_interrupt_while_the_log_is_read_keeps_what_was_recorded() -> None:
+    found = ended(interrupted="yes")
+    assert found.interrupted
+    assert found.history is not None
+    assert len(list(found.history)) == 1
+
+
+def test_connections_are_given_back_if_there_are_too_few() -> None:
+    database = Short("none", settings={})
+    with pytest.raises(DatabaseError, match="too many connections"):
+        run(database, ManyWriters(), Limits(transactions=1))
+    assert database.closed == [1, 2]
+
+
+def test_a_rate_holds_from_the_first_transactions_on() -> None:
+    found = run(Failing("none", settings={}), ManyWriters(), Limits(seconds=0.3, rate=10))
+    assert 1 <= found.progress.committed <= 4
 
 
 def test_the_default_promise_is_that_of_the_isolation() -> None:

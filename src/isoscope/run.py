@@ -8,20 +8,20 @@ refused is aborted; a connection that was lost while committing leaves the trans
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
-from time import monotonic, perf_counter_ns, sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Protocol
 
-from isoscope._native import UNKNOWN, Builder
+from isoscope._native import Builder
+from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
 from isoscope.history import (
-    KINDS,
     STATUSES,
     VERSION_SOURCES,
     History,
-    OperationKind,
     Source,
     Status,
     VersionSource,
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "Progress", "Run", "Sink", "run"]
 
-_READ, _WRITE, _APPEND, _INSERT, _DELETE, _RANGE_READ, _BEGIN, _COMMIT, _ABORT = range(len(KINDS))
-assert KINDS[_RANGE_READ] is OperationKind.RANGE_READ
 _COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
 _LOG = VERSION_SOURCES.index(VersionSource.LOG)
 #: Seconds for which a session tries to reach a database again.
@@ -143,7 +141,7 @@ class _Recording:
                 if value:
                     self._builder.initial_of(key, value)
 
-    def ended(self, attempt: _Attempt) -> None:
+    def ended(self, attempt: Attempt) -> None:
         """A transaction has ended."""
         rows = attempt.rows
         with self._lock:
@@ -170,132 +168,6 @@ class _Recording:
         return History(self._builder.finish(), Source(path="<run>", format="run"))
 
 
-class _Attempt:
-    """One transaction under way: does what its program asks for, and nothing else."""
-
-    __slots__ = ("operations", "reason", "rows", "session", "session_number", "status", "timestamps")
-
-    def __init__(self, session: Session, session_number: int) -> None:
-        self.session = session
-        self.session_number = session_number
-        self.rows: list[RecordedRow] = []
-        self.operations = 0
-        self.status = _ABORTED
-        self.reason: str | None = None
-        self.timestamps: tuple[Timestamp, Timestamp] | None = None
-
-    def read(self, key: int) -> int | tuple[int, ...] | None:
-        self.operations += 1
-        return self.session.read(key)
-
-    def write(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.write(key, value)
-
-    def append(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.append(key, value)
-
-    def insert(self, key: int, value: int) -> None:
-        self.operations += 1
-        self.session.insert(key, value)
-
-    def delete(self, key: int) -> None:
-        self.operations += 1
-        self.session.delete(key)
-
-    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        self.operations += 1
-        return self.session.range_read(low, high)
-
-    def begin(self) -> None:
-        self.session.begin()
-
-    def commit(self) -> None:
-        self.timestamps = self.session.commit()
-
-    def rollback(self) -> None:
-        self.session.rollback()
-
-
-class _RecordedAttempt(_Attempt):
-    """The same, with every operation written down.
-
-    What is done here is done a hundred thousand times a second: no function is called that need not be.
-    """
-
-    __slots__ = ()
-
-    def read(self, key: int) -> int | tuple[int, ...] | None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            value = self.session.read(key)
-        except BaseException:
-            self.rows.append((_READ, key, UNKNOWN, start, perf_counter_ns()))
-            raise
-        self.rows.append((_READ, key, value, start, perf_counter_ns()))
-        return value
-
-    def write(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.write(key, value)
-        finally:
-            self.rows.append((_WRITE, key, value, start, perf_counter_ns()))
-
-    def append(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.append(key, value)
-        finally:
-            self.rows.append((_APPEND, key, value, start, perf_counter_ns()))
-
-    def insert(self, key: int, value: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.insert(key, value)
-        finally:
-            self.rows.append((_INSERT, key, value, start, perf_counter_ns()))
-
-    def delete(self, key: int) -> None:
-        self.operations += 1
-        start = perf_counter_ns()
-        try:
-            self.session.delete(key)
-        finally:
-            self.rows.append((_DELETE, key, None, start, perf_counter_ns()))
-
-    def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        self.operations += 1
-        start = perf_counter_ns()
-        rows = self.session.range_read(low, high)
-        self.rows.append((_RANGE_READ, None, (low, high, rows, ()), start, perf_counter_ns()))
-        return rows
-
-    def begin(self) -> None:
-        start = perf_counter_ns()
-        try:
-            self.session.begin()
-        finally:
-            self.rows.append((_BEGIN, None, None, start, perf_counter_ns()))
-
-    def commit(self) -> None:
-        start = perf_counter_ns()
-        try:
-            self.timestamps = self.session.commit()
-        finally:
-            self.rows.append((_COMMIT, None, None, start, perf_counter_ns()))
-
-    def rollback(self) -> None:
-        start = perf_counter_ns()
-        self.session.rollback()
-        self.rows.append((_ABORT, None, None, start, perf_counter_ns()))
-
-
 class _Running:
     """Sessions at work."""
 
@@ -306,27 +178,41 @@ class _Running:
         self._workload = workload
         self._limits = limits
         self._recording = recording
-        self._attempt = _RecordedAttempt if recording.is_on else _Attempt
+        self._attempt = RecordedAttempt if recording.is_on else Attempt
         self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
-        self._under_way: dict[int, _Attempt] = {}
+        self._under_way: dict[int, Attempt] = {}
         self._problem: str | None = None
+        self._interrupted = False
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
         self._insert(self._workload.rows())
         clients = self._workload.clients(self._insert)
         # Connections are made one after the other: a database that refuses one says so before the run.
-        sessions = [self._database.session() for _ in clients]
+        sessions = self._sessions(len(clients))
         threads = [
             Thread(target=self._work, args=(number, session, client), daemon=True)
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        interrupted = self._watch(threads, started, progress)
+        self._interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
-        self._join(threads)
-        return self._result(name, seconds, interrupted=interrupted)
+        with self._keeping():
+            self._join(threads)
+        return self._result(name, seconds)
+
+    def _sessions(self, count: int) -> list[Session]:
+        """So many connections, or none: the one that is refused may be wanted for dropping the table."""
+        sessions: list[Session] = []
+        try:
+            while len(sessions) < count:
+                sessions.append(self._database.session())
+        except BaseException:
+            for session in sessions:
+                session.close()
+            raise
+        return sessions
 
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
@@ -349,19 +235,30 @@ class _Running:
             self._stop.set()
         return False
 
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """The first interrupt ends what is done here, and no more; the second one gives up."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._interrupted:
+                raise
+            self._interrupted = True
+
     def _join(self, threads: list[Thread]) -> None:
         end = monotonic() + _GRACE
         for thread in threads:
             if thread.ident is not None:  # else an interrupt came before its start
                 thread.join(max(0.0, end - monotonic()))
 
-    def _result(self, name: str, seconds: float, *, interrupted: bool) -> Run:
+    def _result(self, name: str, seconds: float) -> Run:
         for number in list(self._under_way):
             self._ended(number, is_known=False)  # it still waits for the database
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
-                versions = self._database.version_order()
+                with self._keeping():
+                    versions = self._database.version_order()
             except (ConnectionLost, DatabaseError) as error:
                 problem = f"the order of versions cannot be read from the log: {error}"
         return Run(
@@ -370,7 +267,7 @@ class _Running:
             progress=self._progress(seconds),
             reasons=self._recording.reasons,
             problem=problem,
-            interrupted=interrupted,
+            interrupted=self._interrupted,
         )
 
     def _ended(self, number: int, *, is_known: bool = True) -> None:
@@ -398,7 +295,7 @@ class _Running:
     def _work(self, number: int, session: Session, client: Iterator[Program]) -> None:
         """The life of a session."""
         try:
-            for program in self._paced(client):
+            for program in self._paced(number, client):
                 again = self._limits.retries
                 while self._may_try():
                     attempt = self._attempt(session, number)
@@ -425,9 +322,10 @@ class _Running:
         finally:
             session.close()
 
-    def _paced(self, client: Iterator[Program]) -> Iterator[Program]:
-        """The programs of a client, each when it is due."""
-        due, pause = monotonic(), self._workload.sessions / self._limits.rate if self._limits.rate else 0.0
+    def _paced(self, number: int, client: Iterator[Program]) -> Iterator[Program]:
+        """The programs of a client, each when it is due; sessions take turns, from the first one on."""
+        step = 1 / self._limits.rate if self._limits.rate else 0.0
+        due, pause = monotonic() + number * step, self._workload.sessions * step
         for program in client:
             if self._stop.is_set():
                 return
@@ -450,7 +348,7 @@ class _Running:
             self._left -= 1
         return True
 
-    def _try(self, attempt: _Attempt, program: Program) -> bool:
+    def _try(self, attempt: Attempt, program: Program) -> bool:
         """Runs one transaction; False if its connection is gone."""
         try:
             attempt.begin()
@@ -468,7 +366,7 @@ class _Running:
             return False
         return self._commit(attempt)
 
-    def _commit(self, attempt: _Attempt) -> bool:
+    def _commit(self, attempt: Attempt) -> bool:
         attempt.status = _INDETERMINATE
         try:
             attempt.commit()

@@ -64,6 +64,22 @@ def test_a_session_that_hangs_does_not_keep_the_table(place: connection.Place) -
 
 
 @on_a_server
+def test_a_user_without_a_connection_left_leaves_nothing(place: connection.Place) -> None:
+    ask(place, "CREATE DATABASE crowded")
+    ask(place, "GRANT ALL ON crowded.* TO few@'127.0.0.1' IDENTIFIED BY 'few' WITH MAX_USER_CONNECTIONS 3")
+    database = connect(f"mariadb://few:few@{place}/crowded")
+    try:
+        database.open("list")
+        sessions = [database.session() for _ in range(2)]
+        with pytest.raises(DatabaseError, match="hint: fewer --sessions need fewer connections"):
+            database.session()
+        assert all(session.read(1) is None for session in sessions)
+    finally:
+        database.close()
+    assert ask(place, "SHOW TABLES IN crowded") == ()
+
+
+@on_a_server
 @pytest.mark.parametrize(
     ("change", "said"),
     [

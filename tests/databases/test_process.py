@@ -117,6 +117,13 @@ def test_a_server_that_ends_at_once_is_an_error_with_the_end_of_its_log(server: 
     assert "  line 0" not in lines
 
 
+def test_what_an_earlier_command_said_is_no_part_of_an_error(server: Server) -> None:
+    server.run(["/bin/sh", "-c", "echo success"])
+    with pytest.raises(DatabaseError) as caught:
+        server.start(lambda _: ["/bin/sh", "-c", "echo no such parameter; exit 1"], lambda _: False)
+    assert str(caught.value) == "listener did not start\n  no such parameter"
+
+
 def test_a_server_that_is_never_ready_is_an_error_and_is_stopped(server: Server) -> None:
     with pytest.raises(DatabaseError, match=r"listener was not ready after 0\.3 seconds"):
         server.start(command, lambda port: False, seconds=0.3)

@@ -32,7 +32,8 @@ TABLE: dict[str, set[str]] = {
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "levels", "errors", "_native"},
     "collect": {"history", "errors"},
-    "run": {"workloads", "databases", "history", "collect", "errors", "_native"},
+    "attempt": {"databases", "history", "_native"},
+    "run": {"attempt", "workloads", "databases", "history", "collect", "errors", "_native"},
     "live": {
         "history",
         "levels",

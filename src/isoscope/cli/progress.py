@@ -18,6 +18,8 @@ __all__ = ["Line", "ProgressLine", "rate", "told"]
 
 #: Seconds between two lines where no line can change.
 _PERIOD = 10.0
+#: Of a terminal that does not know how wide it is.
+_COLUMNS = 80
 _CLEAR = "\r\x1b[K"
 
 
@@ -43,7 +45,7 @@ class Line:
         """Shows `text` in the place of what was shown before."""
         if self.changes:
             # A line that is too long for the terminal would be left behind.
-            room = os.get_terminal_size(sys.stderr.fileno()).columns - 1
+            room = (os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS) - 1
             click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
 
 

@@ -149,7 +149,7 @@ class Server:
     def _spawn(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Starts a process that the guard knows; in a session of its own, which Ctrl-C does not reach."""
         try:
-            with self._log.open("ab") as log:
+            with self._log.open("wb") as log:  # what an earlier process said explains nothing
                 self._process = subprocess.Popen(
                     command,
                     cwd=self.folder,

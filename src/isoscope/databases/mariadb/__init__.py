@@ -129,8 +129,8 @@ class MariaDB(Database):
         self._log_status = _log_status(name)
         self._settle(name)
         self._make(self._place)
-        self._log_start = self._loggable() if content == "register" else None
-        return name
+        reason = self._open_log() if content == "register" else None
+        return name if reason is None else f"{name}, no order of versions: {reason}"
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows, some at a time."""
@@ -213,7 +213,9 @@ class MariaDB(Database):
     def _drop(self, database: str, table: str) -> None:
         assert self._place is not None
         # The connection of the run may be gone, and a session that hangs may still hold the table.
-        self._control = connection.connect(self._place, patience=_PATIENCE)
+        # Where no other is to be had, it has to do.
+        with suppress(DatabaseError):
+            self._control = connection.connect(self._place, patience=_PATIENCE)
         self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
         for session in self._sessions:
             if session.is_open:
@@ -223,19 +225,20 @@ class MariaDB(Database):
             f"DROP DATABASE {table}" if database == table else f"DROP TABLE IF EXISTS {self._named_table()}"
         )
 
-    def _loggable(self) -> binlog.Position | None:
-        """Where the log ends now, if it holds what is needed and we may read it."""
+    def _open_log(self) -> str | None:
+        """Remembers where the log ends now; why not, if it lacks what is needed or we may not read it."""
         try:
             if not self._ask("SELECT @@log_bin")[0][0]:
-                return None
+                return "log_bin is OFF"
             for name, value in _WHOLE_ROWS.items():
                 if self._ask(f"SELECT @@{name}")[0][0] != value:
                     self._prelude(f"SET SESSION {name}={value}")
             end = self._log_end()
             self._logged(end, end)
-        except DatabaseError:
-            return None
-        return end
+        except DatabaseError as error:
+            return str(error).partition("\n")[0]
+        self._log_start = end
+        return None
 
     def _log_end(self) -> binlog.Position:
         rows = self._ask(self._log_status)

@@ -40,6 +40,8 @@ _LOST = {
     4031: "connection was closed by the server",
 }
 _UNREACHABLE = 2003
+#: All connections are taken: of the server, or of the user.
+_TOO_MANY = (1040, 1203, 1226)
 _FULL = (1021, 1114)
 #: Flag of the protocol: an UPDATE counts the rows that it finds, not those that it changes.
 _FOUND_ROWS = 2
@@ -131,7 +133,8 @@ def _refusal(place: Place, error: Exception) -> str:
         cause = getattr(error, "original_exception", None)
         why = getattr(cause, "strerror", None) or cause or said
         return f"no server answers at {place}: {why}\n\nhint: without a URL, isoscope starts a server"
-    return f"the server at {place} refuses the connection: {said}\n\nhint: {URL}"
+    hint = "fewer --sessions need fewer connections" if code in _TOO_MANY else URL
+    return f"the server at {place} refuses the connection: {said}\n\nhint: {hint}"
 
 
 def failure(error: Exception) -> Exception:

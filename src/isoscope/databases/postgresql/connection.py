@@ -23,6 +23,8 @@ _HINTS = {
     'database "': "the name of the database is the end of the URL: postgresql://user@host/database",
     "refused": "is it running there, and does it listen on that port?",
     "No such file": "the URL names no host, and no server of this machine has its socket in the usual place",
+    "too many": "fewer --sessions need fewer connections",
+    "connection slots": "fewer --sessions need fewer connections",
     "permission denied for database": "the user needs the privilege CREATE: a schema is made, then dropped",
 }
 
