@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from time import sleep
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import isoscope
+from isoscope import formats
 from isoscope import run as running
 from isoscope.cli.run import command
 from isoscope.reports.schema import schema
@@ -298,3 +302,20 @@ def test_a_fault_that_is_injected_breaks_the_promise() -> None:
     done = run("run", "simulated", *fault, "--transactions", 500, "--sessions", 4, "--keys", 5)
     assert done.status == 1
     assert "\nbroke its promise: " in done.out
+
+
+def test_who_asks_a_run_to_end_keeps_the_history_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "isoscope", "run", "sqlite", "--seconds", "60", "--out", "run.parquet"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as asked:
+        sleep(3)
+        asked.terminate()
+        _, told = asked.communicate(timeout=60)
+    assert asked.returncode == 0
+    assert b"interrupted: what happened until then is kept" in told
+    assert formats.load(tmp_path / "run.parquet").counts["committed"]
+
+
+def test_a_page_says_what_was_run(folder: Path) -> None:
+    assert run("run", "sqlite", "--transactions", "20", "--report", "page.html").status == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "recorded from SQLite " in page

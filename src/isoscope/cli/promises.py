@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ __all__ = ["Promise", "Ran", "judge", "verdict_line"]
 
 #: So many reasons of aborts are told.
 _MOST_REASONS = 3
+#: So many times as many that abort are worth a remark.
+_BUSY = 3
 
 
 class Promise(StrEnum):
@@ -63,7 +65,18 @@ class Ran:
             f"{progress.aborted:,} aborted",
             f"{progress.indeterminate:,} indeterminate",
         ]
-        return ", ".join(said) + self._reasons()
+        return ", ".join(said) + self._reasons() + self._remark()
+
+    def _remark(self) -> str:
+        """What to do if the database was mostly busy with conflicts."""
+        progress = self.run.progress
+        is_busy = progress.aborted > _BUSY * progress.committed > 0
+        return "; most conflict: fewer --sessions or more keys let more commit" if is_busy else ""
+
+    def told(self, report: Report) -> Report:
+        """The report, with what ran."""
+        head, text = self.lines()[0]
+        return replace(report, assumptions=(f"recorded from {head}: {text}", *report.assumptions))
 
     def _reasons(self) -> str:
         """Why transactions did not commit, the most frequent reasons first."""

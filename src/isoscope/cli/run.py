@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -153,7 +154,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         _print(ran, report, as_json=as_json, path=kept.path)
         if report is not None:
             for output in beside:
-                output.add(report)
+                output.add(ran.told(report))
     return _status(ran, report, asked) if kept.as_asked else BAD_INPUT
 
 
@@ -193,7 +194,7 @@ class _Plan:
     def run(self, *, record: bool, live: str | None = None) -> Ran:
         """Runs it; what happened on the way is told on standard error."""
         telling = None if live is None else Telling(live)
-        with ProgressLine(self.limits) as progress:
+        with _ending_politely(), ProgressLine(self.limits) as progress:
             progress.show(f"opening {self.database.NAME} ...")
             sink = None if telling is None else telling.collector
             ran = run.run(
@@ -214,6 +215,20 @@ class _Plan:
             settings=self.settings,
             promises=self.database.promises,
         )
+
+
+@contextmanager
+def _ending_politely() -> Iterator[None]:
+    """Who asks a run to end (SIGTERM) is served like an interrupt: nothing is lost, and nothing left."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # Not the main thread: whoever has that decides.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:
