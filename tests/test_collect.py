@@ -212,6 +212,32 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
         Collector(url)
 
 
+def test_two_that_share_a_name_lose_nothing_in_silence(tmp_path: Path) -> None:
+    with served(tmp_path) as client:
+        first, second = (Collector(client.url, name="shared") for _ in range(2))
+        for number, collector in enumerate((first, second)):
+            add(collector, number)
+            collector.flush()
+        add(first, 2)
+        with pytest.raises(ServiceError, match="another collector has the same name"):
+            first.close()
+        second.close()
+
+
+@pytest.mark.parametrize("named", [{"name": "日本"}, {"name": " a"}, {"name": "a\nb"}, {"token": "日"}])
+def test_what_a_header_cannot_say_is_refused(named: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="in ASCII, without spaces around it"):
+        Collector("http://127.0.0.1:1", **named)
+
+
+def test_a_value_that_cannot_be_sent_is_an_error_and_nobody_waits_for_ever() -> None:
+    with answering(Scripted()) as url:
+        collector = Collector(url)
+        collector.add(1, session=1, start=1, commit=2, operations=[("w", "x", b"bytes")])
+        with pytest.raises(ServiceError, match="a transaction cannot be sent: TypeError"):
+            collector.close()
+
+
 def test_the_token_is_sent(tmp_path: Path) -> None:
     with served(tmp_path, Access(token="secret")) as client:
         with Collector(client.url, token="secret") as collector:

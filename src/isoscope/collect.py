@@ -82,6 +82,8 @@ class Collector:
         patience: float = 60.0,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
+        _refuse_odd("name", self.name)
+        _refuse_odd("token", token or "")
         self._link = _Link(url, token)
         self._batch, self._buffer, self._patience = batch, max(buffer, batch), patience
         self._waiting: deque[dict[str, Any]] = deque()
@@ -203,9 +205,15 @@ class Collector:
                 self._send(sequence, rows)
                 sequence += 1
         except ServiceError as error:
-            with self._changed:
-                self._problem = error
-                self._changed.notify_all()
+            self._give_up(error)
+        except Exception as error:
+            # Whoever waits for this thread must hear of it, such as of a value that JSON does not have.
+            self._give_up(ServiceError(f"a transaction cannot be sent: {type(error).__name__}: {error}"))
+
+    def _give_up(self, problem: ServiceError) -> None:
+        with self._changed:
+            self._problem = problem
+            self._changed.notify_all()
 
     def _next(self) -> list[dict[str, Any]]:
         """The transactions of the next batch, when there are enough or they have waited long enough."""
@@ -228,7 +236,13 @@ class Collector:
             "X-Isoscope-Collector": self.name,
             "X-Isoscope-Sequence": str(sequence),
         }
-        self._insist("POST", "/v1/batches", body, headers)
+        before = self._counts["retries"]
+        answer = self._insist("POST", "/v1/batches", body, headers)
+        if answer.get("repeated") is True and self._counts["retries"] == before:
+            raise ServiceError(
+                f"the service had batch {sequence} of {self.name} before it was sent\n\n"
+                "hint: another collector has the same name: give each its own"
+            )
         with self._changed:
             self._unsent -= len(rows)
             self._counts["transactions"] += len(rows)
@@ -289,6 +303,12 @@ class _Link:
     def close(self) -> None:
         """Ends the connection."""
         self._connection.close()
+
+
+def _refuse_odd(what: str, text: str) -> None:
+    """Raises UsageError if a header cannot have the text, or not to the letter."""
+    if not (text.isascii() and text.isprintable() and text == text.strip()):
+        raise UsageError(f"expected a {what} in ASCII, without spaces around it")
 
 
 def _document(text: bytes) -> dict[str, Any]:

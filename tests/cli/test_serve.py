@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import sys
 from typing import TYPE_CHECKING
 from unittest import mock
+from urllib.parse import urlsplit
 
 import pytest
 
 from isoscope.collect import Collector
 from tests.live.apart import apart
-from tests.live.told import FINE, STALE
+from tests.live.told import FINE, STALE, chain
 
 from .running import run
 
@@ -57,6 +59,19 @@ def test_what_holds_ends_with_status_0(tmp_path: Path) -> None:
     assert err == "note: without --data, a restart begins anew\n"
 
 
+def test_a_listener_that_does_not_read_is_cut_off_at_the_end_without_a_traceback(tmp_path: Path) -> None:
+    with socket.socket() as deaf, apart("--data", tmp_path) as service:
+        address = urlsplit(service.url)
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect((address.hostname, address.port))
+        deaf.sendall(f"GET /v1/events HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+        send(service.url, chain(30_000, stale_every=1))
+        status, _, err = service.end()
+    assert status == 1
+    assert "timeout graceful shutdown exceeded" in err
+    assert "Traceback" not in err
+
+
 def test_a_restart_goes_on_where_it_was(tmp_path: Path) -> None:
     with apart("--data", tmp_path) as service:
         send(service.url, STALE[:2])
@@ -85,6 +100,9 @@ def test_beyond_this_computer_a_token_is_needed(tmp_path: Path) -> None:
         (["--timeout", "-1"], "--timeout"),
         (["--fsync", "sometimes"], "--fsync"),
         (["--host", "no.such.host.invalid", "--token", "t"], "cannot listen on no.such.host.invalid"),
+        (["--host", "0.0.0.0", "--token", ""], "expected a token in ASCII, not empty"),
+        (["--token", " "], "expected a token in ASCII, not empty"),
+        (["--token", "schlüssel"], "expected a token in ASCII"),
         (["--out", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
     ],
 )

@@ -128,6 +128,11 @@ def test_a_file_that_is_not_there_is_one_message(tmp_path: Path) -> None:
     assert "none.jsonl: No such file or directory" in done.err
 
 
+def test_a_folder_is_one_message(tmp_path: Path) -> None:
+    done = run("watch", tmp_path)
+    assert (done.status, done.err) == (2, f"error: cannot read {tmp_path}: Is a directory\n")
+
+
 def test_a_terminal_shows_a_table(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     path.write_bytes(body(STALE) + b"\n")

@@ -49,6 +49,11 @@ def test_a_batch_is_answered_with_what_was_taken(client: Client) -> None:
     assert client.get("/v1/collectors/c").document == {"collector": "c", "expected": 3}
 
 
+def test_the_name_of_a_collector_may_have_any_sign(client: Client) -> None:
+    client.post(1, STALE, collector="host/1?#%")
+    assert client.get("/v1/collectors/host%2F1%3F%23%25").document["expected"] == 2
+
+
 def test_a_batch_may_be_an_array(client: Client) -> None:
     array = b"[" + body(STALE).replace(b"\n", b",") + b"]"
     assert client.post(1, array, Content_Type="application/json; charset=utf-8").document["taken"] == 3
@@ -133,6 +138,7 @@ def test_a_checker_that_stopped_is_unhealthy(client: Client) -> None:
         (STALE, {"X_Isoscope_Sequence": 0}, 400, "X-Isoscope-Sequence: N"),
         (STALE, {"X_Isoscope_Sequence": "one"}, 400, "found 'one'"),
         (STALE, {"X_Isoscope_Sequence": 2**63}, 400, "X-Isoscope-Sequence"),
+        (STALE, {"X_Isoscope_Sequence": "9" * 5000}, 400, "X-Isoscope-Sequence"),
         (STALE, {"X_Isoscope_Collector": ""}, 400, "X-Isoscope-Collector"),
         (STALE, {"X_Isoscope_Collector": "x" * 201}, 400, "at most 200 letters"),
         (STALE, {"Content_Type": "text/plain"}, 415, "found 'text/plain'"),
@@ -250,6 +256,11 @@ def test_pages_from_elsewhere_cannot_reach_a_service_without_a_token(client: Cli
     assert client.get("/v1/status", Host="localhost:1").status == 200
 
 
+def test_addresses_that_are_none_are_those_of_strangers(client: Client) -> None:
+    assert client.get("/v1/status", Host="[").status == 403
+    assert client.get("/v1/status", Origin="http://[").status == 403
+
+
 def test_violations_come_as_events_while_one_listens(client: Client) -> None:
     with client.listening() as events:
         assert next(events)[0] == "status"
@@ -300,6 +311,8 @@ def test_who_comes_back_sees_each_violation_once(
 
 def test_a_nonsensical_event_number_is_refused(client: Client) -> None:
     assert client.get("/v1/events?after=last").status == 400
+    assert client.get("/v1/events", Last_Event_ID="9" * 5000).status == 400
+    assert client.get("/v1/violations?after=" + "9" * 5000).status == 400
 
 
 def test_listeners_that_do_not_read_hold_nobody_up(client: Client) -> None:

@@ -96,6 +96,15 @@ def test_a_batch_that_comes_twice_is_taken_once(tmp_path: Path) -> None:
         assert service.status()["intake"]["repeated_batches"] == 2
 
 
+def test_a_batch_that_nobody_can_judge_takes_no_room(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        before = service.status()
+        with pytest.raises(Refused, match="nobody knows whether it committed"):
+            service.take(batch(1, [*chain(100), {**STALE[0], "tid": 101, "status": "indeterminate"}]))
+        after = service.status()
+    assert (after["journal"], after["memory"]) == (before["journal"], before["memory"])
+
+
 def test_transactions_that_come_twice_are_counted_as_such(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.take(batch(1, STALE[:2]))

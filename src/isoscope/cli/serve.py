@@ -174,6 +174,11 @@ class _Serving:
             raise UsageError(
                 f"`isoscope serve` needs {error.name}\n\nhint: pip install 'isoscope[serve]'"
             ) from None
+        if token is not None and not (
+            token.isascii() and token.isprintable() and token == token.strip() != ""
+        ):
+            # An empty one would let everybody in, and a header cannot say the others.
+            raise UsageError("expected a token in ASCII, not empty and without spaces around it")
         if token is None and not is_loopback(host):
             raise UsageError(
                 f"everybody could write to {host}, so a token is needed\n\n"

@@ -60,7 +60,7 @@ class Gate:
             # A page elsewhere may have its name lead here.
             return 403, "expected this computer as the host: use 127.0.0.1 or localhost"
         origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        if origin is not None and _netloc(origin) != request.headers.get("host"):
             return 403, f"pages of {origin} may not use this service"
         return None
 
@@ -82,4 +82,14 @@ def _token(request: Request) -> str:
 
 
 def _host(headers: Headers) -> str:
-    return urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    try:
+        return urlsplit(f"//{headers.get('host', '')}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

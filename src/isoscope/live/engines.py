@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
 from isoscope.checkers.timestamps import LEVELS
-from isoscope.history import UNKNOWN, EvidenceKind, Extent, Initial, Source, Status
+from isoscope.history import STATUSES, UNKNOWN, EvidenceKind, Extent, Initial, Source, Status
 from isoscope.live.files import sync
 
 if TYPE_CHECKING:
@@ -78,8 +78,14 @@ class Engines:
     def admit(self, history: History) -> None:
         """Raises ValueError if one level would take the transactions and another would not.
 
-        Serializability does without starts. Nothing is changed, and any thread may ask.
+        Serializability does without starts. So it does if nobody knows whether one of them committed: what is
+        refused here takes no room in the journal and none in the engines. Nothing is changed, and any thread
+        may ask.
         """
+        if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
+            one = next(one for one in history if one.status is Status.INDETERMINATE)
+            place = history.source.place(one.line)
+            raise ValueError(f"{place}: transaction {one.id!r}: nobody knows whether it committed")
         if len(self.levels) == 1 or history.evidence[EvidenceKind.TIMESTAMPS] is Extent.COMPLETE:
             return
         for one in history:

@@ -77,7 +77,10 @@ def _blocks(handle: int, path: str, *, to_the_end: bool, stop: Event) -> Iterato
         if not is_file and not select([handle], [], [], _GLANCE)[0]:
             yield b""
             continue
-        block = os.read(handle, _BLOCK)
+        try:
+            block = os.read(handle, _BLOCK)
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
         position += len(block)
         if not block and (to_the_end or not is_file):
             return

@@ -45,13 +45,16 @@ _PULSE = 1.0
 #: Events in one piece of a stream, and violations in one answer.
 _PIECE = 500
 _MOST = 10_000
+#: Digits of the longest number, and letters of what is no number that an answer repeats.
+_DIGITS = 20
+_SHOWN = 40
 
 
 def application(routes: Routes, token: str | None) -> Starlette:
     """The routes behind the gate; every answer that is an error says why in JSON."""
     found = [
         Route("/v1/batches", routes.batches, methods=["POST"]),
-        Route("/v1/collectors/{name}", routes.collector),
+        Route("/v1/collectors/{name:path}", routes.collector),
         Route("/v1/flush", routes.flush, methods=["POST"]),
         Route("/v1/status", routes.status),
         Route("/v1/report", routes.report),
@@ -135,9 +138,10 @@ class Routes:
         """Violations as they become final, each once, and the status every second."""
         seen = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         latest = self._service.latest_violation
-        if seen != "latest" and not (seen.isascii() and seen.isdigit()):
-            raise Refused(400, f"expected the number of an event, found {seen!r}")
-        last = latest if seen == "latest" else min(int(seen), latest)
+        number = latest if seen == "latest" else _whole(seen)
+        if number is None:
+            raise Refused(400, f"expected the number of an event, found {seen[:_SHOWN]!r}")
+        last = min(number, latest)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(self._stream(last), headers=headers, media_type="text/event-stream")
 
@@ -226,30 +230,38 @@ def _headers(request: Request) -> tuple[str, int, int]:
     if not 0 < len(name) <= 200 or not name.isprintable():
         raise Refused(400, "expected the header `X-Isoscope-Collector: NAME` of at most 200 letters")
     number = request.headers.get("x-isoscope-sequence", "")
-    if not (number.isascii() and number.isdigit()) or not 0 < int(number) < 2**63:
-        raise Refused(
-            400, f"expected the header `X-Isoscope-Sequence: N` with N = 1, 2, ..., found {number!r}"
-        )
+    sequence = _whole(number)
+    if not sequence:
+        expected = "expected the header `X-Isoscope-Sequence: N` with N = 1, 2, ..."
+        raise Refused(400, f"{expected}, found {number[:_SHOWN]!r}")
     form = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if form not in FORMS:
         raise Refused(415, f"expected the content type {' or '.join(FORMS)}, found {form!r}")
     if (coding := request.headers.get("content-encoding", "identity")) != "identity":
         raise Refused(415, f"expected no content encoding, found {coding!r}")
-    return name, int(number), FORMS.index(form)
+    return name, sequence, FORMS.index(form)
 
 
 def _refuse_length(request: Request, most: int) -> None:
     """What is announced as too large is not even read."""
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > most:
-        raise Refused(413, f"expected at most {most:,} bytes, found {int(length):,}: send smaller batches")
+    length = _whole(request.headers.get("content-length", "0"))
+    if length is not None and length > most:
+        raise Refused(413, f"expected at most {most:,} bytes, found {length:,}: send smaller batches")
 
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not (text.isascii() and text.isdigit()):
-        raise Refused(400, f"expected a number as `{name}`, found {text!r}")
-    return int(text)
+    number = _whole(text)
+    if number is None:
+        raise Refused(400, f"expected a number as `{name}`, found {text[:_SHOWN]!r}")
+    return number
+
+
+def _whole(text: str) -> int | None:
+    """A number from 0 on, of at most 63 bits; None if the text is something else."""
+    if not (text.isascii() and text.isdigit()) or len(text) > _DIGITS:
+        return None
+    return number if (number := int(text)) < 2**63 else None
 
 
 def _json(data: object, status: int = 200) -> Response:

@@ -6,8 +6,10 @@ checkpoint and ends. A second signal ends it at once; the journal then has what 
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
+from asyncio import CancelledError
 from contextlib import ExitStack, contextmanager
 from threading import Event, Thread, current_thread, main_thread
 from typing import TYPE_CHECKING
@@ -68,6 +70,7 @@ class Serving:
             timeout_graceful_shutdown=_GRACE,
             limit_concurrency=_CONNECTIONS,
         )
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
         self._server = _Server(config, self)
 
     @property
@@ -125,6 +128,11 @@ class Serving:
     def _tick(self) -> None:
         while not self._is_over.wait(_STEP):
             self._service.tick()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether somebody should read it: that listeners who do not read are cut off at the end is meant."""
+    return not (record.exc_info and record.exc_info[0] is CancelledError)
 
 
 class _Server(uvicorn.Server):
