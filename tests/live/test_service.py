@@ -11,6 +11,7 @@ from unittest import mock
 
 import pytest
 
+from isoscope.checkers.online import Online
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.live.batches import Batch, Refused
@@ -25,6 +26,8 @@ from .told import FINE, LINES, SECOND, STALE, Clock, answers, batch, body, chain
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from isoscope.history import History
 
 SETTINGS = Settings(fsync=Fsync.NEVER)
 
@@ -247,6 +250,22 @@ def measured(memory: int) -> Any:
         return {level: replace(so_far, memory=memory // 2) for level, so_far in said}
 
     return mock.patch.object(Engines, "statuses", statuses)
+
+
+def test_what_one_level_refuses_no_level_takes(tmp_path: Path) -> None:
+    admitted = Online.admit
+
+    def admit(online: Online, history: History) -> None:
+        if online.level is Level.CLOCK_SERIALIZABLE:
+            raise ValueError("not today")
+        admitted(online, history)
+
+    with running(tmp_path) as service:
+        with mock.patch.object(Online, "admit", admit):
+            problem = refused(service, batch(1, STALE))
+            assert (problem.status, problem.reason) == (422, "not today")
+        assert [level["transactions"] for level in service.status()["levels"]] == [0, 0]
+        assert service.take(batch(1, STALE)).taken == len(STALE)
 
 
 def test_at_the_memory_limit_batches_wait_until_others_have_left(tmp_path: Path) -> None:

@@ -37,6 +37,13 @@ impl ClockOnline {
         Ok(Self(engine))
     }
 
+    /// Raises ValueError as `take` would; nothing is taken.
+    fn admit(&mut self, py: Python<'_>, columns: &Columns) -> PyResult<()> {
+        let engine = &mut self.0;
+        let admitted = py.detach(|| engine.admit(columns.history()));
+        admitted.map(|_| ()).map_err(|refusal| PyValueError::new_err((refusal.transaction, refusal.found)))
+    }
+
     /// Takes all transactions of `columns`, which arrive at `now`; how many are new. Raises ValueError with the
     /// number of the transaction and what is wrong with it if one cannot be judged; then none is taken.
     fn take(&mut self, py: Python<'_>, columns: &Columns, now: u64) -> PyResult<u64> {

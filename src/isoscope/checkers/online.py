@@ -101,6 +101,13 @@ class Online:
         if folder is not None:
             self._engine.spill_to(folder, _SEGMENT)
 
+    def admit(self, history: History) -> None:
+        """Raises ValueError as `take` would; nothing is taken."""
+        try:
+            self._engine.admit(history.columns)
+        except ValueError as error:
+            raise _refused(history, error) from None
+
     def take(self, history: History, now: int) -> int:
         """Takes all transactions of a slice, or none; how many were new.
 
@@ -109,10 +116,7 @@ class Online:
         try:
             return self._engine.take(history.columns, now)
         except ValueError as error:
-            number, found = error.args
-            refused = history.transaction(number)
-            where = f"{history.source.place(refused.line)}: " if refused.line else ""
-            raise ValueError(f"{where}transaction {refused.id!r}: {found}") from None
+            raise _refused(history, error) from None
 
     def advance(self, now: int) -> None:
         """It is `now`: what timed out is final, what nobody can ask for is dropped."""
@@ -177,6 +181,14 @@ class Online:
 
     def _found(self, columns: Columns, places: list[tuple[int, int]], judged: Judged) -> Found:
         return Found(_Excerpt(History(columns), places), self.level, judged)
+
+
+def _refused(history: History, error: ValueError) -> ValueError:
+    """Where a transaction stands that cannot be judged, and why."""
+    number, found = error.args
+    refused = history.transaction(number)
+    where = f"{history.source.place(refused.line)}: " if refused.line else ""
+    return ValueError(f"{where}transaction {refused.id!r}: {found}")
 
 
 class _Excerpt:

@@ -93,8 +93,14 @@ class Engines:
                 place = history.source.place(one.line)
                 raise ValueError(f"{place}: transaction {one.id!r}: a transaction without its timestamps")
 
+    def refuse(self, history: History) -> None:
+        """Raises ValueError if one level would refuse the transactions."""
+        self._all(lambda engine: engine.admit(history))
+
     def take(self, history: History, now: int) -> int:
-        """How many of the transactions are new. Raises ValueError if they are refused."""
+        """How many of the transactions are new. Raises ValueError if a level refuses them: then none is taken."""
+        if len(self._engines) > 1:
+            self.refuse(history)
         taken = max(self._all(lambda engine: engine.take(history, now)))
         self._evidence.update(history.evidence.present)
         return taken

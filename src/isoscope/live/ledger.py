@@ -68,8 +68,19 @@ class Ledger:
         `history` is what the body of a batch says. Raises OSError, and then nothing has changed, Refused
         if the engines do not take the batch, and BrokenError.
         """
+        if history is not None:
+            self._refuse(history)
         position = self.journal.append(record)
         return position, self._apply(record, history)
+
+    def _refuse(self, history: History) -> None:
+        """What no level would take needs no room in the journal."""
+        try:
+            self.engines.refuse(history)
+        except ValueError as error:
+            raise Refused(422, str(error)) from None
+        except BaseException as error:
+            raise _stopped(error) from error
 
     def tell(self) -> None:
         """Writes events that found no room before. Raises OSError if there still is none."""
@@ -128,7 +139,7 @@ class Ledger:
         except ValueError as error:
             raise Refused(422, str(error)) from None
         except BaseException as error:
-            raise BrokenError(f"a checker stopped: {type(error).__name__}: {error}") from error
+            raise _stopped(error) from error
         if isinstance(record, Arrived):
             self.collectors[record.collector] = record.sequence
             self.arrival = record.time
@@ -151,3 +162,7 @@ class Ledger:
         # What finds no room on a full disk is told later.
         with suppress(OSError):
             self.tell()
+
+
+def _stopped(error: BaseException) -> BrokenError:
+    return BrokenError(f"a checker stopped: {type(error).__name__}: {error}")

@@ -4,7 +4,7 @@ use super::Engine;
 use super::key::{Key, Shape};
 use super::transactions::{NAMELESS, Operation, Transaction};
 use crate::clock::Isolation;
-use crate::history::{History, Kind, Status, Timestamp};
+use crate::history::{History, Kind, NO_KEY, Status, Timestamp};
 use crate::value::Value;
 
 /// Why a batch was not taken.
@@ -16,7 +16,7 @@ pub struct Refusal {
     pub found: String,
 }
 
-/// How the atoms of a batch are called here.
+/// How the atoms and keys of a batch are called here.
 pub(super) struct Translation {
     atoms: Vec<Value>,
     keys: Vec<u32>,
@@ -26,36 +26,51 @@ impl Translation {
     pub(super) fn of(&self, value: Value) -> Value {
         value.atom_index().map_or(value, |index| self.atoms[index])
     }
+
+    fn key(&self, key: u32) -> u32 {
+        self.keys.get(key as usize).copied().unwrap_or(NO_KEY)
+    }
 }
 
 impl Engine {
-    /// Looks at a batch without taking anything; shapes of keys that it settles are settled.
-    pub(super) fn admit(&mut self, history: &History) -> Result<(Translation, Vec<bool>), Refusal> {
-        let translation = self.translate(history);
-        let mut settled = Vec::new();
+    /// Whether a batch would be taken; nothing of it is kept. Which of its transactions are here already.
+    ///
+    /// # Errors
+    /// If one of them cannot be judged.
+    pub fn admit(&mut self, history: &History) -> Result<Vec<bool>, Refusal> {
+        let known = self.known(history);
+        let shape = |&key: &u32| if key == NO_KEY { Shape::Open } else { self.keys[key as usize].shape };
+        let mut shapes: Vec<Shape> = known.keys.iter().map(shape).collect();
         let mut repeated = Vec::with_capacity(history.transaction_count());
         for transaction in 0..history.transaction_count() {
             let admitted = self
                 .admit_times(history, transaction)
-                .and_then(|()| self.admit_operations(history, transaction, &translation, &mut settled))
+                .and_then(|()| settle_shapes(history, transaction, &mut shapes))
                 .and_then(|()| {
-                    self.recall_for(history, transaction, &translation);
-                    self.is_repeated(history, transaction, &translation)
+                    self.recall_for(history, transaction, &known);
+                    self.is_repeated(history, transaction, &known)
                 });
-            match admitted {
-                Ok(is_repeated) => repeated.push(is_repeated),
-                Err(found) => {
-                    for key in settled {
-                        self.keys[key as usize].shape = Shape::Open;
-                    }
-                    return Err(Refusal { transaction: transaction as u32, found });
-                }
-            }
+            let refused = |found| Refusal { transaction: transaction as u32, found };
+            repeated.push(admitted.map_err(refused)?);
         }
-        Ok((translation, repeated))
+        Ok(repeated)
     }
 
-    fn translate(&mut self, history: &History) -> Translation {
+    /// What of a batch is known here; what is not is [`Value::NOTHING`] and [`NO_KEY`].
+    fn known(&self, history: &History) -> Translation {
+        let atom = |index: usize| {
+            let (kind, text) = history.values.atom(index);
+            self.values.find(kind, text).unwrap_or(Value::NOTHING)
+        };
+        let mut known = Translation { atoms: vec![Value::NIL], keys: Vec::new() };
+        known.atoms.extend((1..history.values.atom_count()).map(atom));
+        let number = |&key: &Value| self.index.get(known.of(key)).unwrap_or(NO_KEY);
+        known.keys = history.keys.iter().map(number).collect();
+        known
+    }
+
+    /// The same for a batch that is taken: everything has a name and a number from now on.
+    pub(super) fn translate(&mut self, history: &History) -> Translation {
         let mut atoms = vec![Value::NIL; history.values.atom_count()];
         for (index, atom) in atoms.iter_mut().enumerate().skip(1) {
             let (kind, text) = history.values.atom(index);
@@ -68,6 +83,15 @@ impl Engine {
                 self.keys.push(Key::new(self.initial));
             }
             translation.keys.push(number);
+        }
+        let mut shapes: Vec<Shape> =
+            translation.keys.iter().map(|&key| self.keys[key as usize].shape).collect();
+        for transaction in 0..history.transaction_count() {
+            // They were admitted.
+            let _ = settle_shapes(history, transaction, &mut shapes);
+        }
+        for (&key, shape) in translation.keys.iter().zip(shapes) {
+            self.keys[key as usize].shape = shape;
         }
         translation
     }
@@ -88,36 +112,6 @@ impl Engine {
         Ok(())
     }
 
-    fn admit_operations(
-        &mut self,
-        history: &History,
-        transaction: usize,
-        translation: &Translation,
-        settled: &mut Vec<u32>,
-    ) -> Result<(), String> {
-        let columns = &history.operations;
-        for number in history.operations_of(transaction) {
-            let (kind, value) = (columns.kinds[number], columns.values[number]);
-            let shape = match kind {
-                Kind::Delete => return Err("a delete, which cannot be judged online".to_owned()),
-                Kind::Append => Shape::List,
-                Kind::Read if value.list_index().is_some() => Shape::List,
-                Kind::Write | Kind::Insert => Shape::Register,
-                Kind::Read if value != Value::NIL && value != Value::UNKNOWN => Shape::Register,
-                _ => continue,
-            };
-            let key = translation.keys[columns.keys[number] as usize];
-            let known = &mut self.keys[key as usize].shape;
-            if *known == Shape::Open {
-                *known = shape;
-                settled.push(key);
-            } else if *known != shape {
-                return Err("a key that is used as a register and as a list".to_owned());
-            }
-        }
-        Ok(())
-    }
-
     /// Brings back what left memory and a late transaction is to be held against: itself, if it came before.
     fn recall_for(&mut self, history: &History, transaction: usize, translation: &Translation) {
         let columns = &history.transactions;
@@ -127,7 +121,8 @@ impl Engine {
             return;
         }
         for number in history.operations_of(transaction) {
-            if let Some(&key) = translation.keys.get(history.operations.keys[number] as usize) {
+            let key = translation.key(history.operations.keys[number]);
+            if key != NO_KEY {
                 self.recall(key, moment);
             }
         }
@@ -178,7 +173,7 @@ impl Engine {
             let list = history.values.as_list(value);
             let list = list.map(|list| list.iter().map(|&element| translation.of(element)).collect());
             let value = if list.is_some() { Value::NIL } else { translation.of(value) };
-            let key = translation.keys[columns.keys[number] as usize];
+            let key = translation.key(columns.keys[number]);
             (Operation { kind: columns.kinds[number], key, value }, list)
         };
         history.operations_of(transaction).filter(kept).map(operation).collect()
@@ -237,4 +232,27 @@ impl Engine {
         }
         (number, self.lane_of[number as usize])
     }
+}
+
+/// What a transaction says of the keys of its batch; an error if a key is used in two ways.
+fn settle_shapes(history: &History, transaction: usize, shapes: &mut [Shape]) -> Result<(), String> {
+    let columns = &history.operations;
+    for number in history.operations_of(transaction) {
+        let (kind, value) = (columns.kinds[number], columns.values[number]);
+        let shape = match kind {
+            Kind::Delete => return Err("a delete, which cannot be judged online".to_owned()),
+            Kind::Append => Shape::List,
+            Kind::Read if value.list_index().is_some() => Shape::List,
+            Kind::Write | Kind::Insert => Shape::Register,
+            Kind::Read if value != Value::NIL && value != Value::UNKNOWN => Shape::Register,
+            _ => continue,
+        };
+        let known = &mut shapes[columns.keys[number] as usize];
+        if *known == Shape::Open {
+            *known = shape;
+        } else if *known != shape {
+            return Err("a key that is used as a register and as a list".to_owned());
+        }
+    }
+    Ok(())
 }

@@ -184,7 +184,8 @@ impl Engine {
     /// # Errors
     /// If one of them cannot be judged: then none is taken.
     pub fn take(&mut self, history: &History, now: u64) -> Result<u64, Refusal> {
-        let (translation, repeated) = self.admit(history)?;
+        let repeated = self.admit(history)?;
+        let translation = self.translate(history);
         let ranges = history.operations.kinds.iter().filter(|&&kind| kind == crate::history::Kind::RangeRead);
         self.sizes.range_reads += ranges.count() as u64;
         let mut taken = 0;

@@ -13,6 +13,8 @@ use crate::value::Value;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
+/// So many more than are shown are kept, for the place of those that are taken back.
+const SPARE: usize = 32;
 /// So many of the last findings can be shown.
 const RECENT: usize = 100;
 
@@ -143,7 +145,8 @@ impl Engine {
     #[must_use]
     pub fn report(&mut self) -> Report {
         self.refresh();
-        let shown: Vec<&Shown> = self.found.shown.iter().flatten().collect();
+        let first = |shown: &'_ Vec<Shown>| shown.len().min(self.found.most);
+        let shown: Vec<&Shown> = self.found.shown.iter().flat_map(|all| &all[..first(all)]).collect();
         let mut report = self.assemble(&shown);
         report.judgement.counts = self.counts;
         report.judgement.ties = self.sizes.ties;
@@ -272,7 +275,7 @@ impl Engine {
         let name = shown.name as usize;
         let kept = &self.found.shown[name];
         let place = kept.partition_point(|other| self.compare(other, &shown).is_lt());
-        if place >= self.found.most {
+        if place >= self.found.most + SPARE {
             return;
         }
         self.ask_writers(&mut shown);
@@ -280,7 +283,7 @@ impl Engine {
             self.transactions.hold(slot);
         }
         self.found.shown[name].insert(place, shown);
-        if self.found.shown[name].len() > self.found.most
+        if self.found.shown[name].len() > self.found.most + SPARE
             && let Some(last) = self.found.shown[name].pop()
         {
             for slot in last.slots() {
