@@ -98,7 +98,7 @@ class Engines:
         self._all(lambda engine: engine.admit(history))
 
     def take(self, history: History, now: int) -> int:
-        """How many of the transactions are new. Raises ValueError if a level refuses them: then none is taken."""
+        """How many of the transactions are new. Raises ValueError if a level refuses them: none is taken."""
         if len(self._engines) > 1:
             self.refuse(history)
         taken = max(self._all(lambda engine: engine.take(history, now)))
