@@ -295,7 +295,7 @@ def test_a_service_that_began_anew_is_shown_anew(browser: Browser, tmp_path: Pat
         client.post(1, FINE)
         shown.becomes("live")
         shown.page.wait_for_selector(".card .pill[data-state=holds]")
-        assert shown.page.locator("#none").is_visible()
+        shown.page.wait_for_selector("#none", state="visible")
         stale_again = [transaction(9, 9, 9, 10, "r x 1")]
         client.post(2, stale_again)
         client.ask("POST", "/v1/flush")
