@@ -17,15 +17,17 @@ pub struct Place {
 pub struct Chain<T> {
     /// None of them is empty.
     chunks: VecDeque<Vec<T>>,
+    /// So many entries of the first chunk are gone: to move the others would cost more than they take.
+    gone: usize,
 }
 
 impl<T> Default for Chain<T> {
     fn default() -> Self {
-        Self { chunks: VecDeque::new() }
+        Self { chunks: VecDeque::new(), gone: 0 }
     }
 }
 
-impl<T> Chain<T> {
+impl<T: Copy> Chain<T> {
     /// The place behind all entries for which `is_before` holds; they stand in front of all others.
     pub fn partition(&self, mut is_before: impl FnMut(&T) -> bool) -> Place {
         // Most of what is looked for stands near the end.
@@ -33,13 +35,29 @@ impl<T> Chain<T> {
         if last.last().is_some_and(&mut is_before) {
             return Place { chunk: self.chunks.len() - 1, index: last.len() };
         }
-        let chunk = if is_before(&last[0]) {
+        let chunk = if self.chunks.len() > 1 && is_before(&last[0]) {
             self.chunks.len() - 1
         } else {
-            self.chunks.partition_point(|chunk| is_before(&chunk[0])).saturating_sub(1)
+            self.partition_chunks(&mut is_before)
         };
-        let index = self.chunks[chunk].partition_point(is_before);
+        let first = self.first_of(chunk);
+        let index = first + self.chunks[chunk][first..].partition_point(is_before);
         self.normal(Place { chunk, index })
+    }
+
+    /// The last chunk that starts with an entry for which `is_before` holds; else the first.
+    fn partition_chunks(&self, is_before: &mut impl FnMut(&T) -> bool) -> usize {
+        let (mut low, mut high) = (1, self.chunks.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(&self.chunks[middle][0]) { low = middle + 1 } else { high = middle }
+        }
+        low - 1
+    }
+
+    /// Where the entries of a chunk begin.
+    const fn first_of(&self, chunk: usize) -> usize {
+        if chunk == 0 { self.gone } else { 0 }
     }
 
     /// The same place, at the start of a chunk where it was the end of one.
@@ -49,11 +67,6 @@ impl<T> Chain<T> {
             return Place { chunk: place.chunk + 1, index: 0 };
         }
         place
-    }
-
-    /// The place of the first entry.
-    pub const fn start() -> Place {
-        Place { chunk: 0, index: 0 }
     }
 
     /// The entry at a place; none at the end.
@@ -73,7 +86,7 @@ impl<T> Chain<T> {
 
     /// The place in front of this one.
     pub fn before(&self, place: Place) -> Option<Place> {
-        if place.index > 0 {
+        if place.index > self.first_of(place.chunk) {
             return Some(Place { index: place.index - 1, ..place });
         }
         let chunk = place.chunk.checked_sub(1)?;
@@ -82,7 +95,7 @@ impl<T> Chain<T> {
 
     /// The first entry.
     pub fn first(&self) -> Option<&T> {
-        self.chunks.front().map(|chunk| &chunk[0])
+        self.chunks.front().map(|chunk| &chunk[self.gone])
     }
 
     /// All entries from a place on.
@@ -93,12 +106,12 @@ impl<T> Chain<T> {
 
     /// All entries.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
+        self.chunks.iter().flatten().skip(self.gone)
     }
 
     /// All entries, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.chunks.iter_mut().flatten()
+        self.chunks.iter_mut().flatten().skip(self.gone)
     }
 
     /// All entries from a place on, to be changed.
@@ -115,11 +128,18 @@ impl<T> Chain<T> {
         let count = self.chunks.len();
         if count == 0 {
             self.chunks.push_back(vec![entry]);
-            return Self::start();
+            return Place { chunk: 0, index: 0 };
         }
         let chunk = &mut self.chunks[number];
         if chunk.len() < CHUNK {
             chunk.insert(index, entry);
+            return place;
+        }
+        if number == 0 && self.gone > 0 {
+            chunk.drain(..self.gone);
+            let place = Place { chunk: 0, index: index - self.gone };
+            chunk.insert(place.index, entry);
+            self.gone = 0;
             return place;
         }
         if index == chunk.len() && number + 1 == count {
@@ -143,14 +163,15 @@ impl<T> Chain<T> {
     /// Takes the first `count` entries away.
     pub fn cut(&mut self, mut count: usize, mut see: impl FnMut(T)) {
         while count > 0 {
-            let Some(chunk) = self.chunks.front_mut() else { return };
-            if chunk.len() <= count {
-                count -= chunk.len();
-                let chunk = self.chunks.pop_front().unwrap_or_default();
-                chunk.into_iter().for_each(&mut see);
-            } else {
-                chunk.drain(..count).for_each(&mut see);
-                return;
+            let Some(chunk) = self.chunks.front() else { return };
+            let there = &chunk[self.gone..];
+            let taken = there.len().min(count);
+            there[..taken].iter().copied().for_each(&mut see);
+            count -= taken;
+            self.gone += taken;
+            if self.gone == chunk.len() {
+                self.chunks.pop_front();
+                self.gone = 0;
             }
         }
     }
@@ -187,6 +208,36 @@ mod tests {
         }
         let end = chain.partition(|_| true);
         assert_eq!((chain.get(end), chain.entries(end).count()), (None, 0));
+    }
+
+    #[test]
+    fn a_chain_that_is_cut_and_filled_in_any_order_is_what_a_sorted_list_is() {
+        let (mut chain, mut list, mut state) = (Chain::default(), Vec::<u32>::new(), 7u32);
+        for round in 0..20_000u32 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let number = round.saturating_sub(state >> 23) * 4 + (state & 3);
+            let least = list.first().copied().unwrap_or(0);
+            let number = number.max(least);
+            let place = chain.partition(|&other| other < number);
+            let at = list.partition_point(|&other| other < number);
+            assert_eq!(chain.get(place), list.get(at));
+            assert_eq!(
+                chain.before(place).and_then(|before| chain.get(before)),
+                at.checked_sub(1).map(|at| &list[at])
+            );
+            let place = chain.insert(place, number);
+            list.insert(at, number);
+            assert_eq!(chain.get(place), Some(&number));
+            if list.len() > 700 {
+                let count = (state >> 8) as usize % 500;
+                let mut gone = Vec::new();
+                chain.cut(count, |entry| gone.push(entry));
+                assert_eq!(gone, list[..count]);
+                list.drain(..count);
+                assert_eq!(numbers(&chain), list);
+            }
+        }
+        assert_eq!(numbers(&chain), list);
     }
 
     #[test]
