@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from secrets import token_hex
 from threading import Lock
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,8 @@ class Service:
             self._ledger = Ledger(folder, self.settings.judging, self.settings.fsync)
             self._guards = guards.pop_all()
         self._base, self._started = self._ledger.time, clock()
+        # So that who listens knows a restart from a pause.
+        self._start = token_hex(8)
         self._is_settled = False
         self._measure()
 
@@ -193,6 +196,7 @@ class Service:
             return {
                 "state": str(self.state),
                 "problem": self.problem,
+                "start": self._start,
                 "uptime": (self._clock() - self._started) / _SECOND,
                 "time": self._now(),
                 "levels": levels,

@@ -13,7 +13,7 @@ function take(told) {
 
 // Another history than before: the service was started again, without its journal.
 function isAnew(told) {
-  if (status === null || told.uptime >= status.uptime) return false;
+  if (status === null || told.start === status.start) return false;
   const fewer = (level, place) => level.transactions < (status.levels[place]?.transactions ?? 0);
   return told.violations < last || told.levels.some(fewer);
 }

@@ -16,7 +16,7 @@ function welcome(told) {
 
 function hearStatus(told) {
   // All who listen get the same status, so it may be a little older than the one that was asked for.
-  if (!isLive || told.uptime >= status.uptime) take(told);
+  if (!isLive || told.start !== status.start || told.uptime >= status.uptime) take(told);
   isLive = true;
   heardAt = now();
   if (!document.hidden) showNow();
