@@ -327,7 +327,8 @@ def test_the_page_says_when_the_service_takes_no_more(client: Client, shown: Ope
     client.service.state = State.DRAINING
     shown.becomes("draining")
     assert shown.page.inner_text("#problem") == "The service is draining: it takes no more batches."
-    client.service.state, client.service.problem = State.FAILED, "the journal is not safe: <b>full</b>"
+    # The reason first: somebody may look between the two.
+    client.service.problem, client.service.state = "the journal is not safe: <b>full</b>", State.FAILED
     shown.becomes("failed")
     assert shown.page.inner_text("#problem") == "the journal is not safe: <b>full</b>"
     client.service.state, client.service.problem = State.RUNNING, ""
