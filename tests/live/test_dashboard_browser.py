@@ -326,11 +326,11 @@ def test_a_status_that_is_older_than_the_violations_takes_nothing_back(
 def test_the_page_says_when_the_service_takes_no_more(client: Client, shown: Opened) -> None:
     client.service.state = State.DRAINING
     shown.becomes("draining")
-    assert shown.page.inner_text("#problem") == "The service is draining: it takes no more batches."
+    shown.page.wait_for_selector("#problem:text-is('The service is draining: it takes no more batches.')")
     # The reason first: somebody may look between the two.
     client.service.problem, client.service.state = "the journal is not safe: <b>full</b>", State.FAILED
     shown.becomes("failed")
-    assert shown.page.inner_text("#problem") == "the journal is not safe: <b>full</b>"
+    shown.page.wait_for_selector("#problem:text-is('the journal is not safe: <b>full</b>')")
     client.service.state, client.service.problem = State.RUNNING, ""
 
 
