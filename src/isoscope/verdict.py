@@ -18,6 +18,10 @@ __all__ = [
     "START",
     "Anomaly",
     "Claim",
+    "Dependencies",
+    "Mechanism",
+    "MechanismVerdict",
+    "Mechanisms",
     "Method",
     "Ordered",
     "Outcome",
@@ -66,6 +70,16 @@ class Method(StrEnum):
     TIMESTAMPS = "timestamps"
     INTERVALS = "intervals"
     SOLVER = "solver"
+
+
+class Mechanism(StrEnum):
+    """What databases keep isolation with; `agreement`: what one of them shows, no other contradicts."""
+
+    CONSISTENT_READ = "consistent-read"
+    MUTUAL_EXCLUSION = "mutual-exclusion"
+    FIRST_UPDATER_WINS = "first-updater-wins"
+    SERIALIZATION_CERTIFIER = "serialization-certifier"
+    AGREEMENT = "agreement"
 
 
 class Claim(StrEnum):
@@ -195,17 +209,70 @@ class Ordered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MechanismVerdict:
+    """The answer for one mechanism: `checked` reads or pairs, of which `undecided` may be right or wrong.
+
+    What is undecided depends on the instants inside intervals that overlap: with any of it, nothing `holds`.
+    """
+
+    mechanism: Mechanism
+    outcome: Outcome
+    reason: str = ""
+    checked: int = 0
+    undecided: int = 0
+    anomaly_counts: Mapping[str, int] = field(default_factory=dict)
+    anomalies: tuple[Anomaly, ...] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.anomalies) != (self.outcome is Outcome.VIOLATED):
+            raise ValueError(f"{self.outcome} with {len(self.anomalies)} anomalies")
+        if bool(self.reason) != (self.outcome is Outcome.UNKNOWN):
+            raise ValueError(f"{self.outcome} with the reason {self.reason!r}")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict has three outcomes: compare `.outcome`, not truth")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependencies:
+    """How many dependencies of one kind (wr, ww, rw) there are.
+
+    Intervals of `overlapping` ones overlap, so that they alone decide nothing; of these the mechanisms leave
+    `uncertain` ones open.
+    """
+
+    kind: str
+    total: int
+    overlapping: int
+    uncertain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanisms:
+    """The mechanisms of a profile, and what of the dependencies the intervals show.
+
+    `clock_error` is by how many nanoseconds each interval was widened.
+    """
+
+    profile: str
+    verdicts: tuple[MechanismVerdict, ...]
+    dependencies: tuple[Dependencies, ...]
+    clock_error: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The verdicts on one history, what they were drawn from and what was assumed.
 
     `version_order` says who orders how many keys, the strongest first; it is empty if nobody orders any, or
-    if no verdict asks for it.
+    if no verdict asks for it. `mechanisms` is there if a profile was asked for.
     """
 
     history: Mapping[str, object]
     verdicts: tuple[Verdict, ...]
     assumptions: tuple[str, ...] = ()
     version_order: tuple[Ordered, ...] = ()
+    mechanisms: Mechanisms | None = None
     seconds: Mapping[str, float] | None = None
 
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:

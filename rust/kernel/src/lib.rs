@@ -18,6 +18,7 @@ pub mod generate;
 pub mod graph;
 pub mod history;
 pub mod index;
+pub mod intervals;
 mod mentioned;
 pub mod observations;
 pub mod part;

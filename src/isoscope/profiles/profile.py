@@ -1,0 +1,126 @@
+"""What a database promises to do at one level: which mechanisms, and what each statement locks and reads.
+
+Li et al. 2023 (Leopard): every level of every database they looked at is made of four mechanisms. A profile is
+that table's line as data; the kernel mirrors it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isoscope.levels import Level
+
+__all__ = ["Certifier", "Conduct", "Granularity", "Lock", "Profile", "Read", "Row", "Snapshot", "Statement"]
+
+
+class Snapshot(StrEnum):
+    """When the snapshot is taken that consistent reads show.
+
+    By every statement for itself; for the transaction by its first statement that reads, by its first one of
+    any kind, by the one that begins it, or at an instant that the database chooses between begin and commit.
+    """
+
+    STATEMENT = "statement"
+    FIRST_READ = "first-read"
+    FIRST_STATEMENT = "first-statement"
+    BEGIN = "begin"
+    TRANSACTION = "transaction"
+
+
+class Certifier(StrEnum):
+    """What refuses transactions that would not be serializable, or would lose an update."""
+
+    NONE = "none"
+    SSI = "ssi"
+    TIMESTAMP_ORDER = "timestamp-order"
+    OPTIMISTIC_READS = "optimistic-reads"
+    OPTIMISTIC_WRITES = "optimistic-writes"
+
+
+class Lock(StrEnum):
+    """What a statement holds on a row until its transaction ends; `update` excludes other updates alone."""
+
+    NONE = "none"
+    SHARE = "share"
+    UPDATE = "update"
+    EXCLUSIVE = "exclusive"
+
+
+class Read(StrEnum):
+    """Which version a statement reads: the newest one, that of the snapshot, or the newest committed one."""
+
+    UNCOMMITTED = "uncommitted"
+    CONSISTENT = "consistent"
+    LOCKING = "locking"
+
+
+class Granularity(StrEnum):
+    """What a lock is taken on."""
+
+    ROW = "row"
+    TABLE = "table"
+    DATABASE = "database"
+
+
+class Statement(StrEnum):
+    """Statements that a profile tells apart."""
+
+    SELECT = "select"
+    SELECT_FOR_SHARE = "select-for-share"
+    SELECT_FOR_UPDATE = "select-for-update"
+    INSERT = "insert"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What one kind of statement does; `predicate`: its lock covers also rows that are not there."""
+
+    lock: Lock = Lock.NONE
+    read: Read = Read.CONSISTENT
+    predicate: bool = False
+
+
+#: A profile as the kernel takes it: enumerations by their places.
+Row: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """One level of one database, and who says so.
+
+    `name` is `database/level`; `promises` are the strongest levels that the mechanisms give together.
+    """
+
+    name: str
+    database: str
+    level: str
+    protocol: str
+    snapshot: Snapshot
+    first_updater_wins: bool
+    certifier: Certifier
+    statements: Mapping[Statement, Conduct]
+    granularity: Granularity = Granularity.ROW
+    commit_lock: Lock = Lock.NONE
+    promises: tuple[Level, ...] = ()
+    aliases: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def row(self) -> Row:
+        """The same for the kernel."""
+        conducts = (self.statements[statement] for statement in Statement)
+        return (
+            list(Snapshot).index(self.snapshot),
+            list(Granularity).index(self.granularity),
+            self.first_updater_wins,
+            list(Certifier).index(self.certifier),
+            list(Lock).index(self.commit_lock),
+            [(list(Lock).index(one.lock), list(Read).index(one.read), one.predicate) for one in conducts],
+        )
