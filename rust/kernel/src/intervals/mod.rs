@@ -3,4 +3,14 @@
 //! An operation happened at one instant inside the interval in which its client waited for it. What holds
 //! however these instants are chosen is certain; nothing else is said of anybody.
 
+mod certifier;
+mod found;
+mod intake;
+mod key;
+mod locks;
 pub mod profile;
+mod reading;
+mod slab;
+mod span;
+mod transaction;
+mod verifier;
