@@ -227,7 +227,8 @@ impl Verifier {
             (.., Some(passing)) if passing.is_aborted => (ReadCase::Aborted, vec![passing.write]),
             (.., Some(passing)) => (ReadCase::Intermediate, vec![passing.write]),
             _ if is_first && newer.is_some() => (ReadCase::Stale, newer.into_iter().collect()),
-            _ => (ReadCase::ThinAir, Vec::new()),
+            // Whoever looks for the writer elsewhere wants to know what hides it.
+            _ => (ReadCase::ThinAir, newer.into_iter().collect()),
         };
         let operations = std::iter::once(read).chain(others).collect();
         let unknown = (case == ReadCase::ThinAir).then_some(shown);

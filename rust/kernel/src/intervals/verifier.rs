@@ -5,7 +5,7 @@
 //! against all that were settled before it. It is *past* when nobody that is not settled can overlap with it.
 
 use super::certifier::{Certificates, Missed, Party};
-use super::found::{CertifierCase, Finding, LockCase, Name, Tally};
+use super::found::{CertifierCase, Finding, Name, Tally};
 use super::key::{First, Key, Passing, Reference, Rules, Version, sees};
 use super::locks::{Collision, Table};
 use super::profile::{Certifier, Lock, Profile};
@@ -34,6 +34,8 @@ pub struct Verifier {
     locks: Table,
     certificates: Certificates,
     due: BinaryHeap<Reverse<Due>>,
+    /// When those began that are not settled, and how many of them at each time.
+    begun: BTreeMap<i64, u32>,
     /// Settled transactions in the order of their settlement.
     settled: VecDeque<u32>,
     /// Past ones, each with the watermark at which it became so.
@@ -67,6 +69,7 @@ impl Verifier {
             locks: Table::default(),
             certificates,
             due: BinaryHeap::new(),
+            begun: BTreeMap::new(),
             settled: VecDeque::new(),
             past: VecDeque::new(),
             tally: Tally::default(),
@@ -93,7 +96,29 @@ impl Verifier {
     }
 
     pub fn add(&mut self, transaction: Transaction) -> u32 {
+        *self.begun.entry(transaction.first).or_default() += 1;
         self.transactions.add(transaction)
+    }
+
+    /// Nothing that is not settled begins before this.
+    fn horizon(&self, watermark: i64) -> i64 {
+        self.begun.first_key_value().map_or(watermark, |(&first, _)| first.min(watermark))
+    }
+
+    /// It came too late.
+    pub fn discard(&mut self, slot: u32) {
+        self.forget_beginning(slot);
+        self.transactions.remove(slot);
+    }
+
+    fn forget_beginning(&mut self, slot: u32) {
+        let first = self.transactions.get(slot).first;
+        if let Some(count) = self.begun.get_mut(&first) {
+            *count -= 1;
+            if *count == 0 {
+                self.begun.remove(&first);
+            }
+        }
     }
 
     /// The end of a transaction is known: so are its versions and its locks.
@@ -168,7 +193,7 @@ impl Verifier {
     }
 
     /// Everything that began before `watermark` was installed: judges all that ended before it.
-    pub fn settle(&mut self, watermark: i64, horizon: i64) {
+    pub fn settle(&mut self, watermark: i64) {
         while let Some(&Reverse((known_at, .., slot))) = self.due.peek() {
             if known_at >= watermark {
                 break;
@@ -177,7 +202,7 @@ impl Verifier {
             self.judge(slot);
             self.settled.push_back(slot);
             if self.settled.len().is_multiple_of(SWEEP) {
-                self.sweep(watermark, horizon);
+                self.sweep(watermark);
             }
         }
     }
@@ -198,6 +223,7 @@ impl Verifier {
             self.settle_versions(slot);
         }
         self.transactions.get_mut(slot).is_settled = true;
+        self.forget_beginning(slot);
     }
 
     fn judge_locks(&mut self, slot: u32) {
@@ -219,7 +245,6 @@ impl Verifier {
             }
             seen.push(pair);
             let operations = vec![one, other];
-            let _: LockCase = case;
             self.found(Finding { name: Name::LockViolation, case: case as u8, operations, key, shown: None });
         }
     }
@@ -387,8 +412,9 @@ impl Verifier {
         }
     }
 
-    /// Forgets what nobody can overlap with: nothing that is not settled begins before `horizon`.
-    pub fn sweep(&mut self, watermark: i64, horizon: i64) {
+    /// Forgets what nobody can overlap with any longer.
+    pub fn sweep(&mut self, watermark: i64) {
+        let horizon = self.horizon(watermark);
         while let Some(&slot) = self.settled.front() {
             if self.transactions.get(slot).known_at() >= horizon {
                 break;
