@@ -7,6 +7,7 @@ mod columns;
 mod generate;
 mod interrupt;
 mod intervals;
+mod intervals_online;
 mod judge;
 mod online;
 mod part;
@@ -61,6 +62,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
     module.add_class::<stream::ClockIntake>()?;
