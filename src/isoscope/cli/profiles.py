@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "locks"]
 
 _HEAD = ("profile", "snapshot", "locks", "first updater", "certifier", "promises")
+_CHANGES = (Statement.INSERT, Statement.UPDATE, Statement.DELETE)
 
 
 @click.command("profiles")
@@ -44,13 +45,9 @@ def command(name: str | None, *, as_json: bool) -> None:
 
 def locks(profile: Profile) -> str:
     """What statements of a profile lock until the end of their transaction, in few words."""
-    conducts = profile.statements.items()
-    held = {lock: [one for one, conduct in conducts if conduct.lock is lock] for lock in Lock}
-    parts = ["reads"] if profile.statements[Statement.SELECT].lock is not Lock.NONE else []
-    if profile.statements[Statement.SELECT].predicate:
-        parts = ["ranges"]
-    changes = {Statement.INSERT, Statement.UPDATE, Statement.DELETE}
-    if changes.isdisjoint(held[Lock.NONE]):
+    select = profile.statements[Statement.SELECT]
+    parts = [] if select.lock is Lock.NONE else ["ranges" if select.predicate else "reads"]
+    if all(profile.statements[one].lock is not Lock.NONE for one in _CHANGES):
         parts.append("writes")
     if profile.commit_lock is not Lock.NONE:
         parts.append("commits")
