@@ -41,8 +41,9 @@ WAYS: dict[Way, str] = {"pipeline": "two levels", "plain": "without optimisation
 SHAPES = {"TPC-C": 20, "SmallBank": 5, "BlindW-RW+": 10}
 SIZES = (50_000, 100_000, 200_000)
 CLIENTS, CAPACITY, REPEATS = 24, 1024, 3
-#: Nanoseconds between two operations of the fastest client; items of a burst, and the pause after it.
-_GAP, _BURST, _PAUSE = 100_000, 64, 100
+#: Nanoseconds between two operations of the fastest client; items of a burst, and how many such
+#: times the pause between two bursts takes: few clients are in one at once.
+_GAP, _BURST, _PAUSE = 100_000, 64, 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
