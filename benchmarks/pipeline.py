@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["HOW", "SHAPES", "WAYS", "Run", "measure", "measure_all", "pictures", "row", "times"]
 
 HOW = (
-    "Seconds are those of putting all items in order, the best of three; memory is what the process grew by "
-    "meanwhile, and `most waiting` the most items that were held at once. 24 clients, 1,024 items at each "
-    "fetch; one heap takes everything at once. The yardstick is the time in which Python iterates over the "
-    "lines of a file with a line for each item, the ratio is time by yardstick of the same run."
+    "The times are made up, not recorded: uneven between clients, even, or in bursts, under the name of the "
+    "workload that they are like. Seconds are those of putting all items in order, their copy into the core "
+    "included, the best of three; memory is what the process grew by meanwhile, and `most waiting` the most "
+    "items that were held at once. 24 clients, 1,024 items at each fetch; one heap takes everything at once. "
+    "The yardstick is the time in which Python iterates over the lines of a file with a line for each item, "
+    "the ratio is time by yardstick of the same run."
 )
 Way: TypeAlias = Literal["pipeline", "plain", "naive"]
 #: What each is called in pictures.
