@@ -7,6 +7,7 @@ mod columns;
 mod generate;
 mod interrupt;
 mod judge;
+mod mechanisms;
 mod online;
 mod part;
 mod predicates;
@@ -58,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
+    module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
     module.add_class::<stream::ClockIntake>()?;
     module.add_class::<stream::ClockFacts>()?;

@@ -149,6 +149,5 @@ fn overwrites(other: &Certified, seen_bits: u64, transaction: &Transaction) -> b
 
 /// Whether the transaction overwrites what `other` read.
 fn is_overwritten(other: &Certified, written_bits: u64, transaction: &Transaction) -> bool {
-    other.seen_bits & written_bits != 0
-        && other.seen.iter().any(|seen| transaction.own(seen.key).is_some())
+    other.seen_bits & written_bits != 0 && other.seen.iter().any(|seen| transaction.own(seen.key).is_some())
 }

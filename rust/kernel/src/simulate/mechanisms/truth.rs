@@ -144,8 +144,12 @@ impl Witness {
         self.truth.shown = self
             .shown
             .iter()
-            .map(|&(operation, Seen { key, at, writer, from, .. })| {
-                ShownVersion { operation, key, at, writer: number(writer), from }
+            .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
+                operation,
+                key,
+                at,
+                writer: number(writer),
+                from,
             })
             .collect();
         for (key, chain) in (0..).zip(&self.chains) {
@@ -162,7 +166,12 @@ impl Witness {
         for (key, chain) in (0..).zip(&self.chains) {
             let number = |place: usize| self.numbers[chain[place].writer as usize];
             for place in 1..chain.len() {
-                found.push(Dependency { relation: Relation::Ww, before: number(place - 1), after: number(place), key });
+                found.push(Dependency {
+                    relation: Relation::Ww,
+                    before: number(place - 1),
+                    after: number(place),
+                    key,
+                });
             }
             let of_key = chain.iter().enumerate();
             places.extend(of_key.map(|(place, version)| ((key, version.writer), place)));
