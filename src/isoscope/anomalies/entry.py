@@ -1,4 +1,4 @@
-"""One entry of the catalogue, and small histories in the words of three formats."""
+"""One entry of the catalogue, and small histories in the words of four formats."""
 
 import json
 import re
@@ -15,6 +15,7 @@ __all__ = [
     "Example",
     "aion",
     "jepsen",
+    "leopard",
     "plume",
 ]
 
@@ -26,11 +27,12 @@ COMPONENTS = "components of the dependency graph"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A whole history, ready to be saved to a file and checked."""
+    """A whole history, ready to be saved to a file and checked, with `profile` if that is not empty."""
 
     format: str
     text: str
     note: str
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +92,24 @@ def aion(*transactions: str, note: str) -> Example:
         }
         lines.append(json.dumps(document, separators=(",", ":")) + "\n")
     return Example(format="aion", text="".join(lines), note=note)
+
+
+def leopard(*operations: str, note: str, profile: str) -> Example:
+    """Leopard's traces from lines such as `T1 0-10 update x=1`, `T2 20-30 select x=1`, `T1 40-50 commit`."""
+    lines = []
+    for operation in operations:
+        number, start, end, kind, *cells = re.findall(r"[^\s=-]+", operation.removeprefix("T"))
+        document: dict[str, object] = {
+            "threadID": number,
+            "transactionID": int(number),
+            "operationTraceType": kind.upper(),
+            "startTimestamp": int(start),
+            "finishTimestamp": int(end),
+        }
+        if cells:
+            key, value = cells
+            document["readTupleList" if kind == "select" else "writeTupleList"] = [
+                {"primaryKey": key, "valueMap": {"value": int(value)}}
+            ]
+        lines.append(json.dumps(document, separators=(",", ":")) + "\n")
+    return Example(format="leopard", text="".join(lines), note=note, profile=profile)

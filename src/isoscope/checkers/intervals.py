@@ -42,14 +42,6 @@ __all__ = ["METHOD", "NAMES", "SILENT", "deduced", "find", "is_silent", "mechani
 METHOD = Method.INTERVALS
 SILENT = "the history has no intervals of operations: nobody recorded when each was sent and answered"
 _KINDS = ("wr", "ww", "rw")
-#: What a mechanism decides, one and several.
-_UNITS = {
-    Mechanism.CONSISTENT_READ: ("read", "reads"),
-    Mechanism.MUTUAL_EXCLUSION: ("pair of locks", "pairs of locks"),
-    Mechanism.FIRST_UPDATER_WINS: ("pair of writes", "pairs of writes"),
-    Mechanism.SERIALIZATION_CERTIFIER: ("pattern of dependencies", "patterns of dependencies"),
-    Mechanism.AGREEMENT: ("order of two versions", "orders of two versions"),
-}
 
 
 def mechanisms(history: History, profile: Profile, *, clock_error: int = 0, most: int = 10) -> Mechanisms:
@@ -157,7 +149,7 @@ class _Found:
         return MechanismVerdict(
             mechanism=mechanism,
             outcome=Outcome.VIOLATED if violated else Outcome.UNKNOWN if open_ else Outcome.HOLDS,
-            reason=_open(mechanism, checked, undecided) if open_ else "",
+            reason=_open(checked, undecided) if open_ else "",
             checked=checked,
             undecided=undecided,
             anomaly_counts={name: count} if violated else {},
@@ -179,12 +171,10 @@ class _Found:
         mechanism = list(Mechanism)[NAMES.index(name)]
         checked, undecided = self._decided(mechanism)
         presence = Presence.UNKNOWN if undecided else Presence.ABSENT
-        reason = _open(mechanism, checked, undecided) if undecided else ""
+        reason = _open(checked, undecided) if undecided else ""
         return Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
 
-def _open(mechanism: Mechanism, checked: int, undecided: int) -> str:
+def _open(checked: int, undecided: int) -> str:
     """Why nothing is proved though nothing was found."""
-    one, many = _UNITS[mechanism]
-    of_all = f"1 {one}" if checked == 1 else f"{checked:,} {many}"
-    return f"{undecided:,} of {of_all} could not be decided: their intervals overlap"
+    return f"{undecided:,} of {checked:,} could not be decided, because intervals overlap"

@@ -15,10 +15,9 @@ from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
-from isoscope.levels import MINIMUM
 from isoscope.reports import Summary, dumps, render_json, render_text
-from isoscope.reports.results import Unreadable
-from isoscope.verdict import Claim, Method, Outcome, Presence, Report, Search
+from isoscope.reports.results import Unreadable, answers
+from isoscope.verdict import Claim, Method, Outcome, Report, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -256,15 +255,10 @@ def _summarise(read: _Reading, paths: list[str], outputs: Outputs, *, as_json: b
 
 
 def _status(report: Report | Search, asked: tuple[Level, ...]) -> int:
-    if isinstance(report, Search):
-        answers = {sighting.presence for sighting in report.sightings}
-        if Presence.FOUND in answers:
-            return VIOLATED
-        return UNDECIDED if Presence.UNKNOWN in answers else 0
-    outcomes = {verdict.outcome for verdict in report.verdicts if verdict.level in (asked or MINIMUM)}
+    outcomes = {answer.outcome for answer in answers(report, asked) if answer.counts}
     if Outcome.VIOLATED in outcomes:
         return VIOLATED
-    return UNDECIDED if asked and Outcome.UNKNOWN in outcomes else 0
+    return UNDECIDED if Outcome.UNKNOWN in outcomes else 0
 
 
 def _worst(statuses: Iterable[int]) -> int:

@@ -164,8 +164,8 @@ def _both_updated(anomaly: Anomaly) -> str:
         for place, write in enumerate(anomaly.witnesses)
     ]
     return (
-        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other took "
-        f"its snapshot: {', '.join(spans)}."
+        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other "
+        f"took its snapshot: {', '.join(spans)}."
     )
 
 
@@ -184,8 +184,8 @@ def _against_timestamps(anomaly: Anomaly) -> str:
     earlier, later = anomaly.witnesses
     return (
         f"{act(later)}, which depends on {earlier.transaction}: {act(earlier)}. But {earlier.transaction} "
-        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at the "
-        "latest: it had the newer timestamp."
+        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at "
+        "the latest: it had the newer timestamp."
     )
 
 
