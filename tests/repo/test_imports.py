@@ -27,7 +27,6 @@ TABLE: dict[str, set[str]] = {
     "activity": {"history", "_native"},
     "formats": {"history", "errors", "_native"},
     "reference": {"history", "levels", "verdict"},
-    "profiles": {"levels", "errors"},
     "checkers": {"history", "levels", "profiles", "verdict", "_native"},
     "explain": {"history", "verdict", "_native"},
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},

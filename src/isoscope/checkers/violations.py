@@ -39,7 +39,7 @@ CASES = {
         "thin-air",
         "own",
         "missing-row",
-        "uncommitted",
+        "torn",
     ),
     "lock-violation": ("row", "predicate", "commit"),
     "first-updater-violation": ("overlap",),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from isoscope.explain.instants import instants_of
-from isoscope.explain.phrases import act, at, key_in_words, read, same, shown
+from isoscope.explain.phrases import act, at, deed, key_in_words, read, same, shown
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
@@ -109,16 +109,23 @@ def _done(write: Witness) -> str:
 
 
 def _missing_row(anomaly: Anomaly) -> str:
-    seen, write = anomaly.witnesses
+    seen, *writes = anomaly.witnesses
+    if not writes:
+        return f"{read(seen)}, without a row that was there."
+    [write] = writes
     start = f"{read(seen)}, without the row {key_in_words(write.key)}"
     if write.transaction == seen.transaction:
         return f"{start}, which it had itself {_done(write)} before{at(write)}."
     return f"{start}; but {act(write)} and {_committed_by(anomaly, write)}, and {_snapshot(anomaly, 0, 0)}."
 
 
-def _uncommitted(anomaly: Anomaly) -> str:
-    seen, write, *_ = anomaly.witnesses
-    return f"{read(seen)}, {_origin(write)}, at no time at which that could be seen."
+def _torn(anomaly: Anomaly) -> str:
+    earlier, newer, later, write = anomaly.witnesses
+    return (
+        f"{read(earlier)}, and nothing of {newer.transaction}, which {deed(newer)}{at(newer)} and "
+        f"{_committed_by(anomaly, newer)}; it also {deed(later)}{at(later)}, {_origin(write)}, and "
+        f"{write.transaction} {_not_committed_before(anomaly, write)}: no one snapshot shows both."
+    )
 
 
 def _held(anomaly: Anomaly, one: Witness) -> str:
@@ -223,7 +230,7 @@ _CASES: Mapping[str, Callable[[Anomaly], str]] = {
     "thin-air": _thin_air,
     "own": _own,
     "missing-row": _missing_row,
-    "uncommitted": _uncommitted,
+    "torn": _torn,
     "row": _row_locked,
     "predicate": _predicate_locked,
     "commit": _locked_while_committing,
