@@ -23,6 +23,7 @@ READS = "reads"
 READER_KEY = "(reader, key) pairs"
 PAIR_KEY = "(pair of transactions, key)"
 COMPONENTS = "components of the dependency graph"
+_OPERATION = re.compile(r"(\d+) (?:(\d+)-(\d+) )?(\w+)(?: (\w+)=(\d+))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,21 +96,21 @@ def aion(*transactions: str, note: str) -> Example:
 
 
 def leopard(*operations: str, note: str, profile: str) -> Example:
-    """Leopard's traces from lines such as `T1 0-10 update x=1`, `T2 20-30 select x=1`, `T1 40-50 commit`."""
+    """Leopard's traces from lines such as `1 0-10 update x=1`, `2 20-30 select x=1`, `1 40-50 commit`.
+
+    A commit without times happens inside the last operation of its transaction.
+    """
     lines = []
     for operation in operations:
-        number, start, end, kind, *cells = re.findall(r"[^\s=-]+", operation.removeprefix("T"))
+        number, *times, kind, key, value = _OPERATION.fullmatch(operation).groups()  # type: ignore[union-attr]
         document: dict[str, object] = {
             "threadID": number,
             "transactionID": int(number),
             "operationTraceType": kind.upper(),
-            "startTimestamp": int(start),
-            "finishTimestamp": int(end),
         }
-        if cells:
-            key, value = cells
-            document["readTupleList" if kind == "select" else "writeTupleList"] = [
-                {"primaryKey": key, "valueMap": {"value": int(value)}}
-            ]
+        document |= zip(("startTimestamp", "finishTimestamp"), map(int, filter(None, times)), strict=False)
+        if key:
+            cells = "readTupleList" if kind == "select" else "writeTupleList"
+            document[cells] = [{"primaryKey": key, "valueMap": {"value": int(value)}}]
         lines.append(json.dumps(document, separators=(",", ":")) + "\n")
     return Example(format="leopard", text="".join(lines), note=note, profile=profile)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from isoscope.explain.instants import instants_of
@@ -42,16 +41,7 @@ def _snapshot(anomaly: Anomaly, place: int, side: int) -> str:
     snapshots = cast("Sequence[Witness]", anomaly.facts["snapshots"])
     one = anomaly.witnesses[place]
     bound = ("earliest", "latest")[side]
-    # A snapshot at any instant of the transaction is bounded by its ends, not by a statement.
-    taken = snapshots[place] if anomaly.facts["taken"] != "transaction" else _whole(anomaly, one)
-    return f"{one.transaction}'s snapshot is of {_when(anomaly, taken, side)} at the {bound}"
-
-
-def _whole(anomaly: Anomaly, one: Witness) -> Witness:
-    """The end of a transaction, with the interval of all of it."""
-    end = _end(anomaly, one)
-    who = next((who for who in anomaly.participants if who.transaction == one.transaction), None)
-    return end if who is None else replace(end, interval=who.times)
+    return f"{one.transaction}'s snapshot is of {_when(anomaly, snapshots[place], side)} at the {bound}"
 
 
 def _origin(write: Witness) -> str:

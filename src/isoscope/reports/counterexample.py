@@ -39,7 +39,7 @@ _PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
 _TOGETHER = re.compile(
     r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
-    r"| \((byte|event|line) |\.\.\. \S+ more"
+    r"| \((byte|event|line) |\.\.\. \S+ more|\d (ns|us|ms|s)\b"
 )
 
 

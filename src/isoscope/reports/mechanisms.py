@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "unverified"]
 
 #: Heads of rows that are no outcome.
-HEADS = ("wr", "ww", "rw", "unverified")
+HEADS = ("wr", "ww", "rw", "open")
 #: What each mechanism decides, one and several.
 _UNITS = {
     Mechanism.CONSISTENT_READ: ("read", "reads"),
@@ -54,7 +54,7 @@ def rows(found: Mechanisms) -> Iterator[tuple[str, str]]:
     for row in found.dependencies:
         yield row.kind, depends(row)
     if open_ := unverified(found):
-        yield "unverified", open_
+        yield "open", f"not verified: {open_}"
 
 
 def counted(verdict: MechanismVerdict) -> str:
