@@ -7,13 +7,13 @@ is a history of its own, which the method of version orders judges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from isoscope import _native
 from isoscope.checkers.violations import NAMES, anomaly
-from isoscope.history import EvidenceKind, History
+from isoscope.history import EvidenceKind, History, VersionSource
 from isoscope.profiles import Certifier, Lock, Read
 from isoscope.verdict import (
     Dependencies,
@@ -24,6 +24,7 @@ from isoscope.verdict import (
     Outcome,
     Presence,
     Sighting,
+    Verdict,
 )
 
 if TYPE_CHECKING:
@@ -31,27 +32,39 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from isoscope.checkers.violations import Finding
+    from isoscope.levels import Level
     from isoscope.profiles import Profile
-    from isoscope.verdict import Anomaly
+    from isoscope.verdict import Anomaly, Ordered, Step
 
     #: Counts by name; findings; checked and undecided by mechanism; total, overlapping, uncertain by kind.
     Judged: TypeAlias = tuple[list[int], list[Finding], list[tuple[int, int]], list[tuple[int, int, int]]]
 
-__all__ = ["METHOD", "NAMES", "SILENT", "deduced", "find", "is_silent", "mechanisms"]
+__all__ = [
+    "INEXACT",
+    "METHOD",
+    "NAMES",
+    "deduced",
+    "find",
+    "mechanisms",
+    "renamed",
+    "under_own_name",
+    "unknown",
+]
 
 METHOD = Method.INTERVALS
 SILENT = "the history has no intervals of operations: nobody recorded when each was sent and answered"
+INEXACT = "clocks that are not exact do not tell which transaction was over when another began"
 _KINDS = ("wr", "ww", "rw")
 
 
 def mechanisms(history: History, profile: Profile, *, clock_error: int = 0, most: int = 10) -> Mechanisms:
     """What the intervals say of the mechanisms that the profile has."""
-    found = None if is_silent(history) else _found(history, profile, clock_error, most)
+    found = _found(history, profile, clock_error, most)
     return Mechanisms(
         profile=profile.name,
         title=f"{profile.database} {profile.level}",
-        verdicts=tuple(_silent(profile) if found is None else found.verdicts()),
-        dependencies=() if found is None else found.dependencies(),
+        verdicts=tuple(_silent(profile, found) if isinstance(found, str) else found.verdicts()),
+        dependencies=() if isinstance(found, str) else found.dependencies(),
         clock_error=clock_error,
     )
 
@@ -60,33 +73,69 @@ def find(
     history: History, names: Sequence[str], profile: Profile, *, clock_error: int = 0, most: int = 10
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
-    if is_silent(history):
-        unknown = Presence.UNKNOWN
-        yield from (Sighting(name=name, presence=unknown, method=METHOD, reason=SILENT) for name in names)
-        return
     found = _found(history, profile, clock_error, most)
     for name in names:
-        yield found.sighting(name)
+        if isinstance(found, str):
+            yield Sighting(name=name, presence=Presence.UNKNOWN, method=METHOD, reason=found)
+        else:
+            yield found.sighting(name)
 
 
-def deduced(history: History, profile: Profile, *, clock_error: int = 0) -> History:
-    """The history with the order of versions that the mechanisms and the intervals show for certain."""
-    if is_silent(history):
-        return history
-    columns = _native.deduced_versions(history.columns, profile.row(), clock_error=clock_error)
+def deduced(history: History, profile: Profile, *, clock_error: int = 0) -> History | str:
+    """The history with the order of versions that the mechanisms and the intervals show for certain.
+
+    Or why they show none.
+    """
+    if EvidenceKind.INTERVALS not in history.evidence.present:
+        return SILENT
+    try:
+        columns = _native.deduced_versions(history.columns, profile.row(), clock_error=clock_error)
+    except ValueError as error:
+        return _refusal(history, error)
     return History(columns, history.source)
 
 
-def is_silent(history: History) -> bool:
-    """Whether nobody recorded when anything was."""
-    return EvidenceKind.INTERVALS not in history.evidence.present
+def under_own_name(verdict: Verdict) -> Verdict:
+    """A verdict on the deduced history, as one of this method: no declaration orders versions."""
+    anomalies = tuple(map(_undeclared, verdict.anomalies))
+    return replace(verdict, method=METHOD, anomalies=anomalies)
 
 
-def _silent(profile: Profile) -> Iterator[MechanismVerdict]:
+def _undeclared(found: Anomaly) -> Anomaly:
+    facts = dict(found.facts)
+    if "alternatives" in facts:
+        every = cast("Sequence[Sequence[Step]]", facts["alternatives"])
+        facts["alternatives"] = tuple(tuple(map(_by_mechanisms, steps)) for steps in every)
+    return replace(found, steps=tuple(map(_by_mechanisms, found.steps)), facts=facts)
+
+
+def _by_mechanisms(step: Step) -> Step:
+    return replace(step, source=METHOD.value) if step.source == VersionSource.DECLARED else step
+
+
+def renamed(rows: Sequence[Ordered]) -> tuple[Ordered, ...]:
+    """Who orders versions of the deduced history."""
+    return tuple(
+        replace(row, source=METHOD.value) if row.source == VersionSource.DECLARED else row for row in rows
+    )
+
+
+def unknown(level: Level, reason: str) -> Verdict:
+    """The verdict on a level that nothing can be said of."""
+    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
+
+
+def _silent(profile: Profile, reason: str) -> Iterator[MechanismVerdict]:
     """No mechanism can be judged."""
     for mechanism in Mechanism:
         if _has(profile, mechanism):
-            yield MechanismVerdict(mechanism=mechanism, outcome=Outcome.UNKNOWN, reason=SILENT)
+            yield MechanismVerdict(mechanism=mechanism, outcome=Outcome.UNKNOWN, reason=reason)
+
+
+def _refusal(history: History, error: ValueError) -> str:
+    """Which transaction cannot be judged, in words."""
+    number, problem = error.args
+    return f"not every operation has an interval: {history.transaction(number).label}: {problem}"
 
 
 def _has(profile: Profile, mechanism: Mechanism) -> bool:
@@ -105,8 +154,15 @@ def _has(profile: Profile, mechanism: Mechanism) -> bool:
             return True
 
 
-def _found(history: History, profile: Profile, clock_error: int, most: int) -> _Found:
-    judged = _native.judge_intervals(history.columns, profile.row(), clock_error=clock_error, most=most)
+def _found(history: History, profile: Profile, clock_error: int, most: int) -> _Found | str:
+    """What the native core found, or why it could not look."""
+    if EvidenceKind.INTERVALS not in history.evidence.present:
+        return SILENT
+    row = profile.row()
+    try:
+        judged = _native.judge_intervals(history.columns, row, clock_error=clock_error, most=most)
+    except ValueError as error:
+        return _refusal(history, error)
     return _Found(history, profile, judged)
 
 
@@ -130,10 +186,11 @@ class _Found:
         return tuple(found for found in self.anomalies if found.name == name)
 
     def verdicts(self) -> Iterator[MechanismVerdict]:
-        """An answer for each mechanism of the profile, and for others that the trace itself asks for."""
+        """An answer for each mechanism of the profile, and for locks that only the trace tells of."""
         for mechanism, name in zip(Mechanism, NAMES, strict=True):
             checked, undecided = self._decided(mechanism)
-            if _has(self.profile, mechanism) or checked or self.counts[name]:
+            is_labelled = mechanism is Mechanism.MUTUAL_EXCLUSION and checked > 0
+            if _has(self.profile, mechanism) or is_labelled or self.counts[name]:
                 yield self._verdict(mechanism, name, checked, undecided)
 
     def _decided(self, mechanism: Mechanism) -> tuple[int, int]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
     #: Number of the name; number of the case; operations.
-    Finding: TypeAlias = tuple[int, int, Sequence[int]]
+    Finding: TypeAlias = tuple[int, int, list[int]]
 
 __all__ = ["CASES", "NAMES", "anomaly"]
 

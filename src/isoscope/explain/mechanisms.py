@@ -84,7 +84,8 @@ def _intermediate(anomaly: Anomaly) -> str:
 
 def _thin_air(anomaly: Anomaly) -> str:
     [seen] = anomaly.witnesses
-    return f"{read(seen)}, but nobody ever wrote {shown(seen.value)} to {key_in_words(seen.key)}."
+    key = key_in_words(seen.key)
+    return f"{read(seen)}, but nobody ever wrote that to {key}, and {key} cannot have held it then."
 
 
 def _own(anomaly: Anomaly) -> str:
@@ -168,7 +169,7 @@ def _both_updated(anomaly: Anomaly) -> str:
 
 def _dangerous(anomaly: Anomaly) -> str:
     first, missed, second, last = anomaly.witnesses
-    start = f"{act(first)} and did not see what {act(missed)}; {act(second)} and did not see what {act(last)}"
+    start = f"{act(first)} and did not see that {act(missed)}; {act(second)} and did not see that {act(last)}"
     if first.transaction == last.transaction:
         return f"{start}. Both ran at the same time and both committed: one of them had to be refused."
     return (
@@ -204,12 +205,16 @@ _BY = {
 def _contradictory(anomaly: Anomaly) -> str:
     first, second, *reads = anomaly.witnesses
     sources = str(anomaly.facts["class"]).split("-")
-    one, other = (_BY.get(source) or f"what {act(reads.pop(0))} shows" for source in sources)
+    one, other = (_BY.get(source) or _sight(reads.pop(0)) for source in sources)
     key = key_in_words(first.key)
     return (
         f"{act(first)} and {act(second)}. By {one}, {first.transaction}'s version of {key} is the older "
         f"one; by {other}, it is the newer one. One of these mechanisms did not work."
     )
+
+
+def _sight(seen: Witness) -> str:
+    return f"{seen.transaction}'s read of {shown(seen.value)}{at(seen)}"
 
 
 _CASES: Mapping[str, Callable[[Anomaly], str]] = {

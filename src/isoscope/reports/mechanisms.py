@@ -20,8 +20,8 @@ HEADS = ("wr", "ww", "rw", "open")
 _UNITS = {
     Mechanism.CONSISTENT_READ: ("read", "reads"),
     Mechanism.MUTUAL_EXCLUSION: ("pair of locks", "pairs of locks"),
-    Mechanism.FIRST_UPDATER_WINS: ("pair of writes", "pairs of writes"),
-    Mechanism.SERIALIZATION_CERTIFIER: ("pattern of dependencies", "patterns of dependencies"),
+    Mechanism.FIRST_UPDATER_WINS: ("write", "writes"),
+    Mechanism.SERIALIZATION_CERTIFIER: ("transaction", "transactions"),
     Mechanism.AGREEMENT: ("order of two versions", "orders of two versions"),
 }
 
@@ -32,6 +32,8 @@ def answer(report: Report) -> str:
     if found is None:
         return ""
     broken = [str(verdict.mechanism) for verdict in found.verdicts if verdict.outcome is Outcome.VIOLATED]
+    if broken == [Mechanism.AGREEMENT]:
+        return f"{found.title}: its mechanisms contradict each other"
     if broken:
         return f"{found.title} broke {listed(broken)}"
     if levels := report.weakest_violated:
@@ -62,7 +64,7 @@ def counted(verdict: MechanismVerdict) -> str:
     if verdict.outcome is Outcome.UNKNOWN and not verdict.checked:
         return verdict.reason
     said = [f"{_units(verdict)} checked"]
-    said += [f"{count:,} of {name}" for name, count in verdict.anomaly_counts.items()]
+    said += [f"{count:,} {name}" for name, count in verdict.anomaly_counts.items()]
     if verdict.undecided:
         said.append(f"{verdict.undecided:,} not decided because intervals overlap")
     return ", ".join(said)

@@ -46,6 +46,7 @@ _WHO = {
     "list read": "list reads order",
     "log": "the log orders",
     "declared": "a declaration orders",
+    "intervals": "intervals and mechanisms order",
     "timestamps": "timestamps order",
     "initial": "the first state orders",
 }
