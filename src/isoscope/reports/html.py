@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import hint, shown
+from isoscope.explain import hint, is_timed, shown
 from isoscope.levels import weakest
 from isoscope.reports import mechanisms
 from isoscope.reports.article import Places, escaped, render_article
@@ -25,6 +25,7 @@ from isoscope.reports.names import with_short_names
 from isoscope.reports.results import findings
 from isoscope.reports.svg import STYLE
 from isoscope.reports.text import in_short, ordered
+from isoscope.reports.timeline_svg import STYLE as TIMELINE
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     places = Places(path, folder)
     found = list(findings(report))
     embedded = embed(found, lambda example: render_article(example, places))
-    style, script = _file("page.css") + STYLE, _file("page.js")
+    has_timelines = any(is_timed(anomaly) for one in found for anomaly in one.anomalies)
+    style = _file("page.css") + STYLE + (TIMELINE if has_timelines else "")
+    script = _file("page.js")
     return Template(_file("page.html")).substitute(
         title=escaped(f"{PurePath(path).name}: isolation report"),
         path=escaped(path),

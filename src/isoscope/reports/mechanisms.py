@@ -32,17 +32,21 @@ def answer(report: Report) -> str:
     if found is None:
         return ""
     broken = [str(verdict.mechanism) for verdict in found.verdicts if verdict.outcome is Outcome.VIOLATED]
-    if broken == [Mechanism.AGREEMENT]:
-        return f"{found.title}: its mechanisms contradict each other"
-    if broken:
+    if broken and broken != [Mechanism.AGREEMENT]:
         return f"{found.title} broke {listed(broken)}"
+    if broken:
+        return f"{found.title}: its mechanisms contradict each other"
     if levels := report.weakest_violated:
         return f"{found.title}: no mechanism is convicted, but {listed(levels)} is violated"
+    return f"{found.title}: {_at_work(found)}"
+
+
+def _at_work(found: Mechanisms) -> str:
+    """What is known where nothing is wrong."""
     if _is_silent(found):
-        return f"{found.title}: nothing shows whether its mechanisms were at work"
-    if any(verdict.outcome is Outcome.UNKNOWN for verdict in found.verdicts):
-        return f"{found.title}: its mechanisms were at work wherever intervals decide it"
-    return f"{found.title}: its mechanisms were at work"
+        return "nothing shows whether its mechanisms were at work"
+    is_open = any(verdict.outcome is Outcome.UNKNOWN for verdict in found.verdicts)
+    return f"its mechanisms were at work{' wherever intervals decide it' if is_open else ''}"
 
 
 def _is_silent(found: Mechanisms) -> bool:

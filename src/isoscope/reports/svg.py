@@ -110,7 +110,7 @@ def _svg(picture: Picture, description: str, marks: str, *, ids: str, styled: bo
         f'<desc id="{ids}what">{_escaped(description)}</desc>'
     )
     if styled:
-        yield f"<style>{STYLE}</style>"
+        yield f"<style>{STYLE}{TIMELINE if marks else ''}</style>"
     yield f'<rect width="{width}" height="{height}" fill="var(--paper)"/>'
     yield _text(picture.title, name="name")
     yield marks
