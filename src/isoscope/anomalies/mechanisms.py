@@ -82,9 +82,9 @@ ENTRIES = (
         ),
         allowed=leopard(
             "1 0-10 select y=0",
+            "2 0-45 select y=0",
             "1 20-30 update x=1",
             "1 40-50 commit",
-            "2 45-55 select y=0",
             "2 60-70 update x=2",
             "2 80-90 commit",
             note="Transaction 2 may have taken its snapshot after 1 had committed.",

@@ -40,35 +40,31 @@ _DARK = (
 _KINDS = ("wr", "ww", "rw", "session", "real-time", "cm", "clock")
 #: What every picture looks like. A page that shows several may have it once (`render_svg(styled=False)`).
 STYLE = (
-    (
-        f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
-        f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
-        f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
-        ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
-        ".isoscope .name{font-size:15px;font-weight:600}"
-        ".isoscope .lane rect{fill:var(--band)}"
-        ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
-        ".isoscope .axis path{stroke:var(--faint);fill:none}"
-        ".isoscope .rim{stroke:var(--rim);stroke-width:1.3;fill:none}"
-        ".isoscope .fill{fill:var(--card)}"
-        ".isoscope .title,.isoscope .operation{font-family:ui-monospace,Menlo,Consolas,monospace}"
-        ".isoscope .title{font-size:13px;font-weight:700}"
-        ".isoscope .operation text{fill:var(--faint)}"
-        ".isoscope .operation rect{fill:none}"
-        ".isoscope .matters text{fill:var(--ink);font-weight:700}"
-        ".isoscope .matters rect{fill:var(--mark)}"
-        ".isoscope .aborted .rim{stroke-dasharray:7 4}"
-        ".isoscope .indeterminate .rim{stroke-dasharray:1.5 3;stroke-width:2}"
-        ".isoscope .step path{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
-        ".isoscope .step .head{fill:currentColor;stroke-width:1.3;stroke-dasharray:none}"
-        ".isoscope .rw .head,.isoscope .cm .head{fill:var(--paper)}"
-        ".isoscope .step rect{fill:var(--paper)}"
-        ".isoscope .step text{fill:currentColor;font-weight:600}"
-        ".isoscope .inferred .line{stroke-dasharray:6 4}"
-    )
-    + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
-    + TIMELINE
-)
+    f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
+    f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
+    f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
+    ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
+    ".isoscope .name{font-size:15px;font-weight:600}"
+    ".isoscope .lane rect{fill:var(--band)}"
+    ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
+    ".isoscope .axis path{stroke:var(--faint);fill:none}"
+    ".isoscope .rim{stroke:var(--rim);stroke-width:1.3;fill:none}"
+    ".isoscope .fill{fill:var(--card)}"
+    ".isoscope .title,.isoscope .operation{font-family:ui-monospace,Menlo,Consolas,monospace}"
+    ".isoscope .title{font-size:13px;font-weight:700}"
+    ".isoscope .operation text{fill:var(--faint)}"
+    ".isoscope .operation rect{fill:none}"
+    ".isoscope .matters text{fill:var(--ink);font-weight:700}"
+    ".isoscope .matters rect{fill:var(--mark)}"
+    ".isoscope .aborted .rim{stroke-dasharray:7 4}"
+    ".isoscope .indeterminate .rim{stroke-dasharray:1.5 3;stroke-width:2}"
+    ".isoscope .step path{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
+    ".isoscope .step .head{fill:currentColor;stroke-width:1.3;stroke-dasharray:none}"
+    ".isoscope .rw .head,.isoscope .cm .head{fill:var(--paper)}"
+    ".isoscope .step rect{fill:var(--paper)}"
+    ".isoscope .step text{fill:currentColor;font-weight:600}"
+    ".isoscope .inferred .line{stroke-dasharray:6 4}"
+) + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
 #: Heads that point to the right, with their tip at the origin.
 _HEADS = {
     "wr": "M0 0L-10 -4.5V4.5Z",
