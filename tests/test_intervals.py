@@ -51,8 +51,12 @@ def trace(*lines: str) -> History:
     return saved(leopard(*lines, note="", profile=""))
 
 
-def judged(history: History, profile: str = SER, **more: int) -> Mechanisms:
-    found = check(history, profile=profiles.load(profile), **more).mechanisms
+def judged(
+    history: History, profile: str = SER, *, clock_error: int = 0, max_anomalies: int = 10
+) -> Mechanisms:
+    known = profiles.load(profile)
+    report = check(history, profile=known, clock_error=clock_error, max_anomalies=max_anomalies)
+    found = report.mechanisms
     assert found is not None
     return found
 
