@@ -98,7 +98,7 @@ def test_a_counterexample_is_a_timeline_with_places_intervals_and_words() -> Non
 """
         in out
     )
-    assert "committed at 70 ns at the latest, and T3's snapshot is of\n  80 ns at the earliest" in out
+    assert "T3's snapshot is of 80 ns at the earliest." in " ".join(out.split())
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
