@@ -44,10 +44,11 @@ def draw_timeline(anomaly: Anomaly, *, top: int) -> tuple[str, int, int]:
     found = tracks_of(anomaly)
     bars = [bar for track in found.tracks for bar in track.bars]
     left = 2 * _GAP + max(measure(bar.label, monospaced=True) for bar in bars)
-    heads = max(_GAP + measure(_title(track)) for track in found.tracks)
+    heads = max(_GAP + measure(_title(track), size=13, monospaced=True) for track in found.tracks)
     left = max(left, heads + _GAP)
     room = min(_WIDEST, max(_NARROWEST, _EACH * (found.instants - 1)))
-    width = left + room + 2 * _GAP + max(measure(bar.when) for bar in bars)
+    behind = [_length(found.length), *(bar.when for bar in bars)]
+    width = left + room + 2 * _GAP + max(map(measure, behind))
     return _Drawing(left, room, width).all(found.tracks, found.length, top)
 
 
@@ -102,7 +103,7 @@ class _Drawing:
         right = self._left + self._room
         way = f"M{self._left} {y}H{right}M{right - 5} {y - 4}L{right} {y}L{right - 5} {y + 4}"
         yield f'<g class="axis"><path d="{way}"/>'
-        yield text(right + _GAP, y, f"{length}, not to scale") + "</g>"
+        yield text(right + _GAP, y, _length(length)) + "</g>"
 
 
 def _legend(kinds: Sequence[str], top: int) -> Iterator[str]:
@@ -110,6 +111,11 @@ def _legend(kinds: Sequence[str], top: int) -> Iterator[str]:
         y = top + _ROW * place
         yield rectangle(_GAP, y + (_ROW - _BAR) / 2, (_SAMPLE - 10, _BAR), f"bar {kind}")
         yield f'<g class="legend">{text(_GAP + _SAMPLE, y + _ROW / 2, LEGEND[kind])}</g>'
+
+
+def _length(length: str) -> str:
+    """What stands behind the axis."""
+    return f"{length}, not to scale"
 
 
 def _height(track: Track) -> int:
