@@ -27,7 +27,7 @@ TABLE: dict[str, set[str]] = {
     "activity": {"history", "_native"},
     "formats": {"history", "errors", "_native"},
     "reference": {"history", "levels", "verdict"},
-    "checkers": {"history", "levels", "verdict", "_native"},
+    "checkers": {"history", "levels", "profiles", "verdict", "_native"},
     "explain": {"history", "verdict", "_native"},
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
@@ -69,6 +69,8 @@ APART = {
         "contradictions",
         "clock",
         "excerpt",
+        "snapshots",
+        "violations",
     },
 }
 
