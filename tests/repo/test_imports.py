@@ -31,7 +31,7 @@ TABLE: dict[str, set[str]] = {
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
     "workloads": {"history", "levels", "errors", "_native"},
     "databases": {"history", "levels", "errors", "_native"},
-    "collect": {"history", "errors"},
+    "collect": {"history", "formats", "errors", "_native"},
     "attempt": {"databases", "history", "_native"},
     "run": {"attempt", "workloads", "databases", "history", "collect", "errors", "_native"},
     "live": {
@@ -68,6 +68,7 @@ APART = {
         "contradictions",
         "clock",
         "excerpt",
+        "few",
     },
 }
 

@@ -18,7 +18,8 @@ from isoscope.cli.options import initial_option
 from isoscope.cli.serve import clock_levels
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
-from isoscope.live.engines import Engines, Judging
+from isoscope.live.by_clock import ClockEngines
+from isoscope.live.judging import Judging
 from isoscope.live.following import follow
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
