@@ -14,23 +14,26 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from isoscope import _native
-from isoscope._native import UNKNOWN
+from isoscope._native import UNKNOWN, Builder
+from isoscope.checkers import assumptions
 from isoscope.checkers.few import Few, refused
 from isoscope.checkers.intervals import Found
 from isoscope.checkers.violations import CASES
 from isoscope.history import History
-from isoscope.verdict import Mechanism, Outcome
+from isoscope.verdict import Mechanism, Outcome, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from isoscope.history import Scalar, Unknown
+    from isoscope.history import EvidenceKind, Initial, Scalar, Source, Unknown
     from isoscope.profiles import Profile
     from isoscope.verdict import Anomaly, Mechanisms, MechanismVerdict
 
 __all__ = ["IntervalsStatus", "MechanismNews", "OnlineIntervals"]
 
 _NAMES = tuple(CASES)
+#: What a report says of a history, in its order.
+_SUMMARY = ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate")
 
 
 class MechanismNews(NamedTuple):
@@ -165,6 +168,26 @@ class OnlineIntervals:
         found = Found(Few(History(columns), places), self.profile, judged).mechanisms(self.clock_error)
         late = self._engine.sizes()["late"]
         return replace(found, verdicts=tuple(_open(verdict, late) for verdict in found.verdicts))
+
+    def report(self, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]) -> Report:
+        """The same, with all that was taken so far and what the answers rest on."""
+        builder = Builder()
+        builder.initial(initial.value, replaceable=initial.replaceable)
+        nothing, so_far = History(builder.finish(), source), self.status()
+        return Report(
+            history={
+                "path": source.path,
+                "format": source.format,
+                **{name: getattr(so_far, name) for name in _SUMMARY},
+                "evidence": [str(kind) for kind in evidence],
+            },
+            verdicts=(),
+            assumptions=(
+                *assumptions.of_all(nothing, (), None),
+                *assumptions.of_mechanisms(self.profile, self.clock_error),
+            ),
+            mechanisms=self.mechanisms(),
+        )
 
     def _hear(self, time: int | None) -> None:
         if time is not None and (self._latest is None or time > self._latest):

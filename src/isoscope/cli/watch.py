@@ -18,7 +18,7 @@ from isoscope.cli.options import initial_option
 from isoscope.cli.serve import clock_levels
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
-from isoscope.live.by_clock import ClockEngines
+from isoscope.live.engines import engines_of
 from isoscope.live.judging import Judging
 from isoscope.live.following import follow
 from isoscope.live.rates import Rate
@@ -99,7 +99,7 @@ class _Watching:
     """The engines, told what comes and what time it is; and what they say of it."""
 
     def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
-        self.engines = Engines(judging, path=path)
+        self.engines = engines_of(judging, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)
@@ -130,7 +130,7 @@ class _Watching:
             self._due = now + _PICTURE
 
     def _tell(self) -> None:
-        told = [_line(level, news) for level, news in self.engines.news()]
+        told = [news.line() for news in self.engines.news()]
         if told and not self._is_quiet:
             self._table.clear()
             click.echo("\n".join(told))
@@ -173,14 +173,6 @@ class _Table:
 def _row(level: Level, so_far: OnlineStatus) -> str:
     counts = ", ".join(f"{count:,} {name}" for name, count in so_far.counts.items()) or "nothing wrong"
     return f"  {level:<26}{so_far.pending:>12,}{so_far.provisional:>13,}  {counts}"
-
-
-def _line(level: Level, news: News) -> str:
-    """A violation in one line."""
-    what = f"{level}: {news.name} in transaction {news.transaction!r}"
-    where = "" if news.key is None else f", key {news.key!r}"
-    against = "" if news.other is None else f", against {news.other!r}"
-    return f"{what}{where}{against}" + (" (taken back)" if news.is_retracted else "")
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain import clock, conflicts, dependencies, reads, versions
+from isoscope.explain import clock, conflicts, dependencies, mechanisms, reads, versions
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
@@ -17,6 +17,7 @@ _SENTENCES = {
     **dependencies.SENTENCES,
     **versions.SENTENCES,
     **clock.SENTENCES,
+    **mechanisms.SENTENCES,
 }
 _CONTRADICTIONS = {
     **reads.CONTRADICTIONS,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isoscope.checkers import online_intervals_report
 from isoscope.checkers.online_intervals import OnlineIntervals
 from isoscope.history import EvidenceKind, Initial, Source
 from isoscope.live.telling import MechanismTold, mechanisms_status
@@ -87,9 +86,7 @@ class IntervalsEngine:
 
     def report(self) -> Report:
         """What the mechanisms say as of now."""
-        return online_intervals_report(
-            self._engine, source=self._source, initial=self._initial, evidence=self.evidence
-        )
+        return self._engine.report(self._source, self._initial, self.evidence)
 
     def anomaly(self, event: Mapping[str, Any]) -> Anomaly | None:
         """The counterexample of a recent violation."""
