@@ -16,8 +16,8 @@ from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.live.batches import Batch, Refused
 from isoscope.live.by_clock import ClockEngines
-from isoscope.live.judging import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings, State, Taken
 from isoscope.reports import render_svg, render_text
 

@@ -83,7 +83,7 @@ class IntervalsStatus:
 class OnlineIntervals:
     """The mechanisms of one profile."""
 
-    def __init__(  # noqa: PLR0913 - named
+    def __init__(
         self,
         profile: Profile,
         *,
@@ -207,9 +207,7 @@ def _news(  # noqa: PLR0913, PLR0917 - a row of the engine
     number: int, name: int, case: int, transaction: Scalar, other: Scalar, key: Scalar
 ) -> MechanismNews:
     called = _NAMES[name]
-    return MechanismNews(
-        number, list(Mechanism)[name], called, CASES[called][case], transaction, other, key
-    )
+    return MechanismNews(number, list(Mechanism)[name], called, CASES[called][case], transaction, other, key)
 
 
 def _open(verdict: MechanismVerdict, late: int) -> MechanismVerdict:

@@ -16,8 +16,8 @@ from isoscope.cli.options import initial_option, parse_levels
 from isoscope.errors import UsageError
 from isoscope.formats.source import output
 from isoscope.history import UNKNOWN
-from isoscope.live.judging import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings
 from isoscope.reports import render_json
 from isoscope.verdict import Outcome

@@ -19,15 +19,15 @@ from isoscope.cli.serve import clock_levels
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
 from isoscope.live.engines import engines_of
-from isoscope.live.judging import Judging
 from isoscope.live.following import follow
+from isoscope.live.judging import Judging
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isoscope.checkers.online import News, OnlineStatus
+    from isoscope.checkers.online import OnlineStatus
     from isoscope.history import History, Initial
     from isoscope.levels import Level
 

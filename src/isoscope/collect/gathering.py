@@ -17,7 +17,7 @@ from isoscope.errors import ServiceError
 from isoscope.history import History, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
 
     from isoscope.history import Scalar, Timestamp
 

@@ -43,7 +43,7 @@ class Link:
     def insist(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        """The answer of the service, however often it has to be asked. Raises ServiceError if there is none."""
+        """The answer of the service, however often it has to be asked; raises ServiceError if none comes."""
         pause, end = _PAUSE, monotonic() + self._patience
         while True:
             try:

@@ -15,7 +15,6 @@ from isoscope.errors import FormatError
 from isoscope.formats import leopard, parquet
 from isoscope.formats.format import feed
 from isoscope.formats.source import File, Input
-
 from isoscope.history import STATUSES, Status
 
 if TYPE_CHECKING:

@@ -82,7 +82,10 @@ class IntervalsEngine:
 
     def status(self) -> dict[str, Any]:
         """How far the mechanisms are."""
-        return {"levels": [], "mechanisms": mechanisms_status(self._engine.status(), self._engine.mechanisms())}
+        return {
+            "levels": [],
+            "mechanisms": mechanisms_status(self._engine.status(), self._engine.mechanisms()),
+        }
 
     def report(self) -> Report:
         """What the mechanisms say as of now."""

@@ -1,8 +1,8 @@
 """What is known and how it came to be known: journal, engines and events, which a restart finds again.
 
-Everything that changes a verdict (a batch, a heartbeat, the time that went on, a flush) is a record of the journal before
-the engines hear of it, with the time by the service's own clock. A restart makes the same calls in the same
-order, so it comes to the same verdicts and the same events. Nothing here looks at a clock.
+Everything that changes a verdict (a batch, a heartbeat, the time that went on, a flush) is a record of the
+journal before the engines hear of it, with the time by the service's own clock. A restart makes the same calls
+in the same order, so it comes to the same verdicts and the same events. Nothing here looks at a clock.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from isoscope.history import History
-    from isoscope.live.judging import Judging
     from isoscope.live.journal import Fsync, Record
+    from isoscope.live.judging import Judging
     from isoscope.verdict import Anomaly
 
 __all__ = ["BrokenError", "Ledger"]

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.errors import UsageError
 from isoscope.live.batches import Refused
-from isoscope.live.judging import Judging
 from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync, Heard
+from isoscope.live.judging import Judging
 from isoscope.live.ledger import BrokenError, Ledger
 from isoscope.live.rates import Rate
 from isoscope.live.room import Room

@@ -29,7 +29,8 @@ class ClockTold:
         """What only such an event has, as JSON: what it breaks, and how."""
         news = self.news
         return (
-            f'"level": "{self.level}", "number": {news.number}, "name": "{news.name}", "axiom": "{news.axiom}"'
+            f'"level": "{self.level}", "number": {news.number}, '
+            f'"name": "{news.name}", "axiom": "{news.axiom}"'
         )
 
     @property
