@@ -12,5 +12,20 @@ from isoscope.profiles.profile import (
     Snapshot,
     Statement,
 )
+from isoscope.profiles.registry import DATABASES, PROFILES, load, of, parse
 
-__all__ = ["Certifier", "Conduct", "Granularity", "Lock", "Profile", "Read", "Snapshot", "Statement"]
+__all__ = [
+    "DATABASES",
+    "PROFILES",
+    "Certifier",
+    "Conduct",
+    "Granularity",
+    "Lock",
+    "Profile",
+    "Read",
+    "Snapshot",
+    "Statement",
+    "load",
+    "of",
+    "parse",
+]

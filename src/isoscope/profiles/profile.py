@@ -1,7 +1,7 @@
 """What a database promises to do at one level: which mechanisms, and what each statement locks and reads.
 
-Li et al. 2023 (Leopard): every level of every database they looked at is made of four mechanisms. A profile is
-that table's line as data; the kernel mirrors it.
+Li et al. 2023 (Leopard): every level of every database they looked at is made of four mechanisms. A profile
+is that table's line as data; the kernel mirrors it.
 """
 
 from __future__ import annotations
