@@ -1,7 +1,7 @@
 """Transactions as they end, gathered into batches that one thread hands on, and what sessions are about.
 
-A batch is handed on when it is full, or when a few have waited long enough. After it come heartbeats: for each
-session of which nothing waits any longer, the instant before which nothing more of it is to come.
+A batch is handed on when it is full, or when a few have waited long enough. After it come heartbeats: for
+each session of which nothing waits any longer, the instant before which nothing more of it is to come.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Gathering:
         self._thread.start()
 
     def put(self, row: object, session: Scalar, began: float) -> None:
-        """A transaction that has ended; waits while the buffer is full. `began`: since when its caller waits."""
+        """A transaction that has ended; its caller waits since `began`, and while the buffer is full."""
         with self.changed:
             if self._unsent >= self._buffer:
                 full = perf_counter()

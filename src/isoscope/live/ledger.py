@@ -1,8 +1,8 @@
 """What is known and how it came to be known: journal, engines and events, which a restart finds again.
 
 Everything that changes a verdict (a batch, a heartbeat, the time that went on, a flush) is a record of the
-journal before the engines hear of it, with the time by the service's own clock. A restart makes the same calls
-in the same order, so it comes to the same verdicts and the same events. Nothing here looks at a clock.
+journal before the engines hear of it, with the time by the service's own clock. A restart makes the same
+calls in the same order, so it comes to the same verdicts and events. Nothing here looks at a clock.
 """
 
 from __future__ import annotations
