@@ -27,6 +27,11 @@ impl Value {
         Self(index << 2 | 0b11)
     }
 
+    /// The list at `index`, wherever its owner keeps it.
+    pub(crate) const fn list_at(index: u64) -> Self {
+        Self::list(index)
+    }
+
     /// The integer `number` if it fits beside the tag.
     #[must_use]
     pub const fn small(number: i64) -> Option<Self> {

@@ -3,4 +3,22 @@
 //! An operation happened at one instant inside the interval in which its client waited for it. What holds
 //! however these instants are chosen is certain; nothing else is said of anybody.
 
+mod certifier;
+mod engine;
+mod found;
+mod intake;
+mod key;
+mod locks;
+mod offline;
+pub mod pipeline;
 pub mod profile;
+mod reading;
+mod slab;
+mod span;
+mod transaction;
+mod verifier;
+
+pub use engine::{Engine, Refusal, Terms};
+pub use found::{Checked, Dependencies, Finding, Name, Tally};
+pub use key::Reference;
+pub use offline::{Judgement, Shown, deduced_versions, judge};

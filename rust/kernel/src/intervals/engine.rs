@@ -1,0 +1,299 @@
+//! Transactions as they arrive, from any client, through the pipeline into the verifier.
+
+use super::found::{Finding, Tally};
+use super::intake::{Intake, Names, Translation};
+use super::key::First;
+use super::pipeline::{Options, Pipeline};
+use super::profile::Profile;
+use super::span::Span;
+use super::transaction::Transaction;
+use super::verifier::Verifier;
+use crate::history::{History, Status};
+use crate::index::DenseIndex;
+use crate::value::Value;
+use hashbrown::HashSet;
+
+/// What verdicts depend on beside the transactions.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The mechanisms.
+    pub profile: Profile,
+    /// By how many nanoseconds clocks may be wrong.
+    pub clock_error: i64,
+    /// How many findings of each name are kept.
+    pub most: u64,
+    /// Who says nothing for so many nanoseconds is not waited for.
+    pub timeout: u64,
+}
+
+/// Why a batch was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The transaction, by its place in the batch.
+    pub transaction: u32,
+    /// What is wrong with it.
+    pub found: String,
+}
+
+/// A trace on its way: whose it is, and whether it is the last one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trace {
+    pub slot: u32,
+    pub is_end: bool,
+}
+
+/// What is known of a client.
+#[derive(Debug, Clone, Copy)]
+struct Session {
+    /// When it was last heard of.
+    heard: u64,
+    transactions: u32,
+    /// Whether nobody waits for it, since it was silent for too long.
+    is_left: bool,
+}
+
+/// How many of what there are.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs)]
+pub struct Sizes {
+    pub transactions: u64,
+    pub aborted: u64,
+    pub indeterminate: u64,
+    pub operations: u64,
+    pub late: u64,
+    pub repeated: u64,
+}
+
+/// The mechanisms of one profile; there is no clock in it, every call says what time it is.
+pub struct Engine {
+    pub(super) terms: Terms,
+    pub(super) names: Names,
+    pub(super) verifier: Verifier,
+    pipeline: Pipeline<Trace>,
+    pub(super) sessions: DenseIndex,
+    progress: Vec<Session>,
+    ids: HashSet<Value>,
+    initial: Value,
+    pub(super) sizes: Sizes,
+    /// The newest time that was dispatched.
+    newest: i64,
+    ends: Vec<u32>,
+}
+
+impl Engine {
+    /// Nothing was seen; every key holds `initial`, or what nobody knows.
+    #[must_use]
+    pub fn new(terms: Terms) -> Self {
+        let verifier = Verifier::new(terms.profile.clone(), terms.most);
+        Self {
+            terms,
+            names: Names::default(),
+            verifier,
+            pipeline: Pipeline::new(Options::default()),
+            sessions: DenseIndex::default(),
+            progress: Vec::new(),
+            ids: HashSet::new(),
+            initial: Value::UNKNOWN,
+            sizes: Sizes::default(),
+            newest: i64::MIN,
+            ends: Vec::new(),
+        }
+    }
+
+    /// What every key holds first.
+    pub fn set_initial(&mut self, initial: Value) {
+        self.initial = initial;
+    }
+
+    /// Values of keys and ids here.
+    pub fn values_mut(&mut self) -> &mut crate::value::Values {
+        &mut self.names.values
+    }
+
+    /// Whether a batch would be taken.
+    ///
+    /// # Errors
+    /// If one of its transactions cannot be judged.
+    pub fn admit(&self, history: &History) -> Result<(), Refusal> {
+        let intake = self.intake(history);
+        (0..history.transaction_count()).try_for_each(|number| {
+            intake.admit(number).map_err(|found| Refusal { transaction: number as u32, found })
+        })
+    }
+
+    fn intake<'i>(&'i self, history: &'i History) -> Intake<'i> {
+        Intake { history, profile: &self.terms.profile, error: self.terms.clock_error }
+    }
+
+    /// Takes all transactions of a batch, which arrives at `now`, or none; how many are new.
+    ///
+    /// # Errors
+    /// If one of them cannot be judged.
+    pub fn take(&mut self, history: &History, now: u64) -> Result<u64, Refusal> {
+        self.admit(history)?;
+        let mut known = self.translate(history);
+        let mut sessions: Vec<Option<u32>> = vec![None; history.session_ids.len()];
+        let before = self.sizes.transactions;
+        for number in history.written_order() {
+            let id = known.of(history.transactions.ids[number]);
+            if !self.ids.insert(id) {
+                self.sizes.repeated += 1;
+                continue;
+            }
+            let transaction = self.transaction(history, number, &mut known)?;
+            let session = history.transactions.sessions[number] as usize;
+            let client = *sessions[session].get_or_insert_with(|| {
+                let id = history.session_ids[session];
+                let id = if id == Value::NIL { transaction.id } else { known.of(id) };
+                self.sessions.number(id)
+            });
+            self.count(&transaction);
+            self.push(transaction, client, now);
+        }
+        self.pump();
+        Ok(self.sizes.transactions - before)
+    }
+
+    pub(super) fn translate(&mut self, history: &History) -> Translation {
+        let known = self.names.translate(history);
+        let (initial, ids) = (self.initial, self.names.keys.ids());
+        let first = |_| if initial == Value::UNKNOWN { First::Open } else { First::Known(initial) };
+        self.verifier.know_keys(ids, first);
+        known
+    }
+
+    pub(super) fn transaction(
+        &mut self,
+        history: &History,
+        number: usize,
+        known: &mut Translation,
+    ) -> Result<Transaction, Refusal> {
+        let intake = Intake { history, profile: &self.terms.profile, error: self.terms.clock_error };
+        let mut transaction = intake
+            .transaction(number, &mut self.names, known)
+            .map_err(|found| Refusal { transaction: number as u32, found })?;
+        transaction.number = self.sizes.transactions;
+        Ok(transaction)
+    }
+
+    pub(super) fn count(&mut self, transaction: &Transaction) {
+        self.sizes.transactions += 1;
+        self.sizes.aborted += u64::from(transaction.status == Status::Aborted);
+        self.sizes.indeterminate += u64::from(transaction.status == Status::Indeterminate);
+        self.sizes.operations += transaction.operations.len() as u64;
+    }
+
+    fn push(&mut self, mut transaction: Transaction, client: u32, now: u64) {
+        let session = self.heard(client, now);
+        transaction.session = client;
+        transaction.place_in_session = session.transactions;
+        session.transactions += 1;
+        if !self.push_traces(transaction, client) {
+            self.sizes.late += 1;
+        }
+        self.mind_late();
+    }
+
+    /// Puts the traces of a transaction into the pipeline; false if it comes too late.
+    pub(super) fn push_traces(&mut self, transaction: Transaction, client: u32) -> bool {
+        let (end, known_at) = (transaction.end, transaction.known_at());
+        let mut begins: Vec<i64> =
+            transaction.operations.iter().map(|one| one.span.invoke.min(end.invoke)).collect();
+        begins.sort_unstable();
+        begins.dedup();
+        begins.retain(|&begin| begin < end.invoke);
+        let first = begins.first().copied().unwrap_or(end.invoke);
+        let slot = self.verifier.add(transaction);
+        for (place, &begin) in begins.iter().chain([&end.invoke]).enumerate() {
+            let is_end = place == begins.len();
+            if self.pipeline.push(client, begin, Trace { slot, is_end }).is_err() {
+                debug_assert_eq!(begin, first, "a session goes forward");
+                self.verifier.discard(slot);
+                return false;
+            }
+        }
+        self.pipeline.heartbeat(client, known_at);
+        true
+    }
+
+    fn heard(&mut self, client: u32, now: u64) -> &mut Session {
+        let fresh = Session { heard: now, transactions: 0, is_left: false };
+        if client as usize >= self.progress.len() {
+            self.progress.resize(client as usize + 1, fresh);
+        }
+        let session = &mut self.progress[client as usize];
+        session.heard = session.heard.max(now);
+        session.is_left = false;
+        session
+    }
+
+    /// Writes may be missing if somebody came too late, or may do so.
+    fn mind_late(&mut self) {
+        self.verifier.has_late = self.sizes.late > 0 || self.progress.iter().any(|one| one.is_left);
+    }
+
+    /// Nothing that began before `time` will come from a session any longer.
+    pub fn heartbeat(&mut self, session: Value, time: i64, now: u64) {
+        let client = self.sessions.number(session);
+        self.heard(client, now);
+        self.pipeline.heartbeat(client, time.saturating_sub(self.terms.clock_error));
+        self.mind_late();
+        self.pump();
+    }
+
+    /// It is `now`: whoever was silent for too long is not waited for.
+    pub fn advance(&mut self, now: u64) {
+        let timeout = self.terms.timeout;
+        for (client, session) in self.progress.iter_mut().enumerate() {
+            if !session.is_left && now.saturating_sub(session.heard) > timeout {
+                session.is_left = true;
+                self.pipeline.finish(client as u32);
+            }
+        }
+        self.mind_late();
+        self.pump();
+    }
+
+    /// Nothing more will come.
+    pub fn flush(&mut self) {
+        for client in 0..self.progress.len() {
+            self.pipeline.finish(client as u32);
+        }
+        self.dispatch();
+        self.verifier.settle(Span::NEVER);
+        self.verifier.sweep(Span::NEVER);
+    }
+
+    pub(super) fn pump(&mut self) {
+        self.dispatch();
+        let watermark = self.pipeline.watermark().unwrap_or(self.newest);
+        self.verifier.settle(watermark);
+    }
+
+    fn dispatch(&mut self) {
+        let (ends, newest) = (&mut self.ends, &mut self.newest);
+        self.pipeline.dispatch(|_, traces| {
+            ends.extend(traces.iter().filter(|(_, trace)| trace.is_end).map(|(_, trace)| trace.slot));
+            *newest = traces.last().map_or(*newest, |&(before, _)| before.max(*newest));
+        });
+        for slot in std::mem::take(&mut self.ends) {
+            self.verifier.install(slot);
+        }
+    }
+
+    pub(super) fn pipeline_mut(&mut self) -> &mut Pipeline<Trace> {
+        &mut self.pipeline
+    }
+
+    /// All that was counted.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.verifier.tally
+    }
+
+    /// What was found and kept.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.verifier.findings
+    }
+}

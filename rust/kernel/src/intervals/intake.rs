@@ -1,0 +1,380 @@
+//! Transactions of a history, translated: intervals, statements, and what the profile says of them.
+
+use super::profile::{Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
+use super::span::Span;
+use super::transaction::{Bounds, Operation, Transaction};
+use crate::history::{History, Interval, Kind, NO_KEY, Status};
+use crate::index::DenseIndex;
+use crate::value::{AtomKind, Value, Values};
+use hashbrown::HashMap;
+
+/// How keys, rows and scalars of batches are called here.
+#[derive(Debug, Default)]
+pub struct Names {
+    pub values: Values,
+    pub keys: DenseIndex,
+    /// What locks are on.
+    rows: DenseIndex,
+    row_of_key: Vec<u32>,
+}
+
+/// How those of one batch are.
+pub struct Translation {
+    atoms: Vec<Value>,
+    keys: Vec<u32>,
+    /// What labels of this batch say.
+    statements: HashMap<Value, Option<Statement>>,
+    locks: HashMap<Value, Option<Lock>>,
+    reads: HashMap<Value, Option<Read>>,
+}
+
+impl Translation {
+    pub fn of(&self, value: Value) -> Value {
+        value.atom_index().map_or(value, |index| self.atoms[index])
+    }
+}
+
+impl Names {
+    /// Everything of a batch gets a name and a number.
+    pub fn translate(&mut self, history: &History) -> Translation {
+        let mut atoms = vec![Value::NIL; history.values.atom_count()];
+        for (index, atom) in atoms.iter_mut().enumerate().skip(1) {
+            let (kind, text) = history.values.atom(index);
+            *atom = self.values.intern(kind, text);
+        }
+        let mut translation = Translation {
+            atoms,
+            keys: Vec::with_capacity(history.keys.len()),
+            statements: HashMap::new(),
+            locks: HashMap::new(),
+            reads: HashMap::new(),
+        };
+        for &key in &history.keys {
+            let number = self.keys.number(translation.of(key));
+            translation.keys.push(number);
+            if number as usize == self.row_of_key.len() {
+                self.row_of_key.push(u32::MAX);
+            }
+        }
+        translation
+    }
+
+    /// What a lock on a key is on.
+    fn row(&mut self, granularity: Granularity, key: u32, table: Value, column: Value) -> u32 {
+        match granularity {
+            Granularity::Database => 0,
+            Granularity::Table => self.rows.number(table),
+            Granularity::Row => {
+                if self.row_of_key[key as usize] == u32::MAX {
+                    let row = self.row_value(key, column);
+                    self.row_of_key[key as usize] = self.rows.number(row);
+                }
+                self.row_of_key[key as usize]
+            }
+        }
+    }
+
+    /// A cell `table/row/column` belongs to the row `table/row/`, which is no key: only terms are called so.
+    fn row_value(&mut self, key: u32, column: Value) -> Value {
+        let id = self.keys.ids()[key as usize];
+        let Some(index) = id.atom_index().filter(|_| column != Value::NIL) else { return id };
+        let (kind, text) = self.values.atom(index);
+        let end = text.rfind('/').map_or(text.len(), |slash| slash + 1);
+        if kind != AtomKind::Text {
+            return id;
+        }
+        let row = text[..end].to_owned();
+        self.values.intern(AtomKind::Term, &row)
+    }
+}
+
+/// Translates the transactions of one batch.
+pub struct Intake<'i> {
+    pub history: &'i History,
+    pub profile: &'i Profile,
+    pub error: i64,
+}
+
+impl Intake<'_> {
+    /// The transaction `number` of the batch.
+    ///
+    /// # Errors
+    /// If it has no intervals.
+    pub fn transaction(
+        &self,
+        number: usize,
+        names: &mut Names,
+        known: &mut Translation,
+    ) -> Result<Transaction, String> {
+        let columns = &self.history.transactions;
+        let whole = columns.intervals.get(number);
+        let mut draft = Draft::default();
+        for operation in self.history.operations_of(number) {
+            let place = (operation - self.history.operation_offsets[number] as usize) as u32;
+            let span = self.span(operation, whole)?;
+            self.operation(operation, place, span, names, known, &mut draft);
+        }
+        let status = columns.statuses[number];
+        let times = draft.times(status, self.outer(whole)).ok_or("it has no operations")?;
+        let Times { first, end, release, sure, asked_to_commit } = times;
+        let snapshot = draft.snapshot(self.profile.snapshot, first, end);
+        Ok(Transaction {
+            id: known.of(columns.ids[number]),
+            session: columns.sessions[number],
+            place_in_session: 0,
+            number: 0,
+            status,
+            asked_to_commit,
+            operations: draft.operations.into_boxed_slice(),
+            lists: draft.lists.into_boxed_slice(),
+            bounds: draft.bounds.into_boxed_slice(),
+            first: first.invoke,
+            end,
+            release,
+            sure,
+            snapshot,
+            is_settled: false,
+            is_uncertain: false,
+        })
+    }
+
+    /// Whether the transaction can be judged.
+    ///
+    /// # Errors
+    /// If it has no intervals.
+    pub fn admit(&self, number: usize) -> Result<(), String> {
+        let whole = self.history.transactions.intervals.get(number);
+        let operations = self.history.operations_of(number);
+        if operations.is_empty() {
+            return Err("it has no operations".to_owned());
+        }
+        operations.map(|operation| self.span(operation, whole)).try_for_each(|span| span.map(|_| ()))
+    }
+
+    fn span(&self, operation: usize, whole: Interval) -> Result<Span, String> {
+        let own = self.history.operations.intervals.get(operation);
+        let from = if own == Interval::default() { whole } else { own };
+        let invoke = from.invoke().ok_or("an operation without its interval")?;
+        let complete = from.complete().unwrap_or(Span::NEVER);
+        if complete < invoke {
+            return Err("an interval that ends before it begins".to_owned());
+        }
+        Ok(Span { invoke, complete }.widened(self.error))
+    }
+
+    fn outer(&self, whole: Interval) -> Option<i64> {
+        whole.complete().map(|complete| complete.saturating_add(self.error))
+    }
+
+    fn operation(
+        &self,
+        number: usize,
+        place: u32,
+        span: Span,
+        names: &mut Names,
+        known: &mut Translation,
+        draft: &mut Draft,
+    ) {
+        let columns = &self.history.operations;
+        let kind = columns.kinds[number];
+        let conduct = self.conduct(number, kind, names, known);
+        let table = known.of(columns.tables.get(number).0);
+        let column = known.of(columns.columns.get(number).0);
+        let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, column);
+        let base = Operation {
+            kind,
+            statement: conduct.0,
+            lock: conduct.1.lock,
+            read: conduct.1.read,
+            locks_predicate: conduct.1.locks_predicate,
+            is_absent: false,
+            key: NO_KEY,
+            row: 0,
+            value: Value::NIL,
+            span,
+            place,
+        };
+        if kind == Kind::RangeRead {
+            let range = self.history.range_of(number);
+            let bounds = Value::small(draft.bounds.len() as i64).unwrap_or(Value::NIL);
+            draft.bounds.push(Bounds { low: known.of(range.low), high: known.of(range.high) });
+            let row = if self.profile.granularity == Granularity::Row { 0 } else { row_of(0) };
+            draft.operations.push(Operation { value: bounds, row, ..base });
+            for (key, value) in self.history.rows_of(number) {
+                let key = known.keys[key as usize];
+                let (value, row) = (known.of(value), row_of(key));
+                draft.operations.push(Operation { kind: Kind::Read, key, row, value, ..base });
+            }
+            return;
+        }
+        if columns.keys[number] == NO_KEY {
+            draft.operations.push(base);
+            return;
+        }
+        let key = known.keys[columns.keys[number] as usize];
+        let (value, row) = (columns.values[number], row_of(key));
+        let value = match self.history.values.as_list(value) {
+            Some(elements) => draft.list(elements.iter().map(|&element| known.of(element)).collect()),
+            None => known.of(value),
+        };
+        let is_absent = kind == Kind::Delete
+            || kind == Kind::Read && (value == Value::NIL || columns.tombstones.get(number));
+        let value = if is_absent { Value::NIL } else { value };
+        draft.operations.push(Operation { key, row, value, is_absent, ..base });
+    }
+
+    /// What the statement of an operation does: the profile says so, unless the trace itself does.
+    fn conduct(
+        &self,
+        number: usize,
+        kind: Kind,
+        names: &Names,
+        known: &mut Translation,
+    ) -> (Statement, Conduct) {
+        let columns = &self.history.operations;
+        let text = |label: Value| label.atom_index().map_or("", |index| names.values.atom(index).1);
+        let label = known.of(columns.statements.get(number).0);
+        let named = if label == Value::NIL {
+            None
+        } else {
+            *known.statements.entry(label).or_insert_with(|| statement_named(text(label)))
+        };
+        let statement = named.unwrap_or_else(|| usual_statement(kind));
+        let mut conduct = self.profile.statements[statement as usize];
+        let mode = known.of(columns.lock_modes.get(number).0);
+        if mode != Value::NIL {
+            let found = *known.locks.entry(mode).or_insert_with(|| lock_named(text(mode)));
+            conduct.lock = found.unwrap_or(conduct.lock);
+        }
+        let mode = known.of(columns.read_modes.get(number).0);
+        if mode != Value::NIL {
+            let found = *known.reads.entry(mode).or_insert_with(|| read_named(text(mode)));
+            conduct.read = found.unwrap_or(conduct.read);
+        }
+        (statement, conduct)
+    }
+}
+
+fn usual_statement(kind: Kind) -> Statement {
+    match kind {
+        Kind::Write | Kind::Append => Statement::Update,
+        Kind::Insert => Statement::Insert,
+        Kind::Delete => Statement::Delete,
+        _ => Statement::Select,
+    }
+}
+
+fn statement_named(label: &str) -> Option<Statement> {
+    let label = label.to_ascii_lowercase();
+    let is = |word: &str| label.contains(word);
+    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+        "select" if is("share") => Statement::SelectForShare,
+        "select" if is("update") => Statement::SelectForUpdate,
+        "select" => Statement::Select,
+        "insert" => Statement::Insert,
+        "update" => Statement::Update,
+        "delete" => Statement::Delete,
+        _ => return None,
+    })
+}
+
+fn lock_named(label: &str) -> Option<Lock> {
+    let label = label.to_ascii_lowercase();
+    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+        "non" | "none" | "no" => Lock::None,
+        "share" | "shared" => Lock::Share,
+        "update" => Lock::Update,
+        "exclusive" => Lock::Exclusive,
+        _ => return None,
+    })
+}
+
+fn read_named(label: &str) -> Option<Read> {
+    let label = label.to_ascii_lowercase();
+    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+        "uncommitted" => Read::Uncommitted,
+        "consistent" => Read::Consistent,
+        "locking" => Read::Locking,
+        _ => return None,
+    })
+}
+
+/// What is known of a transaction while its operations come in.
+#[derive(Default)]
+struct Draft {
+    operations: Vec<Operation>,
+    lists: Vec<Box<[Value]>>,
+    bounds: Vec<Bounds>,
+}
+
+struct Times {
+    first: Span,
+    end: Span,
+    release: Span,
+    sure: u32,
+    asked_to_commit: bool,
+}
+
+impl Draft {
+    fn list(&mut self, elements: Box<[Value]>) -> Value {
+        self.lists.push(elements);
+        Value::list_at((self.lists.len() - 1) as u64)
+    }
+
+    fn times(&self, status: Status, outer: Option<i64>) -> Option<Times> {
+        let first = self.operations.first()?.span;
+        let last = self.operations.last()?;
+        let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
+        let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
+        // Without a commit of its own it committed inside its last operation, or soon after it.
+        let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
+        let (sure, released) = self.last_sure();
+        let times = |end: Span, release: Span, sure: u32, asked_to_commit: bool| Times {
+            first,
+            end,
+            release,
+            sure,
+            asked_to_commit,
+        };
+        Some(match status {
+            Status::Committed => {
+                let end = commit.unwrap_or(implied);
+                times(end, end, self.operations.len() as u32, true)
+            }
+            Status::Aborted => {
+                let end = abort.or(commit).unwrap_or(implied);
+                times(end, Span { invoke: released, complete: end.complete }, sure, false)
+            }
+            Status::Indeterminate => {
+                let from = commit.map_or(released, |commit| commit.invoke);
+                let release = Span { invoke: from, complete: Span::NEVER };
+                let end = Span { invoke: commit.unwrap_or(last.span).invoke, complete: Span::NEVER };
+                let all = self.operations.len() as u32;
+                times(end, release, if commit.is_some() { all } else { sure }, commit.is_some())
+            }
+        })
+    }
+
+    /// How many operations certainly got what they asked for if the last statement may have failed, and when the
+    /// last of them was over.
+    fn last_sure(&self) -> (u32, i64) {
+        let statements = || self.operations.iter().enumerate().filter(|(_, one)| one.is_statement());
+        let Some((_, last)) = statements().next_back() else { return (0, i64::MIN) };
+        let before = statements().rev().find(|(_, one)| one.span != last.span);
+        before.map_or((0, i64::MIN), |(place, one)| (place as u32 + 1, one.span.complete))
+    }
+
+    fn snapshot(&self, taken: Snapshot, first: Span, end: Span) -> Option<Span> {
+        let reads = |one: &&Operation| {
+            matches!(one.kind, Kind::Read | Kind::RangeRead) && one.read == Read::Consistent
+        };
+        let span_of = |one: &Operation| one.span;
+        match taken {
+            Snapshot::Statement => None,
+            Snapshot::FirstRead => self.operations.iter().find(reads).map(span_of),
+            Snapshot::FirstStatement => self.operations.iter().find(|one| one.is_statement()).map(span_of),
+            Snapshot::Begin => Some(first),
+            Snapshot::Transaction => Some(first.to(end)),
+        }
+    }
+}

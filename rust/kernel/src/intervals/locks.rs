@@ -1,0 +1,249 @@
+//! Mutual exclusion: locks on rows and on predicates, and whether two of them were held at the same time.
+
+use super::found::LockCase;
+use super::key::Reference;
+use super::profile::Lock;
+use super::span::Span;
+use super::transaction::{Bounds, Transaction};
+use crate::history::Kind;
+use crate::value::Value;
+
+/// A lock that a transaction held.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    pub by: Reference,
+    pub key: u32,
+    pub mode: Lock,
+    pub take: Span,
+    pub release: Span,
+    pub is_of_commit: bool,
+    pub is_settled: bool,
+}
+
+impl Held {
+    /// Whether some choice of instants puts the release of this before the other was taken.
+    fn may_be_first(&self, other: &Self) -> bool {
+        self.release.may_precede(other.take)
+    }
+
+    fn is_surely_apart(&self, other: &Self) -> bool {
+        self.release.precedes(other.take) || other.release.precedes(self.take)
+    }
+}
+
+/// A lock on all that a predicate speaks of.
+#[derive(Debug, Clone, Copy)]
+pub struct Predicate {
+    pub held: Held,
+    pub bounds: Bounds,
+}
+
+/// Two locks that were held at the same time, the earlier commit first.
+#[derive(Debug, Clone, Copy)]
+pub struct Collision {
+    pub case: LockCase,
+    pub one: Reference,
+    pub other: Reference,
+    pub key: u32,
+}
+
+/// What two locks are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meeting {
+    Apart,
+    Undecided,
+    Collided,
+}
+
+fn meeting(one: &Held, other: &Held) -> Meeting {
+    if one.is_surely_apart(other) {
+        return Meeting::Apart;
+    }
+    if one.may_be_first(other) || other.may_be_first(one) { Meeting::Undecided } else { Meeting::Collided }
+}
+
+/// The lock table.
+#[derive(Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<Held>>,
+    predicates: Vec<Predicate>,
+    /// Inserted rows, if predicates are locked.
+    inserts: Vec<Held>,
+}
+
+impl Table {
+    /// The locks of a transaction: the first of each mode on each row, as far as they were certainly taken.
+    pub fn held_by(transaction: &Transaction, slot: u32, commit_lock: Lock) -> Vec<(u32, Held)> {
+        let mut all: Vec<(u32, Held)> = Vec::new();
+        let by = |place: u32| Reference { slot, number: transaction.number, place };
+        for operation in &transaction.operations[..transaction.sure as usize] {
+            if operation.lock == Lock::None || operation.key == crate::history::NO_KEY {
+                continue;
+            }
+            // A statement that finds no row has nothing to lock.
+            if operation.is_absent && operation.is_read() {
+                continue;
+            }
+            let held = Held {
+                by: by(operation.place),
+                key: operation.key,
+                mode: operation.lock,
+                take: operation.span,
+                release: transaction.release,
+                is_of_commit: false,
+                is_settled: false,
+            };
+            all.push((operation.row, held));
+        }
+        if commit_lock != Lock::None && transaction.status == crate::history::Status::Committed {
+            for operation in transaction.operations.iter().filter(|one| one.kind.installs()) {
+                let (by, key) = (by(operation.place), operation.key);
+                let (take, release) = (transaction.end, transaction.end);
+                let held = Held {
+                    by,
+                    key,
+                    mode: commit_lock,
+                    take,
+                    release,
+                    is_of_commit: true,
+                    is_settled: false,
+                };
+                all.push((operation.row, held));
+            }
+        }
+        // Stable: of several on one row the first stays.
+        all.sort_by_key(|(row, held)| (*row, held.mode as u8, held.is_of_commit));
+        all.dedup_by_key(|(row, held)| (*row, held.mode, held.is_of_commit));
+        all
+    }
+
+    /// Predicates that a transaction locked, and rows that it inserted.
+    ///
+    /// `id_of` gives the id of a key: who locks a row that is not there keeps others from inserting it.
+    pub fn predicates_of(
+        transaction: &Transaction,
+        slot: u32,
+        id_of: impl Fn(u32) -> Value,
+    ) -> (Vec<Predicate>, Vec<Held>) {
+        let (mut predicates, mut inserts) = (Vec::new(), Vec::new());
+        for operation in &transaction.operations[..transaction.sure as usize] {
+            if operation.lock == Lock::None {
+                continue;
+            }
+            let held = Held {
+                by: Reference { slot, number: transaction.number, place: operation.place },
+                key: operation.key,
+                mode: operation.lock,
+                take: operation.span,
+                release: transaction.release,
+                is_of_commit: false,
+                is_settled: false,
+            };
+            match operation.kind {
+                Kind::RangeRead if operation.locks_predicate => {
+                    let bounds = operation.value.as_small().map(|place| transaction.bounds[place as usize]);
+                    predicates.extend(bounds.map(|bounds| Predicate { held, bounds }));
+                }
+                Kind::Read if operation.locks_predicate && operation.is_absent => {
+                    let id = id_of(operation.key);
+                    predicates.push(Predicate { held, bounds: Bounds { low: id, high: id } });
+                }
+                Kind::Insert => inserts.push(held),
+                _ => {}
+            }
+        }
+        (predicates, inserts)
+    }
+
+    pub fn add(&mut self, locks: &[(u32, Held)], predicates: Vec<Predicate>, inserts: Vec<Held>) {
+        for &(row, held) in locks {
+            if row as usize >= self.rows.len() {
+                self.rows.resize_with(row as usize + 1, Vec::new);
+            }
+            self.rows[row as usize].push(held);
+        }
+        self.predicates.extend(predicates);
+        self.inserts.extend(inserts);
+    }
+
+    /// Holds the locks of a transaction against those of transactions that are settled; calls `see` for each lock
+    /// with whether something could not be decided.
+    pub fn settle(
+        &mut self,
+        locks: &[(u32, Held)],
+        collisions: &mut Vec<Collision>,
+        mut see: impl FnMut(bool),
+    ) {
+        for (row, lock) in locks {
+            let mut is_undecided = false;
+            for other in &mut self.rows[*row as usize] {
+                if other.by.number == lock.by.number {
+                    other.is_settled = true;
+                } else if other.is_settled && other.mode.conflicts(lock.mode) {
+                    match meeting(lock, other) {
+                        Meeting::Apart => {}
+                        Meeting::Undecided => is_undecided = true,
+                        Meeting::Collided => collisions.push(collision(lock, other)),
+                    }
+                }
+            }
+            see(is_undecided);
+        }
+    }
+
+    /// The same for predicates; `key_of` gives the id of a key.
+    pub fn settle_predicates(
+        &mut self,
+        number: u64,
+        key_of: impl Fn(u32) -> Value,
+        collisions: &mut Vec<Collision>,
+    ) {
+        let is_own = |held: &Held| held.by.number == number;
+        self.predicates.iter_mut().filter(|one| is_own(&one.held)).for_each(|one| one.held.is_settled = true);
+        self.inserts.iter_mut().filter(|one| is_own(one)).for_each(|one| one.is_settled = true);
+        for predicate in &self.predicates {
+            for insert in &self.inserts {
+                let held = &predicate.held;
+                let is_new = is_own(held) != is_own(insert) && held.is_settled && insert.is_settled;
+                let is_inside = || within(key_of(insert.key), predicate.bounds);
+                if is_new && is_inside() && meeting(held, insert) == Meeting::Collided {
+                    collisions.push(Collision {
+                        case: LockCase::Predicate,
+                        one: held.by,
+                        other: insert.by,
+                        key: insert.key,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Forgets what a transaction locked.
+    pub fn forget(&mut self, locks: &[(u32, Held)], number: u64) {
+        for (row, _) in locks {
+            self.rows[*row as usize].retain(|held| held.by.number != number);
+        }
+        self.predicates.retain(|one| one.held.by.number != number);
+        self.inserts.retain(|one| one.by.number != number);
+    }
+}
+
+fn collision(lock: &Held, other: &Held) -> Collision {
+    let is_of_commit = lock.is_of_commit || other.is_of_commit;
+    let (one, two) = match (lock.is_of_commit, other.is_of_commit) {
+        (true, false) => (other, lock),
+        (false, true) => (lock, other),
+        _ if (lock.release.invoke, lock.by.number) < (other.release.invoke, other.by.number) => (lock, other),
+        _ => (other, lock),
+    };
+    let case = if is_of_commit { LockCase::Commit } else { LockCase::Row };
+    Collision { case, one: one.by, other: two.by, key: lock.key }
+}
+
+/// Whether a key is inside bounds; keys that are no integers are inside none.
+pub fn within(key: Value, bounds: Bounds) -> bool {
+    let Some(key) = key.as_small() else { return false };
+    let is_above = |low: Value| low == Value::NIL || low.as_small().is_some_and(|low| low <= key);
+    let is_below = |high: Value| high == Value::NIL || high.as_small().is_some_and(|high| key <= high);
+    is_above(bounds.low) && is_below(bounds.high)
+}

@@ -1,0 +1,457 @@
+//! Consistent reads: which version a read can show, and what follows from the one that it shows.
+
+use super::found::{Finding, Name, ReadCase};
+use super::key::{Deduced, First, Key, Reference, Source, Version};
+use super::profile::Read;
+use super::span::Span;
+use super::transaction::{Operation, Transaction};
+use super::verifier::Verifier;
+use crate::history::Kind;
+use crate::value::Value;
+
+/// A read of others that can be one version's alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Certain {
+    pub key: u32,
+    pub read: Reference,
+    /// The version, or the initial state.
+    pub write: Option<(Reference, Span)>,
+}
+
+/// The moments at which all reads of a transaction may have been taken, and who narrowed them.
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    from: (i64, [Option<Reference>; 2]),
+    to: (i64, [Option<Reference>; 2]),
+}
+
+impl Verifier {
+    /// Judges all reads of a committed transaction.
+    pub(super) fn judge_reads(&mut self, slot: u32) {
+        let transaction = self.take_out(slot);
+        let mut moments = transaction.snapshot.map(|snapshot| Moments {
+            from: (snapshot.invoke, [None; 2]),
+            to: (snapshot.complete, [None; 2]),
+        });
+        let mut certain = std::mem::take(&mut self.certain);
+        certain.clear();
+        for (place, operation) in transaction.operations.iter().enumerate() {
+            if operation.kind.installs() {
+                self.keys[operation.key as usize].own = (transaction.number, place as u32);
+            } else if operation.kind == Kind::RangeRead {
+                self.judge_range(&transaction, slot, place);
+            } else if operation.is_read() && operation.value != Value::UNKNOWN {
+                let found = self.judge_read(&transaction, slot, operation);
+                if let (Some(found), Read::Consistent, Some(moments)) = (found, operation.read, &mut moments) {
+                    self.narrow(found, moments);
+                }
+                certain.extend(found);
+            }
+        }
+        if let Some(moments) = moments {
+            self.judge_moments(&moments);
+        }
+        self.put_back(slot, transaction);
+        self.follow(slot, &certain);
+        self.certain = certain;
+    }
+
+    fn judge_read(&mut self, transaction: &Transaction, slot: u32, operation: &Operation) -> Option<Certain> {
+        let read = Reference { slot, number: transaction.number, place: operation.place };
+        let own = self.keys[operation.key as usize].own;
+        let shown = match operation.list() {
+            None if own.0 == transaction.number => {
+                self.judge_own(transaction, operation, read, own.1);
+                return None;
+            }
+            None => Shown { value: operation.value, elements: None },
+            Some(list) => {
+                let elements = &transaction.lists[list];
+                let others = match self.without_own(transaction, operation, elements) {
+                    Ok(length) => &elements[..length],
+                    Err(write) => {
+                        self.found_read(ReadCase::Own, operation.key, vec![read, self.at(read, write)], None);
+                        return None;
+                    }
+                };
+                Shown { value: others.last().copied().unwrap_or(Value::NIL), elements: Some(others) }
+            }
+        };
+        if operation.read == Read::Uncommitted {
+            self.judge_uncommitted(operation, read, shown.value);
+            return None;
+        }
+        self.judge_external(transaction, operation, read, &shown)
+    }
+
+    /// A read of a row that its own transaction changed.
+    fn judge_own(&mut self, transaction: &Transaction, operation: &Operation, read: Reference, own: u32) {
+        self.tally.reads.count(false);
+        let write = &transaction.operations[own as usize];
+        if write.value != operation.value {
+            let write = self.at(read, write.place);
+            self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
+        }
+    }
+
+    /// How long a list is without the own appends that it must end with; else the append that it lacks.
+    fn without_own(
+        &self,
+        transaction: &Transaction,
+        operation: &Operation,
+        elements: &[Value],
+    ) -> Result<usize, u32> {
+        let mut length = elements.len();
+        let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
+        let own: Vec<&Operation> =
+            before.filter(|one| one.kind.installs() && one.key == operation.key).collect();
+        for append in own.iter().rev() {
+            if length == 0 || elements[length - 1] != append.value {
+                return Err(append.place);
+            }
+            length -= 1;
+        }
+        Ok(length)
+    }
+
+    fn judge_external(
+        &mut self,
+        transaction: &Transaction,
+        operation: &Operation,
+        read: Reference,
+        shown: &Shown<'_>,
+    ) -> Option<Certain> {
+        let snapshot = transaction.snapshot_of(operation);
+        let (rules, is_late) = (self.rules, self.has_late);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let key = &mut self.keys[operation.key as usize];
+        let is_fresh = key.candidates(snapshot, rules, &mut candidates);
+        let is_own = |version: &Version| version.write.number == transaction.number;
+        candidates.retain(|&place| !is_own(&key.versions[place]));
+        let matching: Vec<usize> =
+            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value).collect();
+        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, matching.is_empty());
+        let all = candidates.len() + usize::from(is_fresh);
+        let matched = matching.len() + usize::from(shows_first);
+        self.candidates = candidates;
+        if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
+            self.tally.aside += 1;
+            return None;
+        }
+        self.tally.reads.count(matched > 0 && matched < all);
+        if matched == 0 {
+            self.convict(operation, read, snapshot, shown.value);
+            return None;
+        }
+        self.count_wr(operation.key, &matching, snapshot, matched);
+        if let Some(elements) = shown.elements
+            && self.judge_elements(operation, read, snapshot, elements)
+        {
+            return None;
+        }
+        if matched > 1 {
+            self.mark_uncertain.push(read.slot);
+            return None;
+        }
+        let key = &mut self.keys[operation.key as usize];
+        let write = matching.first().map(|&place| {
+            let version = &mut key.versions[place];
+            if !version.is_certain {
+                // Somebody saw it: it committed.
+                version.is_certain = true;
+                version.commit.complete = snapshot.complete.max(version.commit.invoke);
+                key.open_ends -= 1;
+                key.longest = key.longest.max(version.commit.complete - version.commit.invoke);
+            }
+            (version.write, version.commit)
+        });
+        Some(Certain { key: operation.key, read, write })
+    }
+
+    fn count_wr(&mut self, key: u32, matching: &[usize], snapshot: Span, matched: usize) {
+        if let Some(&newest) = matching.first() {
+            let is_overlapping = !self.keys[key as usize].versions[newest].commit.precedes(snapshot);
+            self.tally.wr.count(is_overlapping, matched > 1);
+        }
+    }
+
+    /// Whether a list lacks an append that was certainly there, or has one that was not.
+    fn judge_elements(
+        &mut self,
+        operation: &Operation,
+        read: Reference,
+        snapshot: Span,
+        elements: &[Value],
+    ) -> bool {
+        let key = &self.keys[operation.key as usize];
+        let last = elements.last().and_then(|&last| key.versions.iter().find(|one| one.value == last));
+        let lacked = key.versions.iter().find(|version| {
+            version.is_certain && version.commit.precedes(snapshot) && !elements.contains(&version.value)
+        });
+        if let Some(lacked) = lacked {
+            let shown = last.map(|version| version.write);
+            let operations = std::iter::once(read).chain(shown).chain([lacked.write]).collect();
+            self.found_read(ReadCase::Stale, operation.key, operations, None);
+            return true;
+        }
+        let place = |value: Value| key.versions.iter().find(|version| version.value == value);
+        let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
+        let known: Vec<(Reference, Span)> = elements[reach..]
+            .iter()
+            .filter_map(|&element| place(element).map(|version| (version.write, version.commit)))
+            .collect();
+        if let Some(&(early, _)) = known.iter().find(|(_, commit)| commit.invoke > snapshot.complete) {
+            self.found_read(ReadCase::Future, operation.key, vec![read, early], None);
+            return true;
+        }
+        for pair in known.windows(2) {
+            self.deduce(operation.key, Deduced { before: pair[0].0, after: pair[1].0, read });
+        }
+        false
+    }
+
+    /// Says what a read shows that it should not.
+    fn convict(&mut self, operation: &Operation, read: Reference, snapshot: Span, shown: Value) {
+        let key = &self.keys[operation.key as usize];
+        let written = key.versions.iter().find(|version| version.value == shown);
+        let newer = key.hiding(snapshot);
+        let gone = key.gone.iter().rev().find(|gone| gone.value == shown).map(|gone| gone.write);
+        let passing = key.passing.iter().find(|passing| passing.value == shown);
+        let is_first = key.first == First::Known(shown) || operation.is_absent;
+        let (case, others): (ReadCase, Vec<Reference>) = match (written, gone, passing) {
+            (Some(version), ..) if version.commit.invoke > snapshot.complete => {
+                (ReadCase::Future, vec![version.write])
+            }
+            (Some(version), ..) => (ReadCase::Stale, std::iter::once(version.write).chain(newer).collect()),
+            (_, Some(gone), _) => (ReadCase::Stale, std::iter::once(gone).chain(newer).collect()),
+            (.., Some(passing)) if passing.is_aborted => (ReadCase::Aborted, vec![passing.write]),
+            (.., Some(passing)) => (ReadCase::Intermediate, vec![passing.write]),
+            _ if is_first && newer.is_some() => (ReadCase::Stale, newer.into_iter().collect()),
+            // Whoever looks for the writer elsewhere wants to know what hides it.
+            _ => (ReadCase::ThinAir, newer.into_iter().collect()),
+        };
+        let operations = std::iter::once(read).chain(others).collect();
+        let unknown = (case == ReadCase::ThinAir).then_some(shown);
+        self.found_read(case, operation.key, operations, unknown);
+    }
+
+    /// A read of what may not be committed: any write that is neither certainly overwritten nor certainly undone.
+    fn judge_uncommitted(&mut self, operation: &Operation, read: Reference, shown: Value) {
+        let late = self.has_late;
+        let key = &mut self.keys[operation.key as usize];
+        let span = operation.span;
+        let hidden_from = |take: Span| {
+            key.versions.iter().any(|other| {
+                other.is_certain && take.precedes(other.take) && other.commit.precedes(span)
+            })
+        };
+        let versions = key.versions.iter().filter(|version| version.value == shown);
+        let is_shown = versions.into_iter().any(|version| {
+            version.take.may_precede(span) && !hidden_from(version.commit)
+        });
+        let passing = key.passing.iter().filter(|passing| passing.value == shown);
+        let is_passing =
+            is_shown || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
+        let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
+        let whole = Shown { value: shown, elements: None };
+        let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
+        if is_passing || is_first {
+            self.tally.reads.count(true);
+        } else if late && !key.knows(shown) {
+            self.tally.aside += 1;
+        } else {
+            self.tally.reads.count(false);
+            self.convict(operation, read, span, shown);
+        }
+    }
+
+    /// Rows that a range read should have shown.
+    fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
+        let operation = &transaction.operations[place];
+        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else { return };
+        let returned: Vec<u32> = transaction.operations[place + 1..]
+            .iter()
+            .take_while(|one| one.place == operation.place)
+            .map(|one| one.key)
+            .collect();
+        let low = bounds.low.as_small().unwrap_or(i64::MIN);
+        let high = bounds.high.as_small().unwrap_or(i64::MAX);
+        if operation.read == Read::Uncommitted || low > high {
+            return;
+        }
+        let missing: Vec<u32> =
+            self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
+        let read = Reference { slot, number: transaction.number, place: operation.place };
+        let snapshot = transaction.snapshot_of(operation);
+        for number in missing {
+            self.judge_missing(transaction, number, read, snapshot);
+        }
+    }
+
+    fn judge_missing(&mut self, transaction: &Transaction, number: u32, read: Reference, snapshot: Span) {
+        let rules = self.rules;
+        let key = &self.keys[number as usize];
+        if key.own.0 == transaction.number {
+            let own = &transaction.operations[key.own.1 as usize];
+            if !own.is_absent {
+                let write = self.at(read, own.place);
+                self.found_read(ReadCase::Own, number, vec![read, write], None);
+            }
+            return;
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let is_fresh = key.candidates(snapshot, rules, &mut candidates);
+        let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
+        let is_shown = is_fresh || absent > 0;
+        let undecided = is_shown && candidates.len() > absent;
+        let newer = key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
+        self.candidates = candidates;
+        self.tally.reads.count(undecided);
+        if !is_shown {
+            let operations = std::iter::once(read).chain(newer).collect();
+            self.found_read(ReadCase::MissingRow, number, operations, None);
+        }
+    }
+
+    /// A read of one version alone narrows the moment of the snapshot.
+    fn narrow(&self, certain: Certain, moments: &mut Moments) {
+        let key = &self.keys[certain.key as usize];
+        let place = match certain.write {
+            None => None,
+            Some((write, commit)) => {
+                if commit.invoke > moments.from.0 {
+                    moments.from = (commit.invoke, [Some(certain.read), Some(write)]);
+                }
+                let Some(place) = key.place_of(write, commit) else { return };
+                Some(place)
+            }
+        };
+        for (other, version) in key.versions.iter().enumerate() {
+            let is_after = place.is_none_or(|place| {
+                other != place
+                    && key
+                        .order(&key.versions[place], version, self.rules)
+                        .is_some_and(|(is_before, _)| is_before)
+            });
+            if is_after && version.is_certain && version.commit.complete < moments.to.0 {
+                moments.to = (version.commit.complete, [Some(certain.read), Some(version.write)]);
+            }
+        }
+    }
+
+    /// Whether there is a moment that all reads of a snapshot can show.
+    fn judge_moments(&mut self, moments: &Moments) {
+        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1) else {
+            return;
+        };
+        if moments.from.0 > moments.to.0 {
+            let key = self.key_of(later);
+            self.found_read(ReadCase::Torn, key, vec![earlier, newer, later, shown], None);
+        }
+    }
+
+    /// What follows from reads of one version alone: orders of versions, and who missed whose write.
+    fn follow(&mut self, slot: u32, certain: &[Certain]) {
+        for one in certain {
+            if let Some((write, commit)) = one.write {
+                self.follow_order(slot, one, write, commit);
+            }
+            self.follow_missed(one);
+        }
+    }
+
+    /// All that was certainly there came before what was shown; what its transaction wrote came after it.
+    fn follow_order(&mut self, slot: u32, one: &Certain, write: Reference, commit: Span) {
+        let transaction = self.transactions.get(slot);
+        let place = transaction.operations.iter().find(|operation| operation.place == one.read.place);
+        let Some(snapshot) = place.map(|operation| transaction.snapshot_of(operation)) else { return };
+        let number = transaction.number;
+        let key = &self.keys[one.key as usize];
+        let Some(shown) = key.place_of(write, commit) else { return };
+        let mut orders: Vec<(Reference, Reference)> = Vec::new();
+        for (place, version) in key.versions.iter().enumerate() {
+            let is_open = |before: &Version, after: &Version| {
+                !matches!(key.order(before, after, self.rules), Some((true, _)))
+            };
+            if version.write.number == number {
+                orders.extend(is_open(&key.versions[shown], version).then_some((write, version.write)));
+            } else if place != shown && version.is_certain && version.commit.precedes(snapshot) {
+                orders.extend(is_open(version, &key.versions[shown]).then_some((version.write, write)));
+            }
+        }
+        for (before, after) in orders {
+            self.deduce(one.key, Deduced { before, after, read: one.read });
+        }
+    }
+
+    /// Two versions are in the order that a read shows, unless something else shows the opposite.
+    pub(super) fn deduce(&mut self, number: u32, deduced: Deduced) {
+        let key = &mut self.keys[number as usize];
+        let find = |one: Reference| key.versions.iter().find(|version| version.write == one);
+        let (Some(before), Some(after)) = (find(deduced.before), find(deduced.after)) else { return };
+        let other_read = key.deduced(deduced.before, deduced.after);
+        match key.order(before, after, self.rules) {
+            None => key.deduced.push(deduced),
+            Some((true, _)) => {}
+            Some((false, source)) => {
+                let case = 4 * Source::Reads as u8 + source as u8;
+                let mut operations = vec![deduced.before, deduced.after, deduced.read];
+                operations.extend(other_read.map(|(_, read)| read).filter(|_| source == Source::Reads));
+                self.found(Finding {
+                    name: Name::ContradictoryDependencies,
+                    case,
+                    operations,
+                    key: number,
+                    shown: None,
+                });
+            }
+        }
+    }
+
+    fn found_read(&mut self, case: ReadCase, key: u32, operations: Vec<Reference>, shown: Option<Value>) {
+        let name = Name::InconsistentRead;
+        self.found(Finding { name, case: case as u8, operations, key, shown });
+    }
+
+    fn at(&self, read: Reference, place: u32) -> Reference {
+        Reference { place, ..read }
+    }
+}
+
+/// What a read shows of others.
+struct Shown<'s> {
+    value: Value,
+    elements: Option<&'s [Value]>,
+}
+
+impl Key {
+    /// Whether a read may show the initial state; the one value that nobody wrote becomes it.
+    fn shows_first(&mut self, shown: &Shown<'_>, is_absent: bool, is_new: bool) -> bool {
+        if let Some(elements) = shown.elements {
+            return elements.is_empty();
+        }
+        match self.first {
+            // Nobody knows which rows there were.
+            _ if is_absent => true,
+            First::Known(value) => value == shown.value,
+            First::Open if is_new && !self.knows(shown.value) => {
+                self.first = First::Known(shown.value);
+                true
+            }
+            First::Open => false,
+        }
+    }
+
+    /// Whether somebody is known to have written a value.
+    fn knows(&self, value: Value) -> bool {
+        self.versions.iter().any(|version| version.value == value)
+            || self.passing.iter().any(|passing| passing.value == value)
+            || self.gone.iter().any(|gone| gone.value == value)
+    }
+
+    /// The newest version that was certainly there.
+    fn hiding(&self, snapshot: Span) -> Option<Reference> {
+        let there = self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
+        there.last().map(|version| version.write)
+    }
+}

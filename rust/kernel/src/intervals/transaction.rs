@@ -1,0 +1,110 @@
+//! A transaction as the mechanisms see it: what each operation read, wrote and locked, and when.
+
+use super::profile::{Lock, Read, Statement};
+use super::span::Span;
+use crate::history::{Kind, Status};
+use crate::value::Value;
+
+/// One operation, or one row of a range read.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    pub kind: Kind,
+    pub statement: Statement,
+    pub lock: Lock,
+    pub read: Read,
+    /// Whether its lock covers all that it asked for, also rows that are not there.
+    pub locks_predicate: bool,
+    /// Whether it found no row, or left none.
+    pub is_absent: bool,
+    pub key: u32,
+    /// What its lock is on.
+    pub row: u32,
+    /// What was read or written; the place of a list or of bounds in its transaction.
+    pub value: Value,
+    pub span: Span,
+    /// Its place in the transaction, as its history counts.
+    pub place: u32,
+}
+
+impl Operation {
+    /// Whether it shows what a key holds.
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind, Kind::Read)
+    }
+
+    /// Whether it is a statement, and neither begins nor ends the transaction.
+    pub fn is_statement(&self) -> bool {
+        !matches!(self.kind, Kind::Begin | Kind::Commit | Kind::Abort)
+    }
+
+    /// The list that it read, by its place in the transaction.
+    pub fn list(&self) -> Option<usize> {
+        self.value.list_index()
+    }
+}
+
+/// What a range read asked for; nil is open.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub low: Value,
+    pub high: Value,
+}
+
+/// A transaction that has ended.
+#[derive(Debug, Clone)]
+pub struct Transaction {
+    pub id: Value,
+    pub session: u32,
+    /// How many came before it in its session.
+    pub place_in_session: u32,
+    /// How many were taken before it, of all sessions.
+    pub number: u64,
+    pub status: Status,
+    /// Whether it asked to commit: one that did not, and whose end nobody knows, did not commit.
+    pub asked_to_commit: bool,
+    pub operations: Box<[Operation]>,
+    pub lists: Box<[Box<[Value]>]>,
+    pub bounds: Box<[Bounds]>,
+    /// Where its first operation began.
+    pub first: i64,
+    /// Its commit, or its rollback.
+    pub end: Span,
+    /// When what it locked was released.
+    pub release: Span,
+    /// Operations from here on may have failed: they locked nothing for certain.
+    pub sure: u32,
+    /// The snapshot of its consistent reads, if they have one in common.
+    pub snapshot: Option<Span>,
+    pub is_settled: bool,
+    /// Whether a dependency of its could not be decided.
+    pub is_uncertain: bool,
+}
+
+impl Transaction {
+    /// Whether its versions may have appeared.
+    pub fn may_have_committed(&self) -> bool {
+        match self.status {
+            Status::Committed => true,
+            Status::Aborted => false,
+            Status::Indeterminate => self.asked_to_commit,
+        }
+    }
+
+    /// Whether it wrote nothing.
+    pub fn is_read_only(&self) -> bool {
+        !self.operations.iter().any(|operation| operation.kind.installs())
+    }
+
+    /// The moment that an operation reads.
+    pub fn snapshot_of(&self, operation: &Operation) -> Span {
+        match (operation.read, self.snapshot) {
+            (Read::Consistent, Some(snapshot)) => snapshot,
+            _ => operation.span,
+        }
+    }
+
+    /// When it is certain what happened to it; an end that nobody knows is not waited for.
+    pub fn known_at(&self) -> i64 {
+        if self.end.complete == Span::NEVER { self.end.invoke } else { self.end.complete }
+    }
+}

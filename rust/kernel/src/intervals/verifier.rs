@@ -1,0 +1,498 @@
+//! The mirror: versions and locks as the database must have had them, held against what its clients saw.
+//!
+//! A transaction is *installed* when the trace of its end is dispatched: its versions and locks are known from
+//! then on. It is *settled* when everything that began before its end was over is known: then it is judged
+//! against all that were settled before it. It is *past* when nobody that is not settled can overlap with it.
+
+use super::certifier::{Certificates, Missed, Party};
+use super::found::{CertifierCase, Finding, Name, Tally};
+use super::key::{First, Key, Passing, Reference, Rules, Version, sees};
+use super::locks::{Collision, Table};
+use super::profile::{Certifier, Lock, Profile};
+use super::reading::Certain;
+use super::slab::Slab;
+use super::span::Span;
+use super::transaction::Transaction;
+use crate::history::Status;
+use crate::value::Value;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// What nobody overlaps with any longer is looked for when so many were settled.
+const SWEEP: usize = 64;
+
+/// When a transaction is settled: the end of its end, its beginning, its session, its number; then its slot.
+type Due = (i64, i64, u32, u64, u32);
+
+pub struct Verifier {
+    pub profile: Profile,
+    pub(super) rules: Rules,
+    pub keys: Vec<Key>,
+    /// Keys that are integers, for range reads.
+    pub(super) ordered: BTreeMap<i64, u32>,
+    pub(super) transactions: Slab,
+    locks: Table,
+    certificates: Certificates,
+    due: BinaryHeap<Reverse<Due>>,
+    /// When those began that are not settled, and how many of them at each time.
+    begun: BTreeMap<i64, u32>,
+    /// Settled transactions in the order of their settlement.
+    settled: VecDeque<u32>,
+    /// Past ones, each with the watermark at which it became so.
+    past: VecDeque<(i64, u32)>,
+    pub(super) tally: Tally,
+    pub(super) findings: Vec<Finding>,
+    /// Findings that are kept of each name.
+    pub(super) most: [u64; Name::COUNT],
+    /// Versions that became past, in their order, if anybody asks.
+    pub(super) told: Option<Vec<(u32, Version)>>,
+    /// Whether somebody came too late, so that writes may be missing.
+    pub has_late: bool,
+    /// Memory that is used again.
+    pub(super) candidates: Vec<usize>,
+    pub(super) certain: Vec<Certain>,
+    pub(super) mark_uncertain: Vec<u32>,
+    ids: Vec<Value>,
+}
+
+impl Verifier {
+    pub fn new(profile: Profile, most: u64) -> Self {
+        let locks = profile.statements.iter().any(|one| matches!(one.lock, Lock::Exclusive | Lock::Update));
+        let snapshots = profile.first_updater_wins || profile.certifier == Certifier::OptimisticWrites;
+        let certificates = Certificates::new(profile.certifier);
+        Self {
+            profile,
+            rules: Rules { locks, snapshots },
+            keys: Vec::new(),
+            ordered: BTreeMap::new(),
+            transactions: Slab::default(),
+            locks: Table::default(),
+            certificates,
+            due: BinaryHeap::new(),
+            begun: BTreeMap::new(),
+            settled: VecDeque::new(),
+            past: VecDeque::new(),
+            tally: Tally::default(),
+            findings: Vec::new(),
+            most: [most; Name::COUNT],
+            told: None,
+            has_late: false,
+            candidates: Vec::new(),
+            certain: Vec::new(),
+            mark_uncertain: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// There are keys with these ids, in this order, and `first` is what a new one holds.
+    pub fn know_keys(&mut self, ids: &[Value], first: impl Fn(u32) -> First) {
+        for (number, &id) in ids.iter().enumerate().skip(self.keys.len()) {
+            self.keys.push(Key { first: first(number as u32), ..Key::default() });
+            if let Some(integer) = id.as_small() {
+                self.ordered.insert(integer, number as u32);
+            }
+        }
+        self.ids = ids.to_vec();
+    }
+
+    pub fn add(&mut self, transaction: Transaction) -> u32 {
+        *self.begun.entry(transaction.first).or_default() += 1;
+        self.transactions.add(transaction)
+    }
+
+    /// Nothing that is not settled begins before this.
+    fn horizon(&self, watermark: i64) -> i64 {
+        self.begun.first_key_value().map_or(watermark, |(&first, _)| first.min(watermark))
+    }
+
+    /// It came too late.
+    pub fn discard(&mut self, slot: u32) {
+        self.forget_beginning(slot);
+        self.transactions.remove(slot);
+    }
+
+    fn forget_beginning(&mut self, slot: u32) {
+        let first = self.transactions.get(slot).first;
+        if let Some(count) = self.begun.get_mut(&first) {
+            *count -= 1;
+            if *count == 0 {
+                self.begun.remove(&first);
+            }
+        }
+    }
+
+    /// The end of a transaction is known: so are its versions and its locks.
+    pub fn install(&mut self, slot: u32) {
+        let transaction = self.transactions.lend(slot);
+        self.install_writes(&transaction, slot);
+        let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
+        let ids = &self.ids;
+        let (predicates, inserts) = if self.locks_predicates() {
+            Table::predicates_of(&transaction, slot, |key| ids[key as usize])
+        } else {
+            (Vec::new(), Vec::new())
+        };
+        self.locks.add(&locks, predicates, inserts);
+        let due = (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
+        self.due.push(Reverse(due));
+        self.transactions.give_back(slot, transaction);
+    }
+
+    fn locks_predicates(&self) -> bool {
+        self.profile.statements.iter().any(|one| one.locks_predicate && one.lock != Lock::None)
+    }
+
+    fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
+        for (place, operation) in transaction.operations.iter().enumerate().rev() {
+            if !operation.kind.installs() {
+                continue;
+            }
+            let later = &transaction.operations[place + 1..];
+            let is_last = !later.iter().any(|one| one.kind.installs() && one.key == operation.key);
+            let write = Reference { slot, number: transaction.number, place: operation.place };
+            let key = &mut self.keys[operation.key as usize];
+            if !is_last || !transaction.may_have_committed() {
+                let is_aborted = !transaction.may_have_committed();
+                let (value, seen, gone) = (operation.value, operation.span, transaction.end);
+                key.passing.push(Passing { value, write, seen, gone, is_aborted });
+                continue;
+            }
+            let first = transaction.operations.iter().find(|one| {
+                one.row == operation.row && one.lock.conflicts(operation.lock)
+            });
+            let take = first.map_or(operation.span, |first| first.span);
+            let version = Version {
+                value: operation.value,
+                write,
+                writer: transaction.id,
+                session: transaction.session,
+                commit: transaction.end,
+                take,
+                lock: operation.lock,
+                seen: seen_by(transaction, operation.span, self.profile.first_updater_wins),
+                is_insert: operation.kind == crate::history::Kind::Insert && self.profile.first_updater_wins,
+                is_absent: operation.is_absent,
+                is_certain: transaction.status == Status::Committed,
+                is_settled: false,
+                readers: Vec::new(),
+                waiting: 0,
+            };
+            Self::answer_waiting(key, &mut self.tally, version.commit);
+            key.add(version);
+        }
+    }
+
+    /// Readers of the newest version have missed the one that comes now; they were over before it could appear.
+    fn answer_waiting(key: &mut Key, tally: &mut Tally, commit: Span) {
+        let newest = key.versions.iter_mut().rev().find(|version| version.commit.invoke <= commit.invoke);
+        let waiting = match newest {
+            Some(version) => std::mem::take(&mut version.waiting),
+            None => std::mem::take(&mut key.first_waiting),
+        };
+        tally.rw.total += waiting;
+    }
+
+    /// Everything that began before `watermark` was installed: judges all that ended before it.
+    pub fn settle(&mut self, watermark: i64) {
+        while let Some(&Reverse((known_at, .., slot))) = self.due.peek() {
+            if known_at >= watermark {
+                break;
+            }
+            self.due.pop();
+            self.judge(slot);
+            self.settled.push_back(slot);
+            if self.settled.len().is_multiple_of(SWEEP) {
+                self.sweep(watermark);
+            }
+        }
+    }
+
+    fn judge(&mut self, slot: u32) {
+        self.judge_locks(slot);
+        if self.transactions.get(slot).status == Status::Committed {
+            self.judge_updates(slot);
+            self.settle_versions(slot);
+            self.judge_reads(slot);
+            self.judge_missed(slot);
+            for uncertain in std::mem::take(&mut self.mark_uncertain) {
+                self.transactions.get_mut(uncertain).is_uncertain = true;
+            }
+            let is_uncertain = self.transactions.get(slot).is_uncertain;
+            self.tally.certified.count(is_uncertain);
+        } else {
+            self.settle_versions(slot);
+        }
+        self.transactions.get_mut(slot).is_settled = true;
+        self.forget_beginning(slot);
+    }
+
+    fn judge_locks(&mut self, slot: u32) {
+        let transaction = self.transactions.get(slot);
+        let number = transaction.number;
+        let locks = Table::held_by(transaction, slot, self.profile.commit_lock);
+        let mut collisions: Vec<Collision> = Vec::new();
+        let tally = &mut self.tally.locks;
+        self.locks.settle(&locks, &mut collisions, |is_undecided| tally.count(is_undecided));
+        if self.locks_predicates() {
+            let ids = &self.ids;
+            self.locks.settle_predicates(number, |key| ids[key as usize], &mut collisions);
+        }
+        let mut seen: Vec<(u64, u64, u32)> = Vec::new();
+        for Collision { case, one, other, key } in collisions {
+            let pair = (one.number.min(other.number), one.number.max(other.number), key);
+            if seen.contains(&pair) {
+                continue;
+            }
+            seen.push(pair);
+            let operations = vec![one, other];
+            self.found(Finding { name: Name::LockViolation, case: case as u8, operations, key, shown: None });
+        }
+    }
+
+    /// Of two writers of a key, one must have committed before the other's snapshot.
+    fn judge_updates(&mut self, slot: u32) {
+        if !self.rules.snapshots {
+            return;
+        }
+        let transaction = self.transactions.lend(slot);
+        let certified = self.profile.certifier == Certifier::OptimisticWrites;
+        for (number, write) in writes(&transaction, slot) {
+            let key = &self.keys[number as usize];
+            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            let own = &key.versions[place];
+            let mut is_undecided = false;
+            let mut broken: Vec<Reference> = Vec::new();
+            for other in key.versions.iter().filter(|one| one.is_settled && one.is_certain) {
+                if !sees(own, other) && !sees(other, own) {
+                    broken.push(other.write);
+                } else if !other.commit.precedes(own.seen) && !own.commit.precedes(other.seen) {
+                    is_undecided |= !own.is_insert && !other.is_insert;
+                }
+            }
+            self.tally.updates.count(is_undecided);
+            for other in broken {
+                let (name, case) = if certified {
+                    (Name::CertifierViolation, CertifierCase::OptimisticWrites as u8)
+                } else {
+                    (Name::FirstUpdaterViolation, 0)
+                };
+                self.found(Finding { name, case, operations: vec![other, write], key: number, shown: None });
+            }
+        }
+        self.transactions.give_back(slot, transaction);
+    }
+
+    /// Its versions are settled, and the order of each and the one before it is counted.
+    fn settle_versions(&mut self, slot: u32) {
+        let transaction = self.transactions.lend(slot);
+        let mut is_uncertain = false;
+        for (number, write) in writes(&transaction, slot) {
+            let key = &mut self.keys[number as usize];
+            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            key.versions[place].is_settled = true;
+            let Some(before) = place.checked_sub(1) else { continue };
+            let (one, other) = (&key.versions[before], &key.versions[place]);
+            if !one.is_certain || !other.is_certain {
+                continue;
+            }
+            let is_overlapping = !one.commit.precedes(other.commit);
+            let is_open = is_overlapping && key.order(one, other, self.rules).is_none();
+            is_uncertain |= is_open;
+            self.tally.ww.count(is_overlapping, is_open);
+        }
+        self.transactions.give_back(slot, transaction);
+        if is_uncertain {
+            self.mark_uncertain.push(slot);
+        }
+    }
+
+    /// The reader is settled: counts what it missed, and remembers it for whoever overwrites what it read.
+    pub(super) fn follow_missed(&mut self, certain: &Certain) {
+        let slot = certain.read.slot;
+        let transaction = self.transactions.get(slot);
+        let operation = transaction.operations.iter().find(|one| one.place == certain.read.place);
+        let Some(snapshot) = operation.map(|one| transaction.snapshot_of(one)) else { return };
+        let (number, rules) = (transaction.number, self.rules);
+        let key = &mut self.keys[certain.key as usize];
+        let place = match certain.write {
+            None => None,
+            Some((write, commit)) => match key.place_of(write, commit) {
+                None => return,
+                place => place,
+            },
+        };
+        match key.versions.get(place.map_or(0, |place| place + 1)) {
+            None => match place {
+                None => key.first_waiting += 1,
+                Some(place) => key.versions[place].waiting += 1,
+            },
+            // Who reads and then writes missed nobody.
+            Some(next) if next.write.number == number => {}
+            Some(next) => {
+                let is_overlapping = !snapshot.precedes(next.commit);
+                let is_open = place
+                    .is_some_and(|place| key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0));
+                self.tally.rw.count(is_overlapping, is_open);
+                if is_open {
+                    self.mark_uncertain.push(slot);
+                }
+            }
+        }
+        match place {
+            None => key.first_readers.push(certain.read),
+            Some(place) => key.versions[place].readers.push(certain.read),
+        }
+    }
+
+    /// Certain rw: from the transaction to those who overwrote what it read, and to it from those who read what it
+    /// overwrote.
+    fn judge_missed(&mut self, slot: u32) {
+        if !self.certificates.is_on() || self.has_late {
+            return;
+        }
+        let mut missed: Vec<(Reference, Reference, u32)> = Vec::new();
+        for certain in std::mem::take(&mut self.certain) {
+            let key = &self.keys[certain.key as usize];
+            let next = match certain.write {
+                Some((write, commit)) => {
+                    key.place_of(write, commit).and_then(|place| key.successor(place, self.rules))
+                }
+                None => (0..key.versions.len())
+                    .find(|&place| key.predecessor(place, self.rules) == Some(None)),
+            };
+            if let Some(next) = next.map(|next| &key.versions[next]).filter(|next| next.is_settled) {
+                missed.push((certain.read, next.write, certain.key));
+            }
+        }
+        let transaction = self.transactions.get(slot);
+        for (number, write) in writes(transaction, slot) {
+            let key = &self.keys[number as usize];
+            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            let readers = match key.predecessor(place, self.rules) {
+                None => continue,
+                Some(None) => &key.first_readers,
+                Some(Some(before)) => &key.versions[before].readers,
+            };
+            missed.extend(readers.iter().map(|&read| (read, write, number)));
+        }
+        for (read, write, key) in missed {
+            self.add_missed(read, write, key);
+        }
+    }
+
+    fn add_missed(&mut self, read: Reference, write: Reference, key: u32) {
+        if read.number == write.number {
+            return;
+        }
+        let (Some(from), Some(to)) = (self.party(read), self.party(write)) else { return };
+        let found = self.certificates.add(Missed { from, to, read, write, key });
+        if let Some(found) = found {
+            let (name, case) = (Name::CertifierViolation, found.case as u8);
+            self.found(Finding { name, case, operations: found.operations, key: found.key, shown: None });
+        }
+    }
+
+    fn party(&self, reference: Reference) -> Option<Party> {
+        let transaction = self.transactions.find(reference.slot, reference.number)?;
+        let first = transaction.operations.iter().find(|one| one.is_statement())?;
+        Some(Party {
+            number: transaction.number,
+            first: transaction.first,
+            commit: transaction.end,
+            snapshot: transaction.snapshot.unwrap_or(first.span),
+            is_read_only: transaction.is_read_only(),
+        })
+    }
+
+    pub(super) fn found(&mut self, finding: Finding) {
+        let count = &mut self.tally.counts[finding.name as usize];
+        *count += 1;
+        if *count <= self.most[finding.name as usize] {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Forgets what nobody can overlap with any longer.
+    pub fn sweep(&mut self, watermark: i64) {
+        let horizon = self.horizon(watermark);
+        while let Some(&slot) = self.settled.front() {
+            if self.transactions.get(slot).known_at() >= horizon {
+                break;
+            }
+            self.settled.pop_front();
+            self.pass(slot, horizon);
+            self.past.push_back((watermark, slot));
+        }
+        while let Some(&(bound, slot)) = self.past.front() {
+            if bound >= horizon {
+                break;
+            }
+            self.past.pop_front();
+            self.transactions.remove(slot);
+        }
+    }
+
+    fn pass(&mut self, slot: u32, horizon: i64) {
+        let transaction = self.transactions.lend(slot);
+        let number = transaction.number;
+        let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
+        self.locks.forget(&locks, number);
+        self.certificates.forget(number);
+        for operation in transaction.operations.iter().filter(|one| one.key != crate::history::NO_KEY) {
+            let key = &mut self.keys[operation.key as usize];
+            if operation.is_read() {
+                key.first_readers.retain(|read| read.number != number);
+                for version in &mut key.versions {
+                    version.readers.retain(|read| read.number != number);
+                }
+            } else {
+                key.passing.retain(|passing| passing.write.number != number);
+                let told = &mut self.told;
+                key.prune(horizon, self.rules, |version| {
+                    if let Some(told) = told {
+                        told.push((operation.key, version.clone()));
+                    }
+                });
+            }
+        }
+        self.transactions.give_back(slot, transaction);
+    }
+
+    pub(super) fn take_out(&mut self, slot: u32) -> Transaction {
+        self.transactions.lend(slot)
+    }
+
+    pub(super) fn put_back(&mut self, slot: u32, transaction: Transaction) {
+        self.transactions.give_back(slot, transaction);
+    }
+
+    /// The key of an operation of a transaction that is there.
+    pub(super) fn key_of(&self, reference: Reference) -> u32 {
+        let transaction = self.transactions.find(reference.slot, reference.number);
+        let operation = transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
+        operation.map_or(0, |operation| operation.key)
+    }
+}
+
+/// The moment at which a writer must have seen all earlier versions: its snapshot, but not after it wrote.
+fn seen_by(transaction: &Transaction, write: Span, by_update: bool) -> Span {
+    match transaction.snapshot {
+        Some(snapshot) if !by_update || snapshot.invoke <= write.invoke => snapshot,
+        _ => write,
+    }
+}
+
+/// The last write of each key that a transaction wrote, if it may have committed.
+fn writes(transaction: &Transaction, slot: u32) -> Vec<(u32, Reference)> {
+    if !transaction.may_have_committed() {
+        return Vec::new();
+    }
+    let mut all: Vec<(u32, Reference)> = Vec::new();
+    for operation in transaction.operations.iter().rev().filter(|one| one.kind.installs()) {
+        if all.iter().all(|&(key, _)| key != operation.key) {
+            all.push((operation.key, Reference { slot, number: transaction.number, place: operation.place }));
+        }
+    }
+    all.reverse();
+    all
+}
