@@ -22,7 +22,6 @@ TABLE: dict[str, set[str]] = {
     "anomalies": {"levels"},
     "verdict": {"levels", "anomalies"},
     "errors": set(),
-    "profiles": {"levels", "errors"},
     "recorder": {"history", "_native"},
     "activity": {"history", "_native"},
     "formats": {"history", "errors", "_native"},

@@ -96,8 +96,8 @@ _SECTIONS = {
 @click.option("--lossy", is_flag=True, help="Write what FILE can hold, and say what is lost.")
 @click.option("--no-record", is_flag=True, help="Record nothing: only the rate of the database.")
 @click.option("--live", metavar="[URL]", is_flag=False, flag_value="",
-              help="Check while it runs, by `isoscope serve` there, whose token is in $ISOSCOPE_TOKEN, or else "
-              "here, by the profile of the database.")  # fmt: skip
+              help="Check while it runs: by `isoscope serve` there, whose token is in $ISOSCOPE_TOKEN, or "
+              "else here, by the profile of the database.")  # fmt: skip
 @click.option("--profile", metavar="PROFILE", show_default="that of the database and its isolation",
               help="What --live holds the database to; `isoscope profiles` lists them.")  # fmt: skip
 @click.option("--no-check", is_flag=True, help="Only record.")
@@ -201,7 +201,7 @@ class _Plan:
         )
 
     def live(self, url: str | None, profile: str | None, most: int) -> Telling | Verifying | None:
-        """Who checks while it runs, if somebody is to: the service at `url`, or this process if it is empty."""
+        """Who checks while it runs: nobody, the service at `url`, or this process if that is empty."""
         if url is None:
             refuse_given(("profile",), "{options} is for --live", "add it")
             return None

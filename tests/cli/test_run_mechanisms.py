@@ -1,0 +1,78 @@
+"""`isoscope run --live` of a database that tells no timestamps: in this process, and by a service."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+
+from isoscope import _native, profiles
+from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
+from isoscope.live.service import Settings
+from tests.live.serving import served
+from tests.live.whole import WholeOnline
+
+from .running import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SMALL = ("--transactions", 200, "--sessions", 3, "--seed", 5)
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    with mock.patch.object(_native, "IntervalsOnline", WholeOnline, create=True):
+        yield
+
+
+def serving(name: str) -> Settings:
+    return Settings(judging=Judging(levels=(), profile=profiles.load(name)), fsync=Fsync.NEVER)
+
+
+def test_a_run_verifies_the_mechanisms_of_the_database_while_it_goes_on() -> None:
+    done = run("run", "sqlite", *SMALL, "--live", "--json")
+    assert done.status == 0, done.err
+    assert "live: verified " in done.err
+    assert ", against sqlite/" in done.err
+    mechanisms = json.loads(done.out)["mechanisms"]
+    assert mechanisms["profile"].startswith("sqlite/")
+    assert "violated" not in {row["outcome"] for row in mechanisms["verdicts"]}
+
+
+def test_a_check_afterwards_says_the_same() -> None:
+    live = json.loads(run("run", "sqlite", *SMALL, "--live", "--json").out)["mechanisms"]
+    [path] = [*__import__("pathlib").Path.cwd().glob("sqlite-*.parquet")]
+    after = json.loads(run("check", path, "--profile", live["profile"], "--json").out)["mechanisms"]
+    assert live["verdicts"] == after["verdicts"]
+
+
+def test_a_service_with_the_profile_is_told_intervals(tmp_path: Path) -> None:
+    name = profiles.of("sqlite", "serializable")
+    assert name is not None
+    with served(tmp_path / "data", settings=serving(name)) as client:
+        done = run("run", "sqlite", *SMALL, "--live", client.url)
+        assert f"200 transactions told to {client.url}; sessions" in done.err
+        client.service.flush()
+        so_far = client.service.status()["mechanisms"]
+    assert (so_far["transactions"], so_far["late"], so_far["pending"]) == (200, 0, 0)
+    assert so_far["counts"] == {}
+
+
+def test_a_service_with_another_profile_is_not_told_anything(tmp_path: Path) -> None:
+    with served(tmp_path / "data", settings=serving("postgresql/serializable")) as client:
+        done = run("run", "sqlite", *SMALL, "--live", client.url)
+    assert done.status == 2
+    assert "checks the profile postgresql/serializable, and the run is of sqlite/" in done.err
+    assert not [*tmp_path.glob("sqlite-*")]
+
+
+def test_a_profile_without_live_says_nothing() -> None:
+    done = run("run", "sqlite", *SMALL, "--profile", "sqlite/serializable")
+    assert done.status == 2
+    assert "--profile is for --live" in done.err
