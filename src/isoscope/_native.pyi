@@ -1,7 +1,7 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
 from typing_extensions import Buffer
 
@@ -24,6 +24,7 @@ __all__ = [
     "activity",
     "clock_ties",
     "dependencies",
+    "dispatch_times",
     "generate",
     "graph_statistics",
     "itemised",
@@ -509,3 +510,11 @@ def servers(columns: Columns, transactions: Sequence[int]) -> list[int]:
 
 def neighbours(columns: Columns, transactions: Sequence[int]) -> list[int]:
     """These transactions and everybody with an operation on one of their keys."""
+
+# Items, batches, whether all came in order, the most items that ever waited.
+_Dispatched: TypeAlias = tuple[int, int, bool, int]
+
+def dispatch_times(
+    clients: Sequence[Buffer], *, way: Literal["pipeline", "plain", "naive"], capacity: int
+) -> _Dispatched:
+    """Puts what clients say in order, for each its times: by the pipeline, or as it is measured against."""

@@ -10,6 +10,7 @@ mod intervals;
 mod judge;
 mod online;
 mod part;
+mod pipeline;
 mod predicates;
 mod read;
 mod scalar;
@@ -70,6 +71,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(part::part, module)?)?;
     module.add_function(wrap_pyfunction!(part::servers, module)?)?;
     module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
+    module.add_function(wrap_pyfunction!(pipeline::dispatch_times, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }
