@@ -45,9 +45,9 @@ def test_a_run_verifies_the_mechanisms_of_the_database_while_it_goes_on() -> Non
     assert "violated" not in {row["outcome"] for row in mechanisms["verdicts"]}
 
 
-def test_a_check_afterwards_says_the_same() -> None:
+def test_a_check_afterwards_says_the_same(tmp_path: Path) -> None:
     live = json.loads(run("run", "sqlite", *SMALL, "--live", "--json").out)["mechanisms"]
-    [path] = [*__import__("pathlib").Path.cwd().glob("sqlite-*.parquet")]
+    [path] = tmp_path.glob("sqlite-*.parquet")
     after = json.loads(run("check", path, "--profile", live["profile"], "--json").out)["mechanisms"]
     assert live["verdicts"] == after["verdicts"]
 

@@ -113,16 +113,20 @@ def _by_profile(  # noqa: PLR0913 - what is asked, and in the light of what
     started = perf_counter()
     found = intervals.mechanisms(history, profile, clock_error=clock_error, most=most)
     ordered = intervals.deduced(history, profile, clock_error=clock_error)
-    judged = _itemised(ordered)
+    levels = _and_promised(asked, profile)
+    said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
+    verdicts = [intervals.unknown(level, str(ordered)) for level in levels]
+    rows: tuple[Ordered, ...] = ()
+    if isinstance(ordered, History):
+        judged = _itemised(ordered)
+        verdicts = [*_promised(judged, levels, most, claims, is_exact=not clock_error)]
+        rows = intervals.renamed(_version_order(judged, levels, None, claims))
+        said += assumptions.of_ranges(ordered, judged)
     return Report(
         history=summary(history),
-        verdicts=tuple(_promised(judged, _and_promised(asked, profile), most, claims)),
-        assumptions=(
-            *assumptions.of_all(history, claims, None),
-            *assumptions.of_mechanisms(profile, clock_error),
-            *assumptions.of_ranges(ordered, judged),
-        ),
-        version_order=_version_order(judged, [*Level], None, claims),
+        verdicts=tuple(verdicts),
+        assumptions=tuple(said),
+        version_order=rows,
         mechanisms=found,
         seconds={"check": perf_counter() - started},
     )
@@ -135,13 +139,9 @@ def _and_promised(asked: Sequence[Level], profile: Profile) -> list[Level]:
 
 
 def _promised(
-    history: History, levels: Sequence[Level], most: int, claims: Sequence[Claim]
+    history: History, levels: Sequence[Level], most: int, claims: Sequence[Claim], *, is_exact: bool
 ) -> Iterator[Verdict]:
-    """What values and the order of versions say of levels, under the name of the method that found it."""
-    if intervals.is_silent(history):
-        unknown, reason = Outcome.UNKNOWN, intervals.SILENT
-        yield from (Verdict(level=v, outcome=unknown, method=intervals.METHOD, reason=reason) for v in levels)
-        return
+    """What values and the order of versions say of levels; real time only if clocks are exact."""
     own = [
         verdict
         for checker in (values, version_order)
@@ -150,7 +150,10 @@ def _promised(
     unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
     own.sort(key=lambda verdict: [*Level].index(verdict.level))
     for level in levels:
-        yield replace(_settle(level, own, None, unread, most), method=intervals.METHOD)
+        if DEFINITIONS[level].family is Family.REAL_TIME and not is_exact:
+            yield intervals.unknown(level, intervals.INEXACT)
+        else:
+            yield intervals.under_own_name(_settle(level, own, None, unread, most))
 
 
 def check_slices(

@@ -17,7 +17,7 @@ from isoscope import _native
 from isoscope._native import UNKNOWN, Builder
 from isoscope.checkers import assumptions
 from isoscope.checkers.few import Few, refused
-from isoscope.checkers.intervals import Found
+from isoscope.checkers.intervals import Found, told
 from isoscope.checkers.violations import CASES
 from isoscope.history import History
 from isoscope.verdict import Mechanism, Outcome, Report
@@ -165,7 +165,9 @@ class OnlineIntervals:
     def mechanisms(self) -> Mechanisms:
         """The answers so far; after `flush` those of the whole history."""
         columns, places, judged = self._engine.report()
-        found = Found(Few(History(columns), places), self.profile, judged).mechanisms(self.clock_error)
+        found = told(
+            self.profile, Found(Few(History(columns), places), self.profile, judged), self.clock_error
+        )
         late = self._engine.sizes()["late"]
         return replace(found, verdicts=tuple(_open(verdict, late) for verdict in found.verdicts))
 

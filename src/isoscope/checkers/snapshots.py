@@ -31,24 +31,22 @@ _BY_KIND = {
 def snapshot(transaction: Transaction, place: int, profile: Profile) -> int:
     """The place of the statement whose snapshot the operation at `place` reads: perhaps its own."""
     operations = transaction.operations
-    is_read = operations[place].kind in _READS
-    if is_read and _mode(operations[place], profile) is not Read.CONSISTENT:
+    if operations[place].kind in _READS and not _is_consistent(operations[place], profile):
         return place
     match profile.snapshot:
         case Snapshot.FIRST_READ:
-            return _first(transaction, place, _READS)
+            takes = [_is_consistent(one, profile) for one in operations[:place]]
         case Snapshot.FIRST_STATEMENT:
-            return _first(transaction, place, tuple(kind for kind in OperationKind if kind not in _BRACKETS))
+            takes = [one.kind not in _BRACKETS for one in operations[:place]]
         case Snapshot.BEGIN:
             return 0
         case _:
             return place
+    return takes.index(True) if True in takes else place
 
 
-def _first(transaction: Transaction, place: int, kinds: tuple[OperationKind, ...]) -> int:
-    """The first of these kinds, and the operation itself if that comes earlier."""
-    found = (n for n, operation in enumerate(transaction.operations[:place]) if operation.kind in kinds)
-    return next(found, place)
+def _is_consistent(operation: Operation, profile: Profile) -> bool:
+    return operation.kind in _READS and _mode(operation, profile) is Read.CONSISTENT
 
 
 def _mode(operation: Operation, profile: Profile) -> Read:

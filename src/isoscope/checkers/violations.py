@@ -5,12 +5,14 @@ Li et al. 2023 (Leopard); `docs/explanation/intervals.md` says what each case is
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.snapshots import snapshot
 from isoscope.checkers.witnesses import token, witness, witness_at
 from isoscope.history import OperationKind
+from isoscope.profiles import Snapshot
 from isoscope.verdict import Anomaly
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
     #: Number of the name; number of the case; operations.
-    Finding: TypeAlias = tuple[int, int, Sequence[int]]
+    Finding: TypeAlias = tuple[int, int, list[int]]
 
 __all__ = ["CASES", "NAMES", "anomaly"]
 
@@ -39,7 +41,7 @@ CASES = {
         "thin-air",
         "own",
         "missing-row",
-        "uncommitted",
+        "torn",
     ),
     "lock-violation": ("row", "predicate", "commit"),
     "first-updater-violation": ("overlap",),
@@ -47,6 +49,7 @@ CASES = {
     "contradictory-dependencies": tuple(f"{one}-{other}" for one in _ORDERED_BY for other in _ORDERED_BY),
 }
 NAMES = tuple(CASES)
+_UNKNOWN = (None, None)
 _ENDS = (OperationKind.COMMIT, OperationKind.ABORT)
 
 
@@ -57,10 +60,7 @@ def anomaly(history: Recorded, profile: Profile, finding: Finding) -> Anomaly:
     involved = {number: history.transaction(number) for number, _ in places}
     witnesses = tuple(witness(history, operation) for operation in finding[2])
     ends = tuple(_end(history, transaction) for transaction in involved.values())
-    snapshots = tuple(
-        witness_at(history, involved[number], snapshot(involved[number], place, profile))
-        for number, place in places
-    )
+    snapshots = tuple(_snapshot(history, involved[number], place, profile) for number, place in places)
     found = Anomaly(
         name=name,
         transactions=tuple(dict.fromkeys(one.transaction for one in witnesses)),
@@ -70,7 +70,6 @@ def anomaly(history: Recorded, profile: Profile, finding: Finding) -> Anomaly:
             "class": CASES[name][finding[1]],
             "ends": ends,
             "snapshots": snapshots,
-            "taken": str(profile.snapshot),
         },
     )
     return with_participants(history, found, involved, also=(*ends, *_taken_apart(snapshots, witnesses)))
@@ -81,6 +80,15 @@ def _end(history: Recorded, transaction: Transaction) -> Witness:
     places = [place for place, one in enumerate(transaction.operations) if one.kind in _ENDS]
     last = len(transaction.operations) - 1
     return witness_at(history, transaction, places[-1] if places else last)
+
+
+def _snapshot(history: Recorded, transaction: Transaction, place: int, profile: Profile) -> Witness:
+    """The statement that took the snapshot of another; if that is of any instant, with the whole interval."""
+    taken = witness_at(history, transaction, snapshot(transaction, place, profile))
+    if profile.snapshot is not Snapshot.TRANSACTION:
+        return taken
+    first, end = witness_at(history, transaction, 0), _end(history, transaction)
+    return replace(taken, interval=((first.interval or _UNKNOWN)[0], (end.interval or _UNKNOWN)[1]))
 
 
 def _taken_apart(snapshots: Iterable[Witness], witnesses: Sequence[Witness]) -> Iterator[Witness]:

@@ -6,39 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import profiles
 from isoscope.checkers.timestamps import ASKED_AS, LEVELS
 from isoscope.cli.check import exit_status
-from isoscope.cli.options import parse_levels, refuse_given
+from isoscope.cli.options import chosen_profile, parse_levels, refuse_given
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
 from isoscope.live.judging import Judging
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from isoscope.history import Initial
     from isoscope.levels import Level
     from isoscope.verdict import MechanismVerdict, Report, Verdict
 
-__all__ = ["clock_levels", "in_one_line", "judging_of", "online_status", "profile_options"]
+__all__ = ["clock_levels", "in_one_line", "judging_of", "online_status"]
 
 _SECOND = 1_000_000_000
 _OF_THE_CLOCK = ("names", "keep", "spill")
-
-
-def profile_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--profile` and `--clock-error`."""
-    profile = click.option(
-        "--profile",
-        metavar="PROFILE",
-        help="Check the mechanisms of this profile, by the clients' clocks; `isoscope profiles` lists them.",
-    )
-    error = click.option("--clock-error", default=0, show_default=True, type=click.IntRange(0, 2**62),
-                         metavar="NS", help="Nanoseconds by which clients' clocks may differ.")  # fmt: skip
-    return profile(error(command))
 
 
 def judging_of(
@@ -58,8 +44,8 @@ def judging_of(
         "most": most,
         "initial": UNKNOWN if initial is None else initial.value,
     }
-    if profile is None:
-        refuse_given(("clock_error",), "{options} is for a --profile", "leave it out")
+    chosen = chosen_profile(profile, None, clock_error)
+    if chosen is None:
         return Judging(levels=clock_levels(names), keep=int(keep * _SECOND), spill=spill, **shared)
     known = {option.name for option in click.get_current_context().command.params}
     refuse_given(
@@ -67,7 +53,7 @@ def judging_of(
         "{options} says nothing about the mechanisms of a profile",
         "leave one of them out",
     )
-    return Judging(levels=(), profile=profiles.load(profile), clock_error=clock_error, **shared)
+    return Judging(levels=(), profile=chosen, clock_error=clock_error, **shared)
 
 
 def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope.cli.judging import in_one_line, judging_of, online_status, profile_options
-from isoscope.cli.options import initial_option
+from isoscope.cli.judging import in_one_line, judging_of, online_status
+from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.formats.source import output
 from isoscope.live.journal import Fsync

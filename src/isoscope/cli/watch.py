@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope.cli import screen
-from isoscope.cli.judging import judging_of, online_status, profile_options
-from isoscope.cli.options import initial_option
+from isoscope.cli.judging import judging_of, online_status
+from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.live.engines import engines_of
 from isoscope.live.following import follow

@@ -1,7 +1,7 @@
 """Say it in words: a sentence or two, a proof step by step, one line for a circle; and shrink it first."""
 
 from isoscope.explain.circle import one_line
-from isoscope.explain.instants import Instants, instants_of
+from isoscope.explain.instants import Instants, instants_of, is_timed
 from isoscope.explain.phrases import abbreviated, deed, harmless, same, shown, whole
 from isoscope.explain.proof import Part, Reason, proof, trimmed
 from isoscope.explain.shrink import shrink
@@ -19,6 +19,7 @@ __all__ = [
     "harmless",
     "hint",
     "instants_of",
+    "is_timed",
     "message",
     "one_line",
     "proof",

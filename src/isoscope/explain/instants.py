@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Witness
 
-__all__ = ["Instants", "instants_of"]
+__all__ = ["Instants", "instants_of", "is_timed"]
 
 _UNITS = ((9, "s"), (6, "ms"), (3, "us"), (0, "ns"))
 
@@ -59,6 +59,11 @@ def instants_of(anomaly: Anomaly) -> Instants:
     """The instants of all operations that an account of the anomaly shows."""
     shown = [one for who in anomaly.participants for one in who.operations]
     return Instants(time for one in shown or anomaly.witnesses for time in _known(one))
+
+
+def is_timed(anomaly: Anomaly) -> bool:
+    """Whether it is about when operations were, by the clients' clocks."""
+    return "ends" in anomaly.facts
 
 
 def _known(witness: Witness) -> list[int]:

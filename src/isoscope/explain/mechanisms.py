@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from isoscope.explain.instants import instants_of
-from isoscope.explain.phrases import act, at, key_in_words, read, same, shown
+from isoscope.explain.phrases import act, at, deed, key_in_words, read, same, shown
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
@@ -42,16 +41,7 @@ def _snapshot(anomaly: Anomaly, place: int, side: int) -> str:
     snapshots = cast("Sequence[Witness]", anomaly.facts["snapshots"])
     one = anomaly.witnesses[place]
     bound = ("earliest", "latest")[side]
-    # A snapshot at any instant of the transaction is bounded by its ends, not by a statement.
-    taken = snapshots[place] if anomaly.facts["taken"] != "transaction" else _whole(anomaly, one)
-    return f"{one.transaction}'s snapshot is of {_when(anomaly, taken, side)} at the {bound}"
-
-
-def _whole(anomaly: Anomaly, one: Witness) -> Witness:
-    """The end of a transaction, with the interval of all of it."""
-    end = _end(anomaly, one)
-    who = next((who for who in anomaly.participants if who.transaction == one.transaction), None)
-    return end if who is None else replace(end, interval=who.times)
+    return f"{one.transaction}'s snapshot is of {_when(anomaly, snapshots[place], side)} at the {bound}"
 
 
 def _origin(write: Witness) -> str:
@@ -94,7 +84,8 @@ def _intermediate(anomaly: Anomaly) -> str:
 
 def _thin_air(anomaly: Anomaly) -> str:
     [seen] = anomaly.witnesses
-    return f"{read(seen)}, but nobody ever wrote {shown(seen.value)} to {key_in_words(seen.key)}."
+    key = key_in_words(seen.key)
+    return f"{read(seen)}, but nobody ever wrote that to {key}, and {key} cannot have held it then."
 
 
 def _own(anomaly: Anomaly) -> str:
@@ -109,16 +100,23 @@ def _done(write: Witness) -> str:
 
 
 def _missing_row(anomaly: Anomaly) -> str:
-    seen, write = anomaly.witnesses
+    seen, *writes = anomaly.witnesses
+    if not writes:
+        return f"{read(seen)}, without a row that was there."
+    [write] = writes
     start = f"{read(seen)}, without the row {key_in_words(write.key)}"
     if write.transaction == seen.transaction:
         return f"{start}, which it had itself {_done(write)} before{at(write)}."
     return f"{start}; but {act(write)} and {_committed_by(anomaly, write)}, and {_snapshot(anomaly, 0, 0)}."
 
 
-def _uncommitted(anomaly: Anomaly) -> str:
-    seen, write, *_ = anomaly.witnesses
-    return f"{read(seen)}, {_origin(write)}, at no time at which that could be seen."
+def _torn(anomaly: Anomaly) -> str:
+    earlier, newer, later, write = anomaly.witnesses
+    return (
+        f"{read(earlier)}, and nothing of {newer.transaction}, which {deed(newer)}{at(newer)} and "
+        f"{_committed_by(anomaly, newer)}; it also {deed(later)}{at(later)}, {_origin(write)}, and "
+        f"{write.transaction} {_not_committed_before(anomaly, write)}: no one snapshot shows both."
+    )
 
 
 def _held(anomaly: Anomaly, one: Witness) -> str:
@@ -164,14 +162,14 @@ def _both_updated(anomaly: Anomaly) -> str:
         for place, write in enumerate(anomaly.witnesses)
     ]
     return (
-        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other took "
-        f"its snapshot: {', '.join(spans)}."
+        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other "
+        f"took its snapshot: {', '.join(spans)}."
     )
 
 
 def _dangerous(anomaly: Anomaly) -> str:
     first, missed, second, last = anomaly.witnesses
-    start = f"{act(first)} and did not see what {act(missed)}; {act(second)} and did not see what {act(last)}"
+    start = f"{act(first)} and did not see that {act(missed)}; {act(second)} and did not see that {act(last)}"
     if first.transaction == last.transaction:
         return f"{start}. Both ran at the same time and both committed: one of them had to be refused."
     return (
@@ -184,8 +182,8 @@ def _against_timestamps(anomaly: Anomaly) -> str:
     earlier, later = anomaly.witnesses
     return (
         f"{act(later)}, which depends on {earlier.transaction}: {act(earlier)}. But {earlier.transaction} "
-        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at the "
-        "latest: it had the newer timestamp."
+        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at "
+        "the latest: it had the newer timestamp."
     )
 
 
@@ -207,12 +205,16 @@ _BY = {
 def _contradictory(anomaly: Anomaly) -> str:
     first, second, *reads = anomaly.witnesses
     sources = str(anomaly.facts["class"]).split("-")
-    one, other = (_BY.get(source) or f"what {act(reads.pop(0))} shows" for source in sources)
+    one, other = (_BY.get(source) or _sight(reads.pop(0)) for source in sources)
     key = key_in_words(first.key)
     return (
         f"{act(first)} and {act(second)}. By {one}, {first.transaction}'s version of {key} is the older "
         f"one; by {other}, it is the newer one. One of these mechanisms did not work."
     )
+
+
+def _sight(seen: Witness) -> str:
+    return f"{seen.transaction}'s read of {shown(seen.value)}{at(seen)}"
 
 
 _CASES: Mapping[str, Callable[[Anomaly], str]] = {
@@ -223,7 +225,7 @@ _CASES: Mapping[str, Callable[[Anomaly], str]] = {
     "thin-air": _thin_air,
     "own": _own,
     "missing-row": _missing_row,
-    "uncommitted": _uncommitted,
+    "torn": _torn,
     "row": _row_locked,
     "predicate": _predicate_locked,
     "commit": _locked_while_committing,

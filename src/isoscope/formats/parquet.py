@@ -72,7 +72,7 @@ def to_stream(history: History) -> bytes:
     with pa.ipc.new_stream(sink, schema) as writer:
         for batch in _batches(history, schema):
             writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue())
 
 
 def _sniff(head: bytes) -> bool:

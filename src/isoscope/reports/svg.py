@@ -10,16 +10,19 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from isoscope.explain import message
+from isoscope.explain import is_timed, message
+from isoscope.reports.across import GAP
 from isoscope.reports.cards import PADDING
 from isoscope.reports.lettering import inert, measure
-from isoscope.reports.picture import draw
-from isoscope.reports.shapes import Area
+from isoscope.reports.picture import TOO_MANY, draw, titled
+from isoscope.reports.shapes import Area, Picture
+from isoscope.reports.timeline_svg import STYLE as TIMELINE
+from isoscope.reports.timeline_svg import draw_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Picture, Row, Text
+    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Row, Text
     from isoscope.verdict import Anomaly
 
 __all__ = ["STYLE", "render_svg"]
@@ -37,31 +40,35 @@ _DARK = (
 _KINDS = ("wr", "ww", "rw", "session", "real-time", "cm", "clock")
 #: What every picture looks like. A page that shows several may have it once (`render_svg(styled=False)`).
 STYLE = (
-    f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
-    f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
-    f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
-    ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
-    ".isoscope .name{font-size:15px;font-weight:600}"
-    ".isoscope .lane rect{fill:var(--band)}"
-    ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
-    ".isoscope .axis path{stroke:var(--faint);fill:none}"
-    ".isoscope .rim{stroke:var(--rim);stroke-width:1.3;fill:none}"
-    ".isoscope .fill{fill:var(--card)}"
-    ".isoscope .title,.isoscope .operation{font-family:ui-monospace,Menlo,Consolas,monospace}"
-    ".isoscope .title{font-size:13px;font-weight:700}"
-    ".isoscope .operation text{fill:var(--faint)}"
-    ".isoscope .operation rect{fill:none}"
-    ".isoscope .matters text{fill:var(--ink);font-weight:700}"
-    ".isoscope .matters rect{fill:var(--mark)}"
-    ".isoscope .aborted .rim{stroke-dasharray:7 4}"
-    ".isoscope .indeterminate .rim{stroke-dasharray:1.5 3;stroke-width:2}"
-    ".isoscope .step path{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
-    ".isoscope .step .head{fill:currentColor;stroke-width:1.3;stroke-dasharray:none}"
-    ".isoscope .rw .head,.isoscope .cm .head{fill:var(--paper)}"
-    ".isoscope .step rect{fill:var(--paper)}"
-    ".isoscope .step text{fill:currentColor;font-weight:600}"
-    ".isoscope .inferred .line{stroke-dasharray:6 4}"
-) + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
+    (
+        f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
+        f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
+        f"[data-theme=light] .isoscope{{{_LIGHT}}}[data-theme=dark] .isoscope{{{_DARK}}}"
+        ".isoscope text{fill:var(--ink);dominant-baseline:central;white-space:pre;direction:ltr}"
+        ".isoscope .name{font-size:15px;font-weight:600}"
+        ".isoscope .lane rect{fill:var(--band)}"
+        ".isoscope .lane text,.isoscope .axis text,.isoscope .legend text,.isoscope .note{fill:var(--faint)}"
+        ".isoscope .axis path{stroke:var(--faint);fill:none}"
+        ".isoscope .rim{stroke:var(--rim);stroke-width:1.3;fill:none}"
+        ".isoscope .fill{fill:var(--card)}"
+        ".isoscope .title,.isoscope .operation{font-family:ui-monospace,Menlo,Consolas,monospace}"
+        ".isoscope .title{font-size:13px;font-weight:700}"
+        ".isoscope .operation text{fill:var(--faint)}"
+        ".isoscope .operation rect{fill:none}"
+        ".isoscope .matters text{fill:var(--ink);font-weight:700}"
+        ".isoscope .matters rect{fill:var(--mark)}"
+        ".isoscope .aborted .rim{stroke-dasharray:7 4}"
+        ".isoscope .indeterminate .rim{stroke-dasharray:1.5 3;stroke-width:2}"
+        ".isoscope .step path{stroke:currentColor;stroke-width:1.8;fill:none;stroke-linejoin:round}"
+        ".isoscope .step .head{fill:currentColor;stroke-width:1.3;stroke-dasharray:none}"
+        ".isoscope .rw .head,.isoscope .cm .head{fill:var(--paper)}"
+        ".isoscope .step rect{fill:var(--paper)}"
+        ".isoscope .step text{fill:currentColor;font-weight:600}"
+        ".isoscope .inferred .line{stroke-dasharray:6 4}"
+    )
+    + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
+    + TIMELINE
+)
 #: Heads that point to the right, with their tip at the origin.
 _HEADS = {
     "wr": "M0 0L-10 -4.5V4.5Z",
@@ -84,10 +91,17 @@ _ROUND = 6
 
 def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
     """The picture of an anomaly; `ids` go before every id, for several in one page."""
-    return "".join(_svg(draw(anomaly), message(anomaly), ids=_escaped(ids), styled=styled))
+    if is_timed(anomaly) and 0 < len(anomaly.participants) <= TOO_MANY:
+        title = titled(anomaly)
+        marks, width, bottom = draw_timeline(anomaly, top=title.area.bottom + GAP // 2)
+        area = Area(x=0, y=0, width=max(width, title.area.right + GAP), height=bottom + GAP)
+        picture = Picture(area=area, title=title, panels=())
+    else:
+        picture, marks = draw(anomaly), ""
+    return "".join(_svg(picture, message(anomaly), marks, ids=_escaped(ids), styled=styled))
 
 
-def _svg(picture: Picture, description: str, *, ids: str, styled: bool) -> Iterator[str]:
+def _svg(picture: Picture, description: str, marks: str, *, ids: str, styled: bool) -> Iterator[str]:
     width, height = picture.area.width, picture.area.height
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="isoscope" role="img" width="{width}" '
@@ -99,6 +113,7 @@ def _svg(picture: Picture, description: str, *, ids: str, styled: bool) -> Itera
         yield f"<style>{STYLE}</style>"
     yield f'<rect width="{width}" height="{height}" fill="var(--paper)"/>'
     yield _text(picture.title, name="name")
+    yield marks
     for panel in picture.panels:
         yield from _panel(panel, width)
     yield from (_text(remark) for remark in picture.remarks)
