@@ -1,7 +1,7 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
@@ -14,6 +14,7 @@ __all__ = [
     "ClockTrial",
     "Columns",
     "Graph",
+    "MechanismSimulation",
     "ParseError",
     "Reader",
     "RunMerge",
@@ -258,6 +259,63 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
+# Profile.row(): snapshot, granularity, first updater wins, certifier, commit lock, conducts of statements.
+_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+# Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
+# predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
+# Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after, row.
+# Faults: name, transaction, operation, whether it shows.
+_TruthRows: TypeAlias = tuple[
+    list[tuple[int, int | None, int | None, int]],
+    list[tuple[int, int, int, int, bool, int, int]],
+    list[tuple[int, int, int, int | None, int]],
+    list[tuple[int, int, int]],
+    list[tuple[int, int, int, int]],
+    list[tuple[str, int, int, bool]],
+]
+
+@final
+class MechanismSimulation:
+    """A run of a database that works as a profile says, slice by slice.
+
+    Shares are in thousandths, times in nanoseconds, the rates of faults in shares of occasions.
+    """
+
+    def __new__(
+        cls,
+        profile: _ProfileRow,
+        *,
+        seed: int,
+        clients: int,
+        transactions: int,
+        operations: tuple[int, int],
+        keys: int,
+        tables: int,
+        theta: float,
+        reads: int,
+        ranges: int,
+        longest_range: int,
+        for_update: int,
+        for_share: int,
+        updates_after_reads: int,
+        inserts: int,
+        deletes: int,
+        repeated_values: int,
+        rollbacks: int,
+        lost_answers: int,
+        network: int,
+        service: int,
+        thinking: int,
+        clock_error: int,
+        faults: Sequence[tuple[str, float]],
+        truth: bool,
+    ) -> Self: ...
+    def next(self, transactions: int) -> Columns:
+        """The history of the next so many transactions that end; an empty one if there are no more."""
+
+    def truth(self) -> _TruthRows:
+        """What really happened; the run is over then."""
+
 # Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
 # keys that are mixed, range reads.
 _Reads: TypeAlias = tuple[
@@ -354,7 +412,6 @@ def judge_clock(
 
 # (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
 # enumerations of `isoscope.profiles` by their places.
-_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Name, case, and the operations that show it.
 _IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
 # Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
@@ -379,26 +436,64 @@ def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int
 
 @final
 class IntervalsOnline:
-    """Judges the mechanisms of a profile behind a watermark; every call says what time it is."""
+    """Mirrors the mechanisms of a profile; there is no clock in it, every call says what time it is."""
 
     def __new__(
-        cls, profile: _ProfileRow, *, clock_error: int, most: int, initial: Any, timeout: int
+        cls,
+        profile: _ProfileRow,
+        *,
+        clock_error: int,
+        most: int,
+        initial: Any,
+        timeout: int,
     ) -> IntervalsOnline: ...
-    def admit(self, columns: Columns) -> None: ...
-    def take(self, columns: Columns, now: int) -> int: ...
-    def heartbeat(self, session: Any, time: int, now: int) -> None: ...
-    def advance(self, now: int) -> None: ...
-    def flush(self) -> None: ...
-    def news(self) -> list[tuple[int, int, int, Any, Any, Any]]: ...
-    def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsFinding] | None: ...
-    def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]: ...
-    def counts(self) -> list[int]: ...
-    def sizes(self) -> dict[str, int]: ...
+    def admit(self, columns: Columns) -> None:
+        """Raises ValueError as `take` would; nothing is taken."""
+
+    def take(self, columns: Columns, now: int) -> int:
+        """Takes all transactions of `columns`, which arrive at `now`; how many are new.
+
+        Raises ValueError with the number of the transaction and what is wrong with it if one cannot be judged;
+        then none is taken.
+        """
+
+    def heartbeat(self, session: Any, time: int, now: int) -> None:
+        """Nothing that began before `time` will come from this session any longer."""
+
+    def advance(self, now: int) -> None:
+        """It is `now`: whoever was silent for too long is not waited for."""
+
+    def flush(self) -> None:
+        """Nothing more will come."""
+
+    def news(self) -> list[tuple[int, int, int, Any, Any, Any]]:
+        """What was found since the last time: number, name, case, transaction, other transaction, key."""
+
+    def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]:
+        """Everything so far: transactions that show it, sessions and places, and what `judge_intervals` gives."""
+
+    def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged] | None:
+        """The same of one piece of news, if it is one of the last."""
+
+    def counts(self) -> list[int]:
+        """Counts by name."""
+
+    def sizes(self) -> dict[str, int]:
+        """How many of what there are."""
+
     @property
-    def watermark(self) -> int | None: ...
-    def save(self) -> bytes: ...
+    def watermark(self) -> int | None:
+        """Everything that began before it is known; None if nothing is."""
+
+    def holding_back(self) -> list[Any]:
+        """The session that holds the watermark back; empty if none does."""
+
+    def save(self) -> bytes:
+        """Everything, as bytes."""
+
     @staticmethod
-    def load(data: bytes) -> IntervalsOnline: ...
+    def load(data: bytes) -> IntervalsOnline:
+        """The engine that was saved; raises ValueError if these are no bytes of one."""
 
 @final
 class ClockIntake:

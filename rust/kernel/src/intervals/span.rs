@@ -1,7 +1,9 @@
 //! Closed intervals in which something happened at one instant.
 
+use serde::{Deserialize, Serialize};
+
 /// From when the client asked to when it had the answer; the instant is somewhere in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Not before this.
     pub invoke: i64,

@@ -10,6 +10,7 @@ mod ending;
 mod engine;
 mod faults;
 mod key;
+pub mod mechanisms;
 mod reading;
 
 pub use faults::{Axiom, Bug, Entry};

@@ -1,0 +1,153 @@
+//! Who may commit.
+
+use super::engine::MechanismSimulation;
+use super::faults::Fault;
+use super::transaction::{Seen, Transaction};
+use crate::intervals::profile::{Certifier, Lock, Snapshot};
+
+/// A transaction that committed while others were open, with what serializable snapshot isolation must know.
+#[derive(Debug)]
+pub(super) struct Certified {
+    pub(super) commit: u64,
+    seen: Vec<Seen>,
+    writes: Vec<u32>,
+    /// One bit for each of 64 classes of rows, to tell most strangers apart at once.
+    seen_bits: u64,
+    written_bits: u64,
+    /// Whether somebody overwrote what it read, and whether it overwrote what somebody read.
+    has_out: bool,
+    has_in: bool,
+}
+
+fn bits(keys: impl Iterator<Item = u32>) -> u64 {
+    keys.fold(0, |bits, key| bits | 1 << (key.wrapping_mul(0x9e37_79b9) >> 26))
+}
+
+impl MechanismSimulation {
+    /// Whether nothing refuses the commit.
+    pub(super) fn may_commit(&mut self, transaction: &mut Transaction) -> bool {
+        self.unlocked_first_updater(transaction) && self.is_certified(transaction)
+    }
+
+    /// First updater wins at the commit, where writes hold no locks.
+    fn unlocked_first_updater(&mut self, transaction: &mut Transaction) -> bool {
+        let statements = self.profile.statements.iter();
+        let is_locked = statements.skip(3).all(|conduct| conduct.lock != Lock::None);
+        if is_locked || !self.profile.first_updater_wins {
+            return true;
+        }
+        let changed = transaction.writes.iter().filter(|own| !own.is_insertion);
+        let changed: Vec<u32> = changed.map(|own| own.key).collect();
+        changed.into_iter().all(|key| self.is_first_updater(transaction, key))
+    }
+
+    fn is_certified(&mut self, transaction: &mut Transaction) -> bool {
+        let is_certified = match self.profile.certifier {
+            Certifier::None => true,
+            Certifier::Ssi => self.is_safe(transaction),
+            Certifier::TimestampOrder => self.is_in_order(transaction),
+            Certifier::OptimisticReads => {
+                transaction.writes.is_empty() || self.reads_are_current(transaction)
+            }
+            Certifier::OptimisticWrites => self.writes_are_first(transaction),
+        };
+        if !is_certified && self.faults.strikes(Fault::MissedCertifier) {
+            transaction.strike(Fault::MissedCertifier, true);
+            if self.profile.certifier == Certifier::TimestampOrder {
+                transaction.snapshot = Some(self.now);
+            }
+            return true;
+        }
+        is_certified
+    }
+
+    /// Whether all that was read is still the newest.
+    pub(super) fn reads_are_current(&self, transaction: &Transaction) -> bool {
+        let is_current = |seen: &Seen| self.rows[seen.key as usize].newest().from == seen.from;
+        transaction.seen.iter().all(is_current)
+    }
+
+    /// Whether nobody wrote its rows since its snapshot, or since its own first write if that came before.
+    fn writes_are_first(&self, transaction: &Transaction) -> bool {
+        transaction.writes.iter().all(|own| {
+            let since = transaction.snapshot.unwrap_or(own.at).min(own.at);
+            self.rows[own.key as usize].newest().from <= since
+        })
+    }
+
+    /// Whether all of it can happen at its timestamp, or now if the database may choose that.
+    fn is_in_order(&self, transaction: &mut Transaction) -> bool {
+        let timestamp = transaction.snapshot.unwrap_or(self.now);
+        let is_late = transaction.writes.iter().any(|own| {
+            let row = &self.rows[own.key as usize];
+            row.newest().from >= timestamp || row.read_at > timestamp
+        });
+        let is_open = transaction.snapshot.is_none() || self.profile.snapshot == Snapshot::Transaction;
+        if !is_late && transaction.snapshot.is_some() {
+            return true;
+        }
+        if !is_open || !self.reads_are_current(transaction) {
+            return false;
+        }
+        transaction.snapshot = Some(self.now);
+        true
+    }
+
+    /// Serializable snapshot isolation: nobody who committed is in the middle of two rw dependencies.
+    fn is_safe(&mut self, transaction: &Transaction) -> bool {
+        let (seen_bits, written_bits) = bits_of(transaction);
+        let start = transaction.snapshot.unwrap_or(transaction.begun);
+        let (mut has_in, mut has_out, mut is_safe) = (false, false, true);
+        for other in self.recent.iter().rev().take_while(|other| other.commit > start) {
+            let goes_out = overwrites(other, seen_bits, transaction);
+            let comes_in = is_overwritten(other, written_bits, transaction);
+            has_out |= goes_out;
+            has_in |= comes_in;
+            is_safe &= !(goes_out && other.has_out) && !(comes_in && other.has_in);
+        }
+        is_safe && !(has_in && has_out)
+    }
+
+    /// Keeps a transaction in mind that commits now, for others that are open.
+    pub(super) fn remember(&mut self, transaction: &Transaction) {
+        if self.profile.certifier != Certifier::Ssi {
+            return;
+        }
+        let (seen_bits, written_bits) = bits_of(transaction);
+        let start = transaction.snapshot.unwrap_or(transaction.begun);
+        let (mut has_in, mut has_out) = (false, false);
+        for other in self.recent.iter_mut().rev().take_while(|other| other.commit > start) {
+            let goes_out = overwrites(other, seen_bits, transaction);
+            let comes_in = is_overwritten(other, written_bits, transaction);
+            other.has_in |= goes_out;
+            other.has_out |= comes_in;
+            has_out |= goes_out;
+            has_in |= comes_in;
+        }
+        self.recent.push_back(Certified {
+            commit: self.now,
+            seen: transaction.seen.clone(),
+            writes: transaction.writes.iter().map(|own| own.key).collect(),
+            seen_bits,
+            written_bits,
+            has_out,
+            has_in,
+        });
+    }
+}
+
+fn bits_of(transaction: &Transaction) -> (u64, u64) {
+    let seen = bits(transaction.seen.iter().map(|seen| seen.key));
+    (seen, bits(transaction.writes.iter().map(|own| own.key)))
+}
+
+/// Whether `other` overwrote what the transaction read.
+fn overwrites(other: &Certified, seen_bits: u64, transaction: &Transaction) -> bool {
+    other.written_bits & seen_bits != 0
+        && transaction.seen.iter().any(|seen| seen.from < other.commit && other.writes.contains(&seen.key))
+}
+
+/// Whether the transaction overwrites what `other` read.
+fn is_overwritten(other: &Certified, written_bits: u64, transaction: &Transaction) -> bool {
+    other.seen_bits & written_bits != 0 && other.seen.iter().any(|seen| transaction.own(seen.key).is_some())
+}

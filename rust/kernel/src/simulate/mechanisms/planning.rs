@@ -1,0 +1,132 @@
+//! What clients are going to do.
+
+use super::engine::MechanismSimulation;
+use super::rows::ABSENT;
+use super::transaction::{Lost, Step, Transaction};
+use super::{Delays, Load};
+use crate::generate::random::Random;
+use crate::history::Kind;
+use crate::intervals::profile::Statement;
+
+/// How often a row is looked for that can be inserted, or deleted.
+const TRIES: u32 = 8;
+/// One delay of so many is long.
+const LONG: u32 = 64;
+
+/// Draws rows by their weights.
+#[derive(Debug)]
+pub(super) struct Draw {
+    keys: u32,
+    /// Running sums; empty if all weigh the same.
+    weights: Vec<u64>,
+}
+
+impl Draw {
+    pub(super) fn new(keys: u32, theta: f64) -> Self {
+        let mut total = 0;
+        let weight = |rank: u32| ((1u64 << 40) as f64 / f64::from(rank).powf(theta)) as u64 + 1;
+        let sums = (1..=keys).map(|rank| {
+            total += weight(rank);
+            total
+        });
+        Self { keys, weights: if theta > 0.0 { sums.collect() } else { Vec::new() } }
+    }
+
+    fn row(&self, random: &mut Random) -> u32 {
+        let Some(&total) = self.weights.last() else { return random.below(self.keys) };
+        let point = random.wide_below(total);
+        self.weights.partition_point(|&weight| weight <= point) as u32
+    }
+}
+
+/// How long something takes that takes `mean` on average: sometimes much longer.
+pub(super) fn delay(random: &mut Random, mean: u64) -> u64 {
+    let usual = mean / 2 + random.wide_below(mean + 1);
+    if random.below(LONG) == 0 { usual * 8 } else { usual }
+}
+
+/// How long a request is on its way to what the server does.
+pub(super) fn request(random: &mut Random, delays: Delays) -> u64 {
+    delay(random, delays.network) + delay(random, delays.service)
+}
+
+impl MechanismSimulation {
+    /// What a transaction is going to do.
+    pub(super) fn plan(&mut self, transaction: &mut Transaction) {
+        let (operations, rollbacks, lost_answers) =
+            (self.load.operations, self.load.rollbacks, self.load.lost_answers);
+        let operations = self.random.between(operations) as usize;
+        while transaction.plan.len() < operations {
+            self.plan_statement(&mut transaction.plan, operations);
+        }
+        transaction.rolls_back = self.is_one_of(rollbacks);
+        transaction.moment = self.random.below(4);
+        if !transaction.rolls_back && self.is_one_of(lost_answers) {
+            transaction.lost = if self.random.below(2) == 0 { Lost::Request } else { Lost::Answer };
+        }
+    }
+
+    pub(super) fn is_one_of(&mut self, thousandths: u32) -> bool {
+        thousandths > 0 && self.random.below(1000) < thousandths
+    }
+
+    fn plan_statement(&mut self, plan: &mut Vec<Step>, operations: usize) {
+        if self.is_one_of(self.load.reads) {
+            plan.push(self.planned_read());
+            return;
+        }
+        let share = self.random.below(1000);
+        let Load { inserts, deletes, updates_after_reads, .. } = self.load;
+        if share < inserts {
+            plan.push(self.planned_change(Kind::Insert, Statement::Insert, true));
+        } else if share < inserts + deletes {
+            plan.push(self.planned_change(Kind::Delete, Statement::Delete, false));
+        } else {
+            let row = self.draw.row(&mut self.random);
+            if plan.len() + 1 < operations && self.is_one_of(updates_after_reads) {
+                let statement = self.planned_statement();
+                plan.push(Step { kind: Kind::Read, statement, low: row, high: row });
+            }
+            plan.push(Step { kind: Kind::Write, statement: Statement::Update, low: row, high: row });
+        }
+    }
+
+    fn planned_statement(&mut self) -> Statement {
+        let share = self.random.below(1000);
+        match self.load.for_update {
+            for_update if share < for_update => Statement::SelectForUpdate,
+            for_update if share < for_update + self.load.for_share => Statement::SelectForShare,
+            _ => Statement::Select,
+        }
+    }
+
+    fn planned_read(&mut self) -> Step {
+        let statement = self.planned_statement();
+        let low = self.draw.row(&mut self.random);
+        if !self.is_one_of(self.load.ranges) {
+            return Step { kind: Kind::Read, statement, low, high: low };
+        }
+        let length = self.random.below(self.load.longest_range.max(1));
+        let high = (low + length).min(self.table_of(low).1);
+        Step { kind: Kind::RangeRead, statement, low, high }
+    }
+
+    /// A row that is there, or that is not, as far as a few tries find one.
+    fn planned_change(&mut self, kind: Kind, statement: Statement, is_absent: bool) -> Step {
+        let mut row = self.draw.row(&mut self.random);
+        for _ in 0..TRIES {
+            if (self.rows[row as usize].newest().value == ABSENT) == is_absent {
+                break;
+            }
+            row = self.draw.row(&mut self.random);
+        }
+        Step { kind, statement, low: row, high: row }
+    }
+
+    /// The first and the last row of the table of a row.
+    pub(super) fn table_of(&self, row: u32) -> (u32, u32) {
+        let rows = self.rows_of_table;
+        let first = row / rows * rows;
+        (first, (first + rows - 1).min(self.load.keys - 1))
+    }
+}

@@ -1,0 +1,164 @@
+//! A transaction under way.
+
+use super::faults::Fault;
+use crate::history::Kind;
+use crate::intervals::profile::{Lock, Statement};
+
+/// What a client is going to ask for: rows `low` to `high`, the same but for a range read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) kind: Kind,
+    pub(super) statement: Statement,
+    pub(super) low: u32,
+    pub(super) high: u32,
+}
+
+/// What the server does next for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Stage {
+    #[default]
+    Begin,
+    Statement,
+    End,
+    /// It holds the locks of its commit.
+    Committing,
+    /// A statement failed and everything is undone; the client rolls back.
+    Failed,
+}
+
+/// What gets lost of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Lost {
+    #[default]
+    Nothing,
+    Request,
+    Answer,
+}
+
+/// An operation that the server has done; a range read has its rows elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done {
+    pub(super) kind: Kind,
+    pub(super) statement: Statement,
+    pub(super) low: u32,
+    pub(super) high: u32,
+    pub(super) value: i64,
+    pub(super) invoke: u64,
+    /// Zero if the answer got lost.
+    pub(super) complete: u64,
+    /// Whether the client never learned what it read.
+    pub(super) is_unknown: bool,
+    /// Where its rows end.
+    pub(super) rows: u32,
+}
+
+/// An observation of what another transaction left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) key: u32,
+    /// When the version appeared.
+    pub(super) from: u64,
+    pub(super) writer: u32,
+    pub(super) value: i64,
+    /// The true instant that was looked at.
+    pub(super) at: u64,
+    /// The place of the operation in its transaction.
+    pub(super) place: u32,
+}
+
+/// What it wrote to a row, last of all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    pub(super) key: u32,
+    pub(super) value: i64,
+    /// When it wrote first.
+    pub(super) at: u64,
+    /// Whether it began with an insertion: no snapshot is compared.
+    pub(super) is_insertion: bool,
+    /// What it wrote last but one.
+    pub(super) before: Option<i64>,
+}
+
+/// A lock that it took: on rows `low` to `high`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    pub(super) place: u32,
+    pub(super) low: u32,
+    pub(super) high: u32,
+    pub(super) mode: Lock,
+    pub(super) taken: u64,
+    pub(super) is_predicate: bool,
+    /// When it was released too early; zero if it was not.
+    pub(super) released: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    pub(super) id: u32,
+    pub(super) slot: u32,
+    pub(super) client: u32,
+    pub(super) session: u32,
+    pub(super) is_active: bool,
+    /// Its client has given up waiting for its end.
+    pub(super) is_orphan: bool,
+    pub(super) stage: Stage,
+    pub(super) plan: Vec<Step>,
+    pub(super) next: usize,
+    pub(super) rolls_back: bool,
+    pub(super) lost: Lost,
+    /// When the client sent what is under way.
+    pub(super) invoke: u64,
+    /// True instants.
+    pub(super) begun: u64,
+    pub(super) snapshot: Option<u64>,
+    /// At which of begin, first statement and first read a snapshot of the database's choice is taken.
+    pub(super) moment: u32,
+    pub(super) done: Vec<Done>,
+    /// What range reads showed.
+    pub(super) rows: Vec<(u32, i64)>,
+    pub(super) seen: Vec<Seen>,
+    pub(super) writes: Vec<Own>,
+    pub(super) held: Vec<Held>,
+    /// Who is in its way.
+    pub(super) blocker: Option<u32>,
+    /// Faults, the place of the operation, and whether they show.
+    pub(super) struck: Vec<(Fault, u32, bool)>,
+}
+
+impl Transaction {
+    /// Ready for another one; memory is kept.
+    pub(super) fn clear(&mut self) {
+        let old = std::mem::take(self);
+        *self = Self {
+            plan: old.plan,
+            done: old.done,
+            rows: old.rows,
+            seen: old.seen,
+            writes: old.writes,
+            held: old.held,
+            struck: old.struck,
+            ..Self::default()
+        };
+        self.plan.clear();
+        self.done.clear();
+        self.rows.clear();
+        self.seen.clear();
+        self.writes.clear();
+        self.held.clear();
+        self.struck.clear();
+    }
+
+    pub(super) fn own(&self, key: u32) -> Option<&Own> {
+        self.writes.iter().find(|own| own.key == key)
+    }
+
+    /// The place that the operation under way will have.
+    pub(super) fn place(&self) -> u32 {
+        self.done.len() as u32
+    }
+
+    pub(super) fn strike(&mut self, fault: Fault, is_visible: bool) {
+        let place = self.place();
+        self.struck.push((fault, place, is_visible));
+    }
+}

@@ -1,0 +1,206 @@
+//! What really happened: true instants and true dependencies.
+
+use super::faults::Struck;
+use super::rows::{NOBODY, Version};
+use super::transaction::{Held, Seen, Transaction};
+use crate::intervals::profile::Lock;
+use hashbrown::HashMap;
+
+/// True instants of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Lifetime {
+    pub begun: u64,
+    /// That of the transaction, where it has one; under timestamp ordering its timestamp.
+    pub snapshot: Option<u64>,
+    /// When its versions appeared, if they did.
+    pub committed: Option<u64>,
+    pub ended: u64,
+}
+
+/// A lock on rows from `low` to `high`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct HeldLock {
+    pub transaction: u32,
+    pub low: u32,
+    pub high: u32,
+    pub mode: Lock,
+    /// Whether it covers also rows that are not there.
+    pub is_predicate: bool,
+    pub taken: u64,
+    pub released: u64,
+}
+
+/// A version of a row that a read showed, or did not show because it is that of no row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct ShownVersion {
+    pub operation: u32,
+    pub key: u32,
+    /// The instant that was looked at.
+    pub at: u64,
+    /// `None` is the initial version.
+    pub writer: Option<u32>,
+    /// When it appeared; for a write that was not committed, when it was written.
+    pub from: u64,
+}
+
+/// Why one transaction comes before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Relation {
+    Wr,
+    Ww,
+    Rw,
+}
+
+/// One transaction comes before another, because of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Dependency {
+    pub relation: Relation,
+    pub before: u32,
+    pub after: u32,
+    pub key: u32,
+}
+
+/// What really happened; transactions and operations by their numbers in the history.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct Truth {
+    /// By transaction.
+    pub lifetimes: Vec<Lifetime>,
+    pub locks: Vec<HeldLock>,
+    pub shown: Vec<ShownVersion>,
+    /// Row, transaction and when its version appeared: the versions of each row in their order.
+    pub versions: Vec<(u32, u32, u64)>,
+    /// Of committed transactions: of neighbouring versions only.
+    pub dependencies: Vec<Dependency>,
+    pub struck: Vec<Struck>,
+}
+
+impl Truth {
+    pub(super) fn with(self, struck: Vec<Struck>) -> Self {
+        Self { struck, ..self }
+    }
+}
+
+/// Sees everything, and tells it at the end.
+#[derive(Debug)]
+pub(super) struct Witness {
+    truth: Truth,
+    /// Versions of each row, with the ids of their writers.
+    chains: Vec<Vec<Version>>,
+    /// What committed transactions saw: number, and version.
+    observations: Vec<(u32, Seen)>,
+    /// By id.
+    numbers: Vec<u32>,
+    /// Operations of `truth.shown`, with the ids of writers.
+    shown: Vec<(u32, Seen)>,
+}
+
+impl Witness {
+    pub(super) fn new(keys: u32) -> Self {
+        Self {
+            truth: Truth::default(),
+            chains: vec![Vec::new(); keys as usize],
+            observations: Vec::new(),
+            numbers: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    pub(super) fn installed(&mut self, key: u32, version: Version) {
+        self.chains[key as usize].push(version);
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        transaction: &Transaction,
+        (number, first): (u32, u32),
+        committed: Option<u64>,
+        ended: u64,
+    ) {
+        let id = transaction.id as usize;
+        if self.numbers.len() <= id {
+            self.numbers.resize(id + 1, NOBODY);
+        }
+        self.numbers[id] = number;
+        let Transaction { begun, snapshot, .. } = *transaction;
+        self.truth.lifetimes.push(Lifetime { begun, snapshot, committed, ended });
+        let locks = transaction.held.iter().map(|held| held_lock(number, held));
+        self.truth.locks.extend(locks);
+        self.shown.extend(transaction.seen.iter().map(|&seen| (first + seen.place, seen)));
+        if committed.is_some() {
+            self.observations.extend(transaction.seen.iter().map(|&seen| (number, seen)));
+        }
+    }
+
+    /// Everything, by numbers of transactions.
+    pub(super) fn tell(mut self) -> Truth {
+        let number = |writer: u32| (writer != NOBODY).then(|| self.numbers[writer as usize]);
+        self.truth.shown = self
+            .shown
+            .iter()
+            .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
+                operation,
+                key,
+                at,
+                writer: number(writer),
+                from,
+            })
+            .collect();
+        for (key, chain) in (0..).zip(&self.chains) {
+            let versions = chain.iter().filter_map(|one| Some((key, number(one.writer)?, one.from)));
+            self.truth.versions.extend(versions);
+        }
+        self.truth.dependencies = self.dependencies();
+        self.truth
+    }
+
+    fn dependencies(&self) -> Vec<Dependency> {
+        let mut found = Vec::new();
+        let mut places = HashMap::new();
+        for (key, chain) in (0..).zip(&self.chains) {
+            let number = |place: usize| self.numbers[chain[place].writer as usize];
+            for place in 1..chain.len() {
+                found.push(Dependency {
+                    relation: Relation::Ww,
+                    before: number(place - 1),
+                    after: number(place),
+                    key,
+                });
+            }
+            let of_key = chain.iter().enumerate();
+            places.extend(of_key.map(|(place, version)| ((key, version.writer), place)));
+        }
+        for &(reader, seen) in &self.observations {
+            let chain = &self.chains[seen.key as usize];
+            let place = places.get(&(seen.key, seen.writer)).copied();
+            // What was undone or overwritten by its own transaction is no version.
+            if seen.writer != NOBODY && place.is_none_or(|place| chain[place].value != seen.value) {
+                continue;
+            }
+            let number = |version: &Version| self.numbers[version.writer as usize];
+            let mut add = |relation, before, after| {
+                if before != after {
+                    found.push(Dependency { relation, before, after, key: seen.key });
+                }
+            };
+            if let Some(place) = place {
+                add(Relation::Wr, number(&chain[place]), reader);
+            }
+            if let Some(next) = chain.get(place.map_or(0, |place| place + 1)) {
+                add(Relation::Rw, reader, number(next));
+            }
+        }
+        found
+    }
+}
+
+fn held_lock(transaction: u32, held: &Held) -> HeldLock {
+    let &Held { low, high, mode, is_predicate, taken, released, .. } = held;
+    HeldLock { transaction, low, high, mode, is_predicate, taken, released }
+}
