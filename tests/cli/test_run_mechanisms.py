@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from unittest import mock
 
 import pytest
 
-from isoscope import _native, profiles
+from isoscope import profiles
 from isoscope.live.journal import Fsync
 from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
 from tests.live.serving import served
-from tests.live.whole import WholeOnline
 
 from .running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 SMALL = ("--transactions", 200, "--sessions", 3, "--seed", 5)
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with mock.patch.object(_native, "IntervalsOnline", WholeOnline, create=True):
-        yield
 
 
 def serving(name: str) -> Settings:

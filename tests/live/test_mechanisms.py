@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import pytest
 
-from isoscope import _native, checkers, profiles
+from isoscope import checkers, profiles
 from isoscope.collect import Recorded, as_history
 from isoscope.formats import parquet
 from isoscope.history import KINDS, OperationKind
@@ -22,7 +21,6 @@ from isoscope.reports import render_svg
 
 from .serving import served
 from .told import LINES, SECOND, STALE, Clock, body
-from .whole import WholeOnline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,12 +30,6 @@ PROFILE = profiles.load("postgresql/read-committed")
 JUDGING = Judging(levels=(), profile=PROFILE, timeout=SECOND)
 SETTINGS = Settings(judging=JUDGING, fsync=Fsync.NEVER)
 ARROW = FORMS.index("application/vnd.apache.arrow.stream")
-
-
-@pytest.fixture(autouse=True)
-def engine() -> Iterator[None]:
-    with mock.patch.object(_native, "IntervalsOnline", WholeOnline, create=True):
-        yield
 
 
 def recorded(number: int, session: int, at: int, *operations: str, status: int = 0) -> Recorded:
@@ -112,7 +104,8 @@ def test_nothing_is_judged_before_every_session_has_gone_beyond_it(tmp_path: Pat
         service.take(batch(1, LOST))
         assert service.violations(0, 10) == []
         so_far = service.status()["mechanisms"]
-        assert (so_far["watermark"], so_far["pending"]) == (13, 2)
+        assert (so_far["watermark"], so_far["pending"]) == (13, 3)
+        assert so_far["holding_back"] == [1]
         service.hear([(1, 100), (2, 100), (3, 100)])
         assert len(service.violations(0, 10)) == 1
         assert service.status()["mechanisms"]["pending"] == 0
@@ -126,7 +119,7 @@ def test_a_silent_session_is_left_behind_and_what_comes_later_is_counted_not_jud
         for _ in range(15):
             clock.sleep(0.1)
             service.tick()
-        assert service.status()["mechanisms"]["pending"] == 0
+        assert service.status()["mechanisms"]["watermark"] == 33
         service.take(batch(2, [recorded(4, 4, 6, "write x 9")]))
         so_far = service.status()["mechanisms"]
     assert so_far["late"] == 1

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["IntervalsStatus", "MechanismNews", "OnlineIntervals"]
 
 _NAMES = tuple(CASES)
+#: So many sessions that hold the watermark back are named.
+_SHOWN = 10
 #: What a report says of a history, in its order.
 _SUMMARY = ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate")
 
@@ -53,7 +55,7 @@ class IntervalsStatus:
     """How many of what there are.
 
     `live` transactions are in memory, `pending` ones of them wait for the `watermark`, the instant that every
-    session has gone beyond. `late` ones came after it and were not judged, `repeated` ones came twice.
+    session has gone beyond but those that are `holding_back`, the first of them. `late` ones came after it and were not judged, `repeated` ones came twice.
     `latest` is the last instant that anybody told of.
     """
 
@@ -67,9 +69,11 @@ class IntervalsStatus:
     pending: int
     late: int
     repeated: int
+    aside: int
     memory: int
     counts: Mapping[str, int]
     watermark: int | None
+    holding_back: tuple[Scalar, ...]
     latest: int | None
 
     @property
@@ -152,14 +156,18 @@ class OnlineIntervals:
         shown = self._engine.recent(number)
         if shown is None:
             return None
-        columns, places, finding = shown
-        return Found(Few(History(columns), places), self.profile, ([], [finding], [], [])).anomalies[0]
+        columns, places, judged = shown
+        return Found(Few(History(columns), places), self.profile, judged).anomalies[0]
 
     def status(self) -> IntervalsStatus:
         """How many of what there are."""
         counts = {name: count for name, count in zip(_NAMES, self._engine.counts(), strict=True) if count}
         return IntervalsStatus(
-            counts=counts, watermark=self._engine.watermark, latest=self._latest, **self._engine.sizes()
+            counts=counts,
+            watermark=self._engine.watermark,
+            holding_back=tuple(self._engine.holding_back()[:_SHOWN]),
+            latest=self._latest,
+            **self._engine.sizes(),
         )
 
     def mechanisms(self) -> Mechanisms:
