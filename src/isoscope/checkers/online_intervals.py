@@ -55,7 +55,8 @@ class IntervalsStatus:
     """How many of what there are.
 
     `live` transactions are in memory, `pending` ones of them wait for the `watermark`, the instant that every
-    session has gone beyond but those that are `holding_back`, the first of them. `late` ones came after it and were not judged, `repeated` ones came twice.
+    session has gone beyond; it waits for the one that is `holding_back`. `late` transactions came after it
+    and were not judged, nor were the `aside` reads of what they may have written; `repeated` ones came twice.
     `latest` is the last instant that anybody told of.
     """
 

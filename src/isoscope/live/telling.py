@@ -92,6 +92,7 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
         "profile": found.profile,
         "clock_error": found.clock_error,
         **asdict(so_far),
+        "holding_back": [_plain(session) for session in so_far.holding_back],
         "behind": None if behind is None else behind / _SECOND,
         "verdicts": [
             {
@@ -122,4 +123,8 @@ def _scalar(value: object) -> str:
     """A scalar as JSON has it; one that JSON does not have, as text."""
     if type(value) is int:
         return str(value)
-    return dumps(value if value is None or isinstance(value, bool | int | float | str) else str(value))
+    return dumps(_plain(value))
+
+
+def _plain(value: object) -> bool | int | float | str | None:
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
