@@ -60,11 +60,11 @@ class Verifying:
 
     def said(self) -> str:
         """How far the verification is, and how far behind the run."""
-        so_far = self._so_far
+        so_far, ended = self._so_far, self._so_far["transactions"] + self._gathering.unsent
         verified = so_far["transactions"] - so_far["pending"]
         behind = "" if so_far["behind"] is None else f", {so_far['behind']:.1f} s behind"
         found = f", {self._found:,} violations" if self._found else ""
-        return f"verified {verified:,} of {so_far['transactions']:,}{behind}{found}"
+        return f"verified {verified:,} of {ended:,}{behind}{found}"
 
     def ended(self, ran: Run) -> Run:
         """Verifies the rest; says on standard error how that went."""

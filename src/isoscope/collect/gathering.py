@@ -145,6 +145,11 @@ class Gathering:
             self._thread.join()
 
     @property
+    def unsent(self) -> int:
+        """How many transactions were put and not handed on yet."""
+        return self._unsent
+
+    @property
     def collected(self) -> Collected:
         """What it did so far."""
         with self.changed:
