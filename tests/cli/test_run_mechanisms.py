@@ -71,3 +71,59 @@ def test_a_profile_without_live_says_nothing() -> None:
     done = run("run", "sqlite", *SMALL, "--profile", "sqlite/serializable")
     assert done.status == 2
     assert "--profile is for --live" in done.err
+
+
+def trace(transaction: str, verb: str, start: int, **more: object) -> str:
+    row = {
+        "threadID": transaction.split(",")[0],
+        "transactionID": transaction,
+        "operationTraceType": verb,
+        "startTimestamp": start,
+        "finishTimestamp": start + 1,
+        **more,
+    }
+    return json.dumps(row)
+
+
+def cell(value: int) -> list[dict[str, object]]:
+    return [{"table": "t", "primaryKey": "1", "valueMap": {"v": value}}]
+
+
+#: The third one reads what was overwritten long before; operations of the first two stand among each other.
+TRACE = [
+    trace("1,1", "UPDATE", 10, writeTupleList=cell(7)),
+    trace("2,1", "BEGIN", 11),
+    trace("1,1", "COMMIT", 12),
+    trace("2,1", "UPDATE", 14, writeTupleList=cell(8)),
+    trace("2,1", "COMMIT", 20),
+    trace("3,1", "SELECT", 30, readTupleList=cell(7)),
+    trace("3,1", "COMMIT", 32),
+]
+
+
+def test_a_file_of_operations_is_watched(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("\n".join(TRACE) + "\n")
+    done = run("watch", path, "--profile", "postgresql/read-committed", "--to-the-end")
+    assert done.status == 1, done.err
+    assert done.out.splitlines()[0] == (
+        "consistent-read: inconsistent-read in transaction '3,1', key 't/1/v', against '1,1', stale"
+    )
+    assert "broke consistent-read" in done.out
+
+
+def test_a_line_that_is_no_operation_is_named_by_its_place_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("\n".join([*TRACE[:5], "{}", *TRACE[5:]]) + "\n")
+    done = run("watch", path, "--profile", "postgresql/read-committed", "--to-the-end")
+    assert done.status == 2
+    assert f"{path}:6" in done.err
+
+
+@pytest.mark.parametrize("given", [("--level", "si"), ("--keep", 1)])
+def test_what_says_nothing_about_mechanisms_is_refused(tmp_path: Path, given: tuple[object, ...]) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("\n".join(TRACE) + "\n")
+    done = run("watch", path, "--profile", "postgresql/read-committed", *given)
+    assert done.status == 2
+    assert "says nothing about the mechanisms of a profile" in done.err

@@ -78,7 +78,7 @@ def command(
     port: int,
     token: str | None,
     names: tuple[str, ...],
-    profile: str | None,
+    profile_name: str | None,
     clock_error: int,
     timeout: float,
     initial: Initial | None,
@@ -119,7 +119,7 @@ def command(
     """
     judging = judging_of(
         names=names,
-        profile=profile,
+        profile=profile_name,
         clock_error=clock_error,
         timeout=timeout,
         keep=keep,

@@ -53,7 +53,7 @@ def command(
     source: str,
     *,
     names: tuple[str, ...],
-    profile: str | None,
+    profile_name: str | None,
     clock_error: int,
     timeout: float,
     keep: float,
@@ -82,7 +82,7 @@ def command(
     """
     judging = judging_of(
         names=names,
-        profile=profile,
+        profile=profile_name,
         clock_error=clock_error,
         timeout=timeout,
         keep=keep,
