@@ -18,14 +18,7 @@ from isoscope._native import Builder
 from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
-from isoscope.history import (
-    STATUSES,
-    VERSION_SOURCES,
-    History,
-    Source,
-    Status,
-    VersionSource,
-)
+from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:

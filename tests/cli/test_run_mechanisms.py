@@ -75,7 +75,7 @@ def test_a_profile_without_live_says_nothing() -> None:
 
 def trace(transaction: str, verb: str, start: int, **more: object) -> str:
     row = {
-        "threadID": transaction.split(",")[0],
+        "threadID": transaction.partition(",")[0],
         "transactionID": transaction,
         "operationTraceType": verb,
         "startTimestamp": start,
