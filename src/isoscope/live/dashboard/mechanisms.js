@@ -4,8 +4,8 @@
 const PROMISES = {
   "consistent-read": { promises: "a read shows what was there at its snapshot", unit: "reads", colour: "rw" },
   "mutual-exclusion": { promises: "conflicting locks are never held at once", unit: "pairs of locks", colour: "ww" },
-  "first-updater-wins": { promises: "of two that overlap, one changes a row", unit: "pairs of writes", colour: "clock" },
-  "serialization-certifier": { promises: "what could not be serial is refused", unit: "patterns", colour: "cm" },
+  "first-updater-wins": { promises: "of two that overlap, one changes a row", unit: "writes", colour: "clock" },
+  "serialization-certifier": { promises: "what could not be serial is refused", unit: "transactions", colour: "cm" },
   agreement: { promises: "what one shows no other contradicts", unit: "orders of versions", colour: "wr" },
 };
 const KIND = { wr: "reads of a write", ww: "overwritten versions", rw: "reads that were overwritten" };
@@ -80,6 +80,7 @@ function showMechanisms(told, at) {
     profile: told.profile,
     "clocks differ by": told.clock_error ? seconds(told.clock_error / 1e9) : "nothing",
     "not judged yet": `${count(told.pending, "transaction")}${told.behind === null ? "" : `, ${seconds(told.behind)} behind`}`,
+    "waits for session": told.pending ? told.holding_back.map(scalar).join(", ") || "–" : "–",
     "came too late": count(told.late, "transaction"),
     "in memory": count(told.live, "transaction"),
   });
