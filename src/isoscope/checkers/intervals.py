@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from isoscope.checkers.violations import Finding
+    from isoscope.checkers.witnesses import Recorded
     from isoscope.levels import Level
     from isoscope.profiles import Profile
     from isoscope.verdict import Anomaly, Ordered, Step
@@ -43,10 +44,12 @@ __all__ = [
     "INEXACT",
     "METHOD",
     "NAMES",
+    "Found",
     "deduced",
     "find",
     "mechanisms",
     "renamed",
+    "told",
     "under_own_name",
     "unknown",
 ]
@@ -59,7 +62,11 @@ _KINDS = ("wr", "ww", "rw")
 
 def mechanisms(history: History, profile: Profile, *, clock_error: int = 0, most: int = 10) -> Mechanisms:
     """What the intervals say of the mechanisms that the profile has."""
-    found = _found(history, profile, clock_error, most)
+    return told(profile, _found(history, profile, clock_error, most), clock_error)
+
+
+def told(profile: Profile, found: Found | str, clock_error: int) -> Mechanisms:
+    """What was found, or why nobody could look, as data for reports."""
     return Mechanisms(
         profile=profile.name,
         title=f"{profile.database} {profile.level}",
@@ -154,7 +161,7 @@ def _has(profile: Profile, mechanism: Mechanism) -> bool:
             return True
 
 
-def _found(history: History, profile: Profile, clock_error: int, most: int) -> _Found | str:
+def _found(history: History, profile: Profile, clock_error: int, most: int) -> Found | str:
     """What the native core found, or why it could not look."""
     if EvidenceKind.INTERVALS not in history.evidence.present:
         return SILENT
@@ -163,26 +170,29 @@ def _found(history: History, profile: Profile, clock_error: int, most: int) -> _
         judged = _native.judge_intervals(history.columns, row, clock_error=clock_error, most=most)
     except ValueError as error:
         return _refusal(history, error)
-    return _Found(history, profile, judged)
+    return Found(history, profile, judged)
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
     """What the native core found; it has names and mechanisms in one order."""
 
-    history: History
+    history: Recorded
     profile: Profile
     judged: Judged
 
     @cached_property
     def counts(self) -> dict[str, int]:
+        """How many there are of each name."""
         return dict(zip(NAMES, self.judged[0], strict=True))
 
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
+        """The first of each name."""
         return tuple(anomaly(self.history, self.profile, finding) for finding in self.judged[1])
 
     def of(self, name: str) -> tuple[Anomaly, ...]:
+        """Those of one name."""
         return tuple(found for found in self.anomalies if found.name == name)
 
     def verdicts(self) -> Iterator[MechanismVerdict]:
@@ -214,6 +224,7 @@ class _Found:
         )
 
     def dependencies(self) -> tuple[Dependencies, ...]:
+        """How many there are of each kind, and how many stay open."""
         rows = zip(_KINDS, self.judged[3], strict=True)
         return tuple(
             Dependencies(kind=kind, total=total, overlapping=overlapping, uncertain=uncertain)
@@ -221,6 +232,7 @@ class _Found:
         )
 
     def sighting(self, name: str) -> Sighting:
+        """Whether there are anomalies of one name."""
         if count := self.counts[name]:
             return Sighting(
                 name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=self.of(name)
