@@ -57,7 +57,7 @@ __all__ = [
 # What happened.
 
 
-def read(key: Scalar, value: Value | list[Scalar], *times: int, **details: Any) -> Operation:
+def read(key: Scalar, value: Value | list[int], *times: int, **details: Any) -> Operation:
     shown = tuple(value) if isinstance(value, list) else value
     return _operation(OperationKind.READ, key, shown, times, details)
 
