@@ -25,7 +25,7 @@ TABLE: dict[str, set[str]] = {
     "recorder": {"history", "_native"},
     "activity": {"history", "_native"},
     "formats": {"history", "errors", "_native"},
-    "reference": {"history", "levels", "verdict"},
+    "reference": {"history", "levels", "profiles", "verdict"},
     "profiles": {"levels", "errors"},
     "checkers": {"history", "levels", "profiles", "verdict", "_native"},
     "explain": {"history", "verdict", "_native"},

@@ -148,9 +148,6 @@ impl Intake<'_> {
     pub fn admit(&self, number: usize) -> Result<(), String> {
         let whole = self.history.transactions.intervals.get(number);
         let operations = self.history.operations_of(number);
-        if operations.is_empty() {
-            return Err("it has no operations".to_owned());
-        }
         operations.map(|operation| self.span(operation, whole)).try_for_each(|span| span.map(|_| ()))
     }
 
@@ -368,7 +365,6 @@ impl Draft {
         let times = |end: Span, release: Span, sure: u32, asked_to_commit: bool| Times {
             first,
             end,
-            appears: if self.profile.certifier == Certifier::TimestampOrder { first.to(end) } else { end },
             release,
             sure,
             asked_to_commit,
