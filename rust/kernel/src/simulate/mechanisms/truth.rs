@@ -140,10 +140,14 @@ impl Witness {
 
     /// Everything, by numbers of transactions.
     pub(super) fn tell(mut self) -> Truth {
-        let number = |writer: u32| (writer != NOBODY).then(|| self.numbers[writer as usize]);
+        let number = |writer: u32| self.numbers.get(writer as usize).copied();
         self.truth.shown = self
             .shown
             .iter()
+            // A run that was stopped has writers that never ended.
+            .filter(|(_, seen)| {
+                number(seen.writer).is_some_and(|number| number != NOBODY) || seen.writer == NOBODY
+            })
             .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
                 operation,
                 key,
