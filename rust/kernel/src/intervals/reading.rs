@@ -297,11 +297,11 @@ impl Verifier {
         }
         let missing: Vec<u32> =
             self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
-        // Of a key that nobody wrote nothing is known.
-        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written());
-        let missing: Vec<u32> = missing.collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
+        // Of a key that nobody wrote so far nothing is known.
+        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written(snapshot));
+        let missing: Vec<u32> = missing.collect();
         for number in missing {
             self.judge_missing(transaction, number, read, snapshot);
         }
@@ -473,8 +473,9 @@ impl Key {
         }
     }
 
-    fn is_written(&self) -> bool {
-        !self.is_fresh || !self.versions.is_empty()
+    fn is_written(&self, snapshot: Span) -> bool {
+        let first = self.versions.front();
+        !self.is_fresh || first.is_some_and(|first| first.commit.may_precede(snapshot))
     }
 
     /// Whether somebody is known to have written a value.

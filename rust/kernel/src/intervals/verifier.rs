@@ -38,7 +38,7 @@ pub struct Verifier {
     due: BinaryHeap<Reverse<Due>>,
     /// When those began that are not settled, and how many of them at each time.
     begun: BTreeMap<i64, u32>,
-    /// The same of those that are not installed, where reads may show what they have not committed.
+    /// The same of those that are not installed, where others may see them before they commit.
     unfinished: Option<BTreeMap<i64, u32>>,
     /// Settled transactions in the order of their settlement.
     settled: VecDeque<u32>,
@@ -71,7 +71,8 @@ impl Verifier {
         let locks = profile.statements.iter().any(|one| matches!(one.lock, Lock::Exclusive | Lock::Update));
         let snapshots = profile.first_updater_wins || profile.certifier == Certifier::OptimisticWrites;
         let certificates = Certificates::new(profile.certifier);
-        let is_dirty = profile.statements.iter().any(|one| one.read == Read::Uncommitted);
+        let is_dirty = profile.certifier == Certifier::TimestampOrder
+            || profile.statements.iter().any(|one| one.read == Read::Uncommitted);
         Self {
             profile,
             rules: Rules { locks, snapshots },
@@ -528,7 +529,11 @@ fn inserts(transaction: &Transaction, key: u32) -> bool {
 /// When a transaction first got a lock on the row that keeps other writers out.
 fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
     let locks = transaction.operations.iter().take_while(|one| one.place < write.place);
-    let mut locks = locks.filter(|one| one.row == write.row && one.lock.conflicts(write.lock) && one.key != NO_KEY);
+    let takes = |one: &&Operation| {
+        let is_nothing = one.key == NO_KEY || one.is_absent && one.is_read();
+        !is_nothing && one.row == write.row && one.lock.conflicts(write.lock)
+    };
+    let mut locks = locks.filter(takes);
     locks.next().map_or(write.span, |first| first.span)
 }
 
