@@ -410,7 +410,7 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
-# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
+# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) by statement):
 # enumerations of `isoscope.profiles` by their places.
 # Name, case, and the operations that show it.
 _IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
@@ -453,7 +453,7 @@ class IntervalsOnline:
     def take(self, columns: Columns, now: int) -> int:
         """Takes all transactions of `columns`, which arrive at `now`; how many are new.
 
-        Raises ValueError with the number of a transaction that cannot be judged and what is wrong with it; then
+        Raises ValueError with the number of one that cannot be judged and what is wrong with it; then
         none is taken.
         """
 
