@@ -351,6 +351,31 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
+# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
+# enumerations of `isoscope.profiles` by their places.
+_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+# Name, case, and the operations that show it.
+_IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
+# Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
+# certifier; (total, overlapping, uncertain) of wr, ww and rw.
+_IntervalsJudged: TypeAlias = tuple[
+    list[int], list[_IntervalsFinding], list[tuple[int, int]], list[tuple[int, int, int]]
+]
+
+def judge_intervals(
+    columns: Columns, profile: _ProfileRow, *, clock_error: int, most: int
+) -> _IntervalsJudged:
+    """Holds a history against the mechanisms of a profile.
+
+    Raises ValueError with the number of a transaction and what is wrong with it if one has no intervals.
+    """
+
+def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int) -> Columns:
+    """The history with the order of versions that is certain by its mechanisms as one that it declares.
+
+    Raises ValueError as `judge_intervals` does.
+    """
+
 @final
 class ClockIntake:
     """Takes a history slice by slice, and gives sorted runs of its events."""

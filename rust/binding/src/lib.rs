@@ -6,6 +6,7 @@ mod clock;
 mod columns;
 mod generate;
 mod interrupt;
+mod intervals;
 mod judge;
 mod online;
 mod part;
@@ -59,6 +60,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
+    module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
     module.add_class::<stream::ClockIntake>()?;
     module.add_class::<stream::ClockFacts>()?;
     module.add_class::<stream::ClockTrial>()?;
