@@ -324,7 +324,8 @@ impl Draft {
     fn times(&self, status: Status, outer: Option<i64>) -> Option<Times> {
         let first = self.operations.first()?.span;
         let last = self.operations.last()?;
-        let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
+        let marker =
+            |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
         let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };

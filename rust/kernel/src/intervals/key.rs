@@ -226,7 +226,9 @@ impl Key {
         let version = &self.versions[place];
         let mut next: Option<usize> = None;
         for other in self.from(version.commit)..self.versions.len() {
-            if next.is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke) {
+            if next
+                .is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke)
+            {
                 break;
             }
             let is_nearer = other != place
@@ -243,7 +245,8 @@ impl Key {
         let mut last: Option<usize> = None;
         for other in (0..end).rev() {
             let is_far = |last: usize| {
-                self.versions[other].commit.invoke.saturating_add(self.longest) < self.versions[last].commit.invoke
+                self.versions[other].commit.invoke.saturating_add(self.longest)
+                    < self.versions[last].commit.invoke
             };
             if self.open_ends == 0 && last.is_some_and(is_far) {
                 break;
@@ -271,8 +274,7 @@ impl Key {
         }
         let from = place.map_or(0, |place| self.from(self.versions[place].commit));
         (from..self.end(version.commit)).all(|other| {
-            let is_earlier =
-                place.is_some_and(|place| other == place || self.is_before(other, place, rules));
+            let is_earlier = place.is_some_and(|place| other == place || self.is_before(other, place, rules));
             other == next || is_earlier || self.is_before(next, other, rules)
         })
     }

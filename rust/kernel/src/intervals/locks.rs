@@ -99,15 +99,8 @@ impl Table {
             for operation in transaction.operations.iter().filter(|one| one.kind.installs()) {
                 let (by, key) = (by(operation.place), operation.key);
                 let (take, release) = (transaction.end, transaction.end);
-                let held = Held {
-                    by,
-                    key,
-                    mode: commit_lock,
-                    take,
-                    release,
-                    is_of_commit: true,
-                    is_settled: false,
-                };
+                let held =
+                    Held { by, key, mode: commit_lock, take, release, is_of_commit: true, is_settled: false };
                 all.push((operation.row, held));
             }
         }

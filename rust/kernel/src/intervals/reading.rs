@@ -42,7 +42,8 @@ impl Verifier {
                 self.judge_range(&transaction, slot, place);
             } else if operation.is_read() && operation.value != Value::UNKNOWN {
                 let found = self.judge_read(&transaction, slot, operation);
-                if let (Some(found), Read::Consistent, Some(moments)) = (found, operation.read, &mut moments) {
+                if let (Some(found), Read::Consistent, Some(moments)) = (found, operation.read, &mut moments)
+                {
                     self.narrow(found, moments);
                 }
                 certain.extend(found);
@@ -241,17 +242,17 @@ impl Verifier {
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
-            key.versions.iter().any(|other| {
-                other.is_certain && take.precedes(other.take) && other.commit.precedes(span)
-            })
+            key.versions
+                .iter()
+                .any(|other| other.is_certain && take.precedes(other.take) && other.commit.precedes(span))
         };
         let versions = key.versions.iter().filter(|version| version.value == shown);
-        let is_shown = versions.into_iter().any(|version| {
-            version.take.may_precede(span) && !hidden_from(version.commit)
-        });
+        let is_shown = versions
+            .into_iter()
+            .any(|version| version.take.may_precede(span) && !hidden_from(version.commit));
         let passing = key.passing.iter().filter(|passing| passing.value == shown);
-        let is_passing =
-            is_shown || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
+        let is_passing = is_shown
+            || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
         let whole = Shown { value: shown, elements: None };
         let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
@@ -268,7 +269,9 @@ impl Verifier {
     /// Rows that a range read should have shown.
     fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
         let operation = &transaction.operations[place];
-        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else { return };
+        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else {
+            return;
+        };
         let returned: Vec<u32> = transaction.operations[place + 1..]
             .iter()
             .take_while(|one| one.place == operation.place)
@@ -279,8 +282,12 @@ impl Verifier {
         if operation.read == Read::Uncommitted || low > high {
             return;
         }
-        let missing: Vec<u32> =
-            self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
+        let missing: Vec<u32> = self
+            .ordered
+            .range(low..=high)
+            .map(|(_, &key)| key)
+            .filter(|key| !returned.contains(key))
+            .collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
         for number in missing {
@@ -304,7 +311,8 @@ impl Verifier {
         let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
         let is_shown = is_fresh || absent > 0;
         let undecided = is_shown && candidates.len() > absent;
-        let newer = key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
+        let newer =
+            key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
         self.candidates = candidates;
         self.tally.reads.count(undecided);
         if !is_shown {
@@ -341,7 +349,8 @@ impl Verifier {
 
     /// Whether there is a moment that all reads of a snapshot can show.
     fn judge_moments(&mut self, moments: &Moments) {
-        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1) else {
+        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1)
+        else {
             return;
         };
         if moments.from.0 > moments.to.0 {
@@ -451,7 +460,8 @@ impl Key {
 
     /// The newest version that was certainly there.
     fn hiding(&self, snapshot: Span) -> Option<Reference> {
-        let there = self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
+        let there =
+            self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
         there.last().map(|version| version.write)
     }
 }

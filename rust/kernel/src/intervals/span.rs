@@ -30,11 +30,8 @@ impl Span {
     /// The same by clocks that may be wrong by so much.
     #[must_use]
     pub const fn widened(self, error: i64) -> Self {
-        let complete = if self.complete == Self::NEVER {
-            Self::NEVER
-        } else {
-            self.complete.saturating_add(error)
-        };
+        let complete =
+            if self.complete == Self::NEVER { Self::NEVER } else { self.complete.saturating_add(error) };
         Self { invoke: self.invoke.saturating_sub(error), complete }
     }
 

@@ -133,7 +133,8 @@ impl Verifier {
             (Vec::new(), Vec::new())
         };
         self.locks.add(&locks, predicates, inserts);
-        let due = (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
+        let due =
+            (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
         self.due.push(Reverse(due));
         self.transactions.give_back(slot, transaction);
     }
@@ -157,9 +158,10 @@ impl Verifier {
                 key.passing.push(Passing { value, write, seen, gone, is_aborted });
                 continue;
             }
-            let first = transaction.operations.iter().find(|one| {
-                one.row == operation.row && one.lock.conflicts(operation.lock)
-            });
+            let first = transaction
+                .operations
+                .iter()
+                .find(|one| one.row == operation.row && one.lock.conflicts(operation.lock));
             let take = first.map_or(operation.span, |first| first.span);
             let version = Version {
                 value: operation.value,
@@ -330,8 +332,9 @@ impl Verifier {
             Some(next) if next.write.number == number => {}
             Some(next) => {
                 let is_overlapping = !snapshot.precedes(next.commit);
-                let is_open = place
-                    .is_some_and(|place| key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0));
+                let is_open = place.is_some_and(|place| {
+                    key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0)
+                });
                 self.tally.rw.count(is_overlapping, is_open);
                 if is_open {
                     self.mark_uncertain.push(slot);
@@ -357,8 +360,9 @@ impl Verifier {
                 Some((write, commit)) => {
                     key.place_of(write, commit).and_then(|place| key.successor(place, self.rules))
                 }
-                None => (0..key.versions.len())
-                    .find(|&place| key.predecessor(place, self.rules) == Some(None)),
+                None => {
+                    (0..key.versions.len()).find(|&place| key.predecessor(place, self.rules) == Some(None))
+                }
             };
             if let Some(next) = next.map(|next| &key.versions[next]).filter(|next| next.is_settled) {
                 missed.push((certain.read, next.write, certain.key));
@@ -469,7 +473,8 @@ impl Verifier {
     /// The key of an operation of a transaction that is there.
     pub(super) fn key_of(&self, reference: Reference) -> u32 {
         let transaction = self.transactions.find(reference.slot, reference.number);
-        let operation = transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
+        let operation =
+            transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
         operation.map_or(0, |operation| operation.key)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::transaction::{Seen, Transaction};
+use super::transaction::{Own, Seen, Transaction};
 use crate::intervals::profile::{Certifier, Lock, Snapshot};
 
 /// A transaction that committed while others were open, with what serializable snapshot isolation must know.
@@ -37,8 +37,12 @@ impl MechanismSimulation {
             return true;
         }
         let changed = transaction.writes.iter().filter(|own| !own.is_insertion);
-        let changed: Vec<u32> = changed.map(|own| own.key).collect();
-        changed.into_iter().all(|key| self.is_first_updater(transaction, key))
+        let changed: Vec<Own> = changed.copied().collect();
+        changed.into_iter().all(|own| {
+            // A snapshot that is taken after the write counts as taken with it.
+            let since = transaction.snapshot.unwrap_or(own.at).min(own.at);
+            self.is_first_updater(transaction, own.key, since)
+        })
     }
 
     fn is_certified(&mut self, transaction: &mut Transaction) -> bool {
@@ -76,7 +80,7 @@ impl MechanismSimulation {
     }
 
     /// Whether all of it can happen at its timestamp, or now if the database may choose that.
-    fn is_in_order(&self, transaction: &mut Transaction) -> bool {
+    fn is_in_order(&mut self, transaction: &mut Transaction) -> bool {
         let timestamp = transaction.snapshot.unwrap_or(self.now);
         let is_late = transaction.writes.iter().any(|own| {
             let row = &self.rows[own.key as usize];
@@ -86,10 +90,15 @@ impl MechanismSimulation {
         if !is_late && transaction.snapshot.is_some() {
             return true;
         }
-        if !is_open || !self.reads_are_current(transaction) {
-            return false;
-        }
+        is_open && self.reads_are_current(transaction) && self.refresh(transaction)
+    }
+
+    /// Moves the timestamp to now, and with it all reads: nobody may write what they saw at an older one.
+    pub(super) fn refresh(&mut self, transaction: &mut Transaction) -> bool {
         transaction.snapshot = Some(self.now);
+        for seen in &transaction.seen {
+            self.rows[seen.key as usize].read_at = self.now;
+        }
         true
     }
 
@@ -149,6 +158,5 @@ fn overwrites(other: &Certified, seen_bits: u64, transaction: &Transaction) -> b
 
 /// Whether the transaction overwrites what `other` read.
 fn is_overwritten(other: &Certified, written_bits: u64, transaction: &Transaction) -> bool {
-    other.seen_bits & written_bits != 0
-        && other.seen.iter().any(|seen| transaction.own(seen.key).is_some())
+    other.seen_bits & written_bits != 0 && other.seen.iter().any(|seen| transaction.own(seen.key).is_some())
 }

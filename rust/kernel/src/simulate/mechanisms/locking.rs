@@ -9,7 +9,12 @@ use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
 
 impl MechanismSimulation {
     /// Takes the locks of a statement; who is in the way, if somebody is.
-    pub(super) fn lock(&mut self, transaction: &mut Transaction, step: Step, conduct: Conduct) -> Option<u32> {
+    pub(super) fn lock(
+        &mut self,
+        transaction: &mut Transaction,
+        step: Step,
+        conduct: Conduct,
+    ) -> Option<u32> {
         if conduct.lock == Lock::None {
             return None;
         }

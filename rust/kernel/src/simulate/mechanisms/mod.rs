@@ -111,3 +111,6 @@ pub fn simulate(simulation: &Simulation, cancel: &Cancel) -> Result<Simulated, P
     let history = run.next(u32::MAX, cancel)?;
     Ok(Simulated { history, truth: run.into_truth() })
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ use crate::intervals::profile::Statement;
 
 /// How often a row is looked for that can be inserted, or deleted.
 const TRIES: u32 = 8;
+/// How many binary places of an exponent count.
+const ROOTS: u32 = 16;
 /// One delay of so many is long.
 const LONG: u32 = 64;
 
@@ -24,7 +26,7 @@ pub(super) struct Draw {
 impl Draw {
     pub(super) fn new(keys: u32, theta: f64) -> Self {
         let mut total = 0;
-        let weight = |rank: u32| ((1u64 << 40) as f64 / f64::from(rank).powf(theta)) as u64 + 1;
+        let weight = |rank: u32| ((1u64 << 40) as f64 / power(f64::from(rank), theta)) as u64 + 1;
         let sums = (1..=keys).map(|rank| {
             total += weight(rank);
             total
@@ -37,6 +39,21 @@ impl Draw {
         let point = random.wide_below(total);
         self.weights.partition_point(|&weight| weight <= point) as u32
     }
+}
+
+/// `base` to the power of `exponent`, by square roots and products: they are the same on every machine.
+fn power(base: f64, exponent: f64) -> f64 {
+    let whole = (0..exponent as u32).fold(1.0, |product, _| product * base);
+    let (mut root, mut rest, mut power) = (base, exponent.fract(), whole);
+    for _ in 0..ROOTS {
+        root = root.sqrt();
+        rest *= 2.0;
+        if rest >= 1.0 {
+            rest -= 1.0;
+            power *= root;
+        }
+    }
+    power
 }
 
 /// How long something takes that takes `mean` on average: sometimes much longer.

@@ -41,11 +41,7 @@ impl MechanismSimulation {
         if self.profile.certifier != Certifier::TimestampOrder {
             return true;
         }
-        let is_current = self.reads_are_current(transaction);
-        if is_current {
-            transaction.snapshot = Some(self.now);
-        }
-        is_current
+        self.reads_are_current(transaction) && self.refresh(transaction)
     }
 
     /// Whether a row that is locked is no longer as the snapshot shows it, where that matters.

@@ -42,7 +42,8 @@ impl MechanismSimulation {
                 self.builder.operation(number, done.kind, NO_KEY, Value::NIL, line)
             }
             Kind::RangeRead if !done.is_unknown => {
-                let live: Vec<_> = shown.iter().map(|&(row, value)| (self.key(row), value_of(value))).collect();
+                let live: Vec<_> =
+                    shown.iter().map(|&(row, value)| (self.key(row), value_of(value))).collect();
                 self.builder.range_read(number, (small(done.low), small(done.high)), &live, &[], line)
             }
             // What a range read would have shown nobody knows, so only its first row is told of.

@@ -44,8 +44,10 @@ impl MechanismSimulation {
         if !is_due {
             return;
         }
+        // What was written before must not turn out to be newer than the snapshot.
         let may_be_old = self.profile.snapshot == Snapshot::Transaction
             && transaction.moment == 3
+            && transaction.writes.is_empty()
             && self.profile.certifier != Certifier::TimestampOrder;
         let age = if may_be_old { self.random.wide_below(self.now - transaction.begun + 1) } else { 0 };
         transaction.snapshot = Some(self.now - age);
@@ -60,7 +62,8 @@ impl MechanismSimulation {
         if is_insertion && own.unwrap_or(newest.value) != ABSENT {
             return false;
         }
-        if own.is_none() && !is_insertion && !self.is_first_updater(transaction, row) {
+        let since = transaction.snapshot.unwrap_or(self.now);
+        if own.is_none() && !is_insertion && !self.is_first_updater(transaction, row, since) {
             return false;
         }
         let value = if step.kind == Kind::Delete { ABSENT } else { self.new_value(row) };
@@ -69,10 +72,9 @@ impl MechanismSimulation {
         true
     }
 
-    /// Whether nobody has changed the row since the snapshot, as far as that matters.
-    pub(super) fn is_first_updater(&mut self, transaction: &mut Transaction, row: u32) -> bool {
-        let Some(snapshot) = transaction.snapshot else { return true };
-        if !self.profile.first_updater_wins || self.rows[row as usize].newest().from <= snapshot {
+    /// Whether nobody has changed the row since then, as far as that matters.
+    pub(super) fn is_first_updater(&mut self, transaction: &mut Transaction, row: u32, since: u64) -> bool {
+        if !self.profile.first_updater_wins || self.rows[row as usize].newest().from <= since {
             return true;
         }
         let strikes = self.faults.strikes(Fault::MissedFirstUpdater);

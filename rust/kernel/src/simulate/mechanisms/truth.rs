@@ -140,12 +140,20 @@ impl Witness {
 
     /// Everything, by numbers of transactions.
     pub(super) fn tell(mut self) -> Truth {
-        let number = |writer: u32| (writer != NOBODY).then(|| self.numbers[writer as usize]);
+        let number = |writer: u32| self.numbers.get(writer as usize).copied();
         self.truth.shown = self
             .shown
             .iter()
-            .map(|&(operation, Seen { key, at, writer, from, .. })| {
-                ShownVersion { operation, key, at, writer: number(writer), from }
+            // A run that was stopped has writers that never ended.
+            .filter(|(_, seen)| {
+                number(seen.writer).is_some_and(|number| number != NOBODY) || seen.writer == NOBODY
+            })
+            .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
+                operation,
+                key,
+                at,
+                writer: number(writer),
+                from,
             })
             .collect();
         for (key, chain) in (0..).zip(&self.chains) {
@@ -162,7 +170,12 @@ impl Witness {
         for (key, chain) in (0..).zip(&self.chains) {
             let number = |place: usize| self.numbers[chain[place].writer as usize];
             for place in 1..chain.len() {
-                found.push(Dependency { relation: Relation::Ww, before: number(place - 1), after: number(place), key });
+                found.push(Dependency {
+                    relation: Relation::Ww,
+                    before: number(place - 1),
+                    after: number(place),
+                    key,
+                });
             }
             let of_key = chain.iter().enumerate();
             places.extend(of_key.map(|(place, version)| ((key, version.writer), place)));
