@@ -1,7 +1,7 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
@@ -14,6 +14,7 @@ __all__ = [
     "ClockTrial",
     "Columns",
     "Graph",
+    "MechanismSimulation",
     "ParseError",
     "Reader",
     "RunMerge",
@@ -256,6 +257,63 @@ def simulate(
 
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
+
+# Profile.row(): snapshot, granularity, first updater wins, certifier, commit lock, conducts of statements.
+_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+# Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
+# predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
+# Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after, row.
+# Faults: name, transaction, operation, whether it shows.
+_TruthRows: TypeAlias = tuple[
+    list[tuple[int, int | None, int | None, int]],
+    list[tuple[int, int, int, int, bool, int, int]],
+    list[tuple[int, int, int, int | None, int]],
+    list[tuple[int, int, int]],
+    list[tuple[int, int, int, int]],
+    list[tuple[str, int, int, bool]],
+]
+
+@final
+class MechanismSimulation:
+    """A run of a database that works as a profile says, slice by slice.
+
+    Shares are in thousandths, times in nanoseconds, the rates of faults in shares of occasions.
+    """
+
+    def __new__(
+        cls,
+        profile: _ProfileRow,
+        *,
+        seed: int,
+        clients: int,
+        transactions: int,
+        operations: tuple[int, int],
+        keys: int,
+        tables: int,
+        theta: float,
+        reads: int,
+        ranges: int,
+        longest_range: int,
+        for_update: int,
+        for_share: int,
+        updates_after_reads: int,
+        inserts: int,
+        deletes: int,
+        repeated_values: int,
+        rollbacks: int,
+        lost_answers: int,
+        network: int,
+        service: int,
+        thinking: int,
+        clock_error: int,
+        faults: Sequence[tuple[str, float]],
+        truth: bool,
+    ) -> Self: ...
+    def next(self, transactions: int) -> Columns:
+        """The history of the next so many transactions that end; an empty one if there are no more."""
+
+    def truth(self) -> _TruthRows:
+        """What really happened; the run is over then."""
 
 # Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
 # keys that are mixed, range reads.

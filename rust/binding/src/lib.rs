@@ -8,6 +8,7 @@ mod generate;
 mod interrupt;
 mod intervals;
 mod judge;
+mod mechanisms;
 mod online;
 mod part;
 mod predicates;
@@ -59,6 +60,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
+    module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;

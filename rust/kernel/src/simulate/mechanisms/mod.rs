@@ -67,6 +67,21 @@ pub struct Load {
     pub lost_answers: u32,
 }
 
+impl Load {
+    /// What makes no sense in it, if anything.
+    #[must_use]
+    pub fn problem(&self) -> Option<&'static str> {
+        if self.clients == 0 || self.keys == 0 || self.tables == 0 {
+            return Some("a database needs a client, a row and a table");
+        }
+        if self.operations.0 > self.operations.1 {
+            return Some("the least number of operations is more than the most");
+        }
+        let is_weight = (0.0..=16.0).contains(&self.theta);
+        (!is_weight).then_some("theta is a number from 0 to 16")
+    }
+}
+
 /// How long things take, on average, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Delays {
