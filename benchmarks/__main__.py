@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, online, soak, service, stability, recording, versions, report, weak,
-large.
+Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, recording, versions,
+report, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -23,6 +23,7 @@ from benchmarks import (
     growth,
     loading,
     online,
+    pipeline,
     recording,
     report,
     service,
@@ -186,6 +187,16 @@ def _stability(*, record: bool) -> None:
         _record("stability", title, stability.HOW, stability.page(cases), pictures)
 
 
+def _pipeline(*, record: bool) -> None:
+    runs: list[pipeline.Run] = []
+    rows: list[Row] = []
+    for run in pipeline.measure_all():
+        runs.append(run)
+        rows += _printed([pipeline.row(run)])
+    if record:
+        _record("pipeline", "Traces in order", pipeline.HOW, _table(rows), pipeline.pictures(runs))
+
+
 def _recording(*, record: bool) -> None:
     rows = _printed([recording.alone()])
     rounds: list[recording.Round] = []
@@ -214,6 +225,7 @@ _PLOTTED = {
     "soak": _soak,
     "service": _service,
     "stability": _stability,
+    "pipeline": _pipeline,
     "recording": _recording,
 }
 

@@ -1,7 +1,7 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeAlias, final
+from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
@@ -25,6 +25,7 @@ __all__ = [
     "activity",
     "clock_ties",
     "dependencies",
+    "dispatch_times",
     "generate",
     "graph_statistics",
     "itemised",
@@ -258,7 +259,8 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# Profile.row(): snapshot, granularity, first updater wins, certifier, commit lock, conducts of statements.
+# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
+# enumerations of `isoscope.profiles` by their places.
 _ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
@@ -409,9 +411,6 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
-# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
-# enumerations of `isoscope.profiles` by their places.
-_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Name, case, and the operations that show it.
 _IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
 # Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
@@ -544,3 +543,11 @@ def servers(columns: Columns, transactions: Sequence[int]) -> list[int]:
 
 def neighbours(columns: Columns, transactions: Sequence[int]) -> list[int]:
     """These transactions and everybody with an operation on one of their keys."""
+
+# Items, batches, whether all came in order, the most items that ever waited.
+_Dispatched: TypeAlias = tuple[int, int, bool, int]
+
+def dispatch_times(
+    clients: Sequence[Buffer], *, way: Literal["pipeline", "plain", "naive"], capacity: int
+) -> _Dispatched:
+    """Puts what clients say in order, for each its times: by the pipeline, or as it is measured against."""

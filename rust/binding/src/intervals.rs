@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 /// A profile: snapshot, granularity, whether the first updater wins, certifier, lock while committing, and lock,
 /// read and whether predicates are locked of each statement; all by their numbers.
-type ProfileRow = (u8, u8, bool, u8, u8, Vec<(u8, u8, bool)>);
+pub type ProfileRow = (u8, u8, bool, u8, u8, Vec<(u8, u8, bool)>);
 
 pub fn profile(row: ProfileRow) -> PyResult<Profile> {
     let (snapshot, granularity, first_updater_wins, certifier, commit_lock, conducts) = row;

@@ -11,6 +11,7 @@ mod judge;
 mod mechanisms;
 mod online;
 mod part;
+mod pipeline;
 mod predicates;
 mod read;
 mod scalar;
@@ -72,6 +73,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(part::part, module)?)?;
     module.add_function(wrap_pyfunction!(part::servers, module)?)?;
     module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
+    module.add_function(wrap_pyfunction!(pipeline::dispatch_times, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What clients said of what is still to come, and the watermark that follows.
 
-/// The bound of a client that nobody waits for.
+/// For a client that nobody waits for.
 const NOBODY_WAITS: i64 = i64::MAX;
 
 /// Why an item was refused: what would have to be dispatched after it may be gone.
@@ -17,7 +17,7 @@ pub struct TooLate {
 /// The earliest time at which each client may still say something.
 #[derive(Debug, Clone)]
 pub(super) struct Bounds {
-    /// By client; those who are not waited for have a bound that is no time.
+    /// That time, by client; for those who are not waited for it is none.
     next: Vec<i64>,
     /// What those who are not waited for said last.
     left_at: Vec<i64>,

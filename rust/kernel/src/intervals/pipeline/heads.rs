@@ -66,9 +66,9 @@ impl Heads {
         let heads = &mut self.0[..];
         let (mut hole, mut child) = (0, 1);
         while child < heads.len() {
-            if child + 1 < heads.len() && heads[child + 1] < heads[child] {
-                child += 1;
-            }
+            // An index past the end stands for its left neighbour; no branch to guess wrong.
+            let right = (child + 1).min(heads.len() - 1);
+            child += usize::from(heads[right] < heads[child]);
             if head <= heads[child] {
                 break;
             }

@@ -60,7 +60,7 @@ impl<T> Pipeline<T> {
         Self { options, bounds: Bounds::new(), runs: Runs::new(options), most: 0 }
     }
 
-    /// Takes what a client says next; a new client joins with it.
+    /// Takes what a client says next; a new client joins with it. The largest number is no time.
     ///
     /// # Errors
     ///
