@@ -264,8 +264,8 @@ def simulate(
 _ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
-# Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after, row.
-# Faults: name, transaction, operation, whether it shows.
+# Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after,
+# row. Faults: name, transaction, operation, whether it shows.
 _TruthRows: TypeAlias = tuple[
     list[tuple[int, int | None, int | None, int]],
     list[tuple[int, int, int, int, bool, int, int]],

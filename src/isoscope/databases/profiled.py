@@ -1,8 +1,8 @@
 """A simulated database that works as a profile says, and knows when everything really happened.
 
-Clients send requests, the server acts at one true instant of each, and the history has what clients saw: when
-they asked and when they had the answer. The truth is for tests of the method of intervals, which shares nothing
-with the engine (`rust/kernel/src/simulate/mechanisms`) but the words of the profile.
+Clients send requests, the server acts at one true instant of each, and the history has what clients saw:
+when they asked and when they had the answer. The truth is for tests of the method of intervals, which shares
+nothing with the engine (`rust/kernel/src/simulate/mechanisms`) but the words of the profile.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = [
     "FAULTS",
     "Delays",
     "Dependency",
+    "HeldLock",
     "Lifetime",
     "Load",
-    "HeldLock",
     "Profile",
     "Profiled",
     "Run",
@@ -59,11 +59,28 @@ FAULTS: Mapping[str, str] = MappingProxyType(
 )
 
 
+_SHARES = frozenset(
+    {
+        "reads",
+        "ranges",
+        "for_update",
+        "for_share",
+        "updates_after_reads",
+        "inserts",
+        "deletes",
+        "rollbacks",
+        "lost_answers",
+    }
+)
+
+
 class Profile(Protocol):
     """What the database does, as `isoscope.profiles.Profile` says it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """`database/level`."""
+
     def row(self) -> Any:
         """The same for the native core."""
 
@@ -256,12 +273,6 @@ def _simulation(database: Profiled, load: Load, *, truth: bool) -> _native.Mecha
         )
     except (ValueError, OverflowError) as error:
         raise UsageError(f"{error}, in {load}") from error
-
-
-_SHARES = frozenset(
-    ["reads", "ranges", "for_update", "for_share", "updates_after_reads", "inserts", "deletes"]
-    + ["rollbacks", "lost_answers"]
-)
 
 
 def _refuse_share(name: str, share: float) -> None:

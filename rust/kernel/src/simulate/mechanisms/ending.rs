@@ -27,7 +27,7 @@ impl MechanismSimulation {
         for place in 0..transaction.writes.len() {
             let row = transaction.writes[place].key;
             if let Some(other) = self.acquire(transaction, row, self.profile.commit_lock, true) {
-                if !self.wait(transaction, other) {
+                if !self.wait_to_commit(transaction, row, other) {
                     self.refuse(transaction);
                 }
                 return;

@@ -41,6 +41,8 @@ pub struct MechanismSimulation {
     pub(super) transactions: Vec<Transaction>,
     free: Vec<u32>,
     pub(super) waiting: Vec<u32>,
+    /// Who waits to commit, and for which lock.
+    pub(super) announced: Vec<(u32, u32)>,
     /// By how much the clock of each client is off, and the session that it has now.
     pub(super) clocks: Vec<i64>,
     sessions: Vec<u32>,
@@ -91,6 +93,7 @@ impl MechanismSimulation {
             transactions: Vec::new(),
             free: Vec::new(),
             waiting: Vec::new(),
+            announced: Vec::new(),
             clocks: Vec::new(),
             sessions: (0..load.clients).collect(),
             next_session: load.clients,

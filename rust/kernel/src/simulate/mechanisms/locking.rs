@@ -3,7 +3,7 @@
 use super::engine::MechanismSimulation;
 use super::faults::Fault;
 use super::rows::ABSENT;
-use super::transaction::{Held, Step, Transaction};
+use super::transaction::{Held, Stage, Step, Transaction};
 use crate::history::Kind;
 use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
 
@@ -64,12 +64,55 @@ impl MechanismSimulation {
         if other.is_some() && !self.ignores(transaction, fault) {
             return other;
         }
+        if other.is_none()
+            && let Some(announcer) = self.announcer(transaction, place, mode)
+        {
+            return Some(announcer);
+        }
         if self.locks.take(slot, place, mode, writes) {
             let taken = self.now;
             transaction.held.push(Held { place, low, high, mode, taken, is_predicate: false, released: 0 });
             self.show_early_releases(place, mode);
         }
         None
+    }
+
+    /// Another one who waits to commit there: newcomers let it pass, or it would wait for ever.
+    fn announcer(&self, transaction: &Transaction, place: u32, mode: Lock) -> Option<u32> {
+        if self.announced.is_empty() || !mode.conflicts(self.profile.commit_lock) {
+            return None;
+        }
+        let is_newcomer = !transaction.held.iter().any(|held| held.place == place && !held.is_predicate);
+        let is_other = |&&(slot, announced): &&(u32, u32)| slot != transaction.slot && announced == place;
+        self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
+    }
+
+    /// Waits to commit; false if that is in vain.
+    pub(super) fn wait_to_commit(&mut self, transaction: &mut Transaction, row: u32, other: u32) -> bool {
+        let announced = (transaction.slot, self.place_of(row).0);
+        if !self.announced.contains(&announced) {
+            self.announced.push(announced);
+        }
+        self.wait(transaction, other) || self.has_way(transaction, other)
+    }
+
+    /// Whether somebody who waits for what is going to commit gives way: its statement fails.
+    fn has_way(&mut self, transaction: &Transaction, other: u32) -> bool {
+        let mut last = other as usize;
+        while let Some(next) = self.transactions[last].blocker.filter(|&next| next != transaction.slot) {
+            last = next as usize;
+        }
+        if self.transactions[last].stage != Stage::Statement {
+            return false;
+        }
+        let mut victim = std::mem::take(&mut self.transactions[last]);
+        self.waiting.retain(|&waiter| waiter as usize != last);
+        victim.blocker = None;
+        let step = victim.plan[victim.next];
+        self.fail(&mut victim, step);
+        self.transactions[last] = victim;
+        self.schedule(self.now + 1, transaction.slot);
+        true
     }
 
     fn acquire_predicate(
@@ -140,6 +183,7 @@ impl MechanismSimulation {
         if has_predicates {
             self.locks.release_predicates(slot);
         }
+        self.announced.retain(|&(announcer, _)| announcer != slot);
         self.wake(slot);
     }
 

@@ -108,7 +108,7 @@ impl MechanismSimulation {
     }
 
     /// The statement is refused, and with it the transaction; the client learns it and rolls back.
-    fn fail(&mut self, transaction: &mut Transaction, step: Step) {
+    pub(super) fn fail(&mut self, transaction: &mut Transaction, step: Step) {
         let is_value = matches!(step.kind, Kind::Write | Kind::Insert);
         let value = if is_value { self.new_value(step.low) } else { ABSENT };
         self.did(transaction, step, value);
