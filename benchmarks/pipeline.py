@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["HOW", "SHAPES", "WAYS", "Run", "measure", "measure_all", "pictures", "row", "times"]
 
 HOW = (
-    "Seconds are those of putting all items in order, the best of three; memory is what the process grew by "
-    "meanwhile, and `most waiting` the most items that were held at once. 24 clients, 1,024 items at each "
-    "fetch; one heap takes everything at once. The yardstick is the time in which Python iterates over the "
-    "lines of a file with a line for each item, the ratio is time by yardstick of the same run."
+    "The times are made up, not recorded: uneven between clients, even, or in bursts, under the name of the "
+    "workload that they are like. Seconds are those of putting all items in order, their copy into the core "
+    "included, the best of three; memory is what the process grew by meanwhile, and `most waiting` the most "
+    "items that were held at once. 24 clients, 1,024 items at each fetch; one heap takes everything at once. "
+    "The yardstick is the time in which Python iterates over the lines of a file with a line for each item, "
+    "the ratio is time by yardstick of the same run."
 )
 Way: TypeAlias = Literal["pipeline", "plain", "naive"]
 #: What each is called in pictures.
@@ -41,8 +43,9 @@ WAYS: dict[Way, str] = {"pipeline": "two levels", "plain": "without optimisation
 SHAPES = {"TPC-C": 20, "SmallBank": 5, "BlindW-RW+": 10}
 SIZES = (50_000, 100_000, 200_000)
 CLIENTS, CAPACITY, REPEATS = 24, 1024, 3
-#: Nanoseconds between two operations of the fastest client; items of a burst, and the pause after it.
-_GAP, _BURST, _PAUSE = 100_000, 64, 100
+#: Nanoseconds between two operations of the fastest client; items of a burst, and how many such
+#: times the pause between two bursts takes: few clients are in one at once.
+_GAP, _BURST, _PAUSE = 100_000, 64, 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,9 +19,12 @@ from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import reported, told
+from isoscope.cli.profiles import locks
 from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.profiles import DATABASES as PROFILED
+from isoscope.profiles import PROFILES, Profile, Statement
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.schema import render_schema
 from isoscope.workloads import CLIENTS
@@ -223,6 +226,45 @@ def _defaults(clients: Clients) -> Iterator[str]:
         yield f"--{name.replace('_', '-')} {getattr(clients.defaults, name)}"
 
 
+def profiles() -> str:
+    """Every profile: the table, then each with its statements, sources and notes."""
+    intro = (
+        "What `isoscope profiles` prints. [The method of intervals](../explanation/intervals.md) says what "
+        "the mechanisms are; [write a profile](../how-to/write-a-profile.md) how to say it of another "
+        "database. *Locks* are those that are held until the end of the transaction by plain reads, by "
+        "writes, and while a transaction commits."
+    )
+    head = ["profile", "snapshot", "locks", "first updater", "certifier", "promises"]
+    table = _table(head, map(_profile_row, PROFILES.values()))
+    return _page("Profiles", intro, table, *(part for name in PROFILED for part in _profiles_of(name)))
+
+
+def _profile_row(profile: Profile) -> list[str]:
+    return [
+        f"[`{profile.name}`](#{profile.name.replace('/', '')})",
+        str(profile.snapshot),
+        locks(profile),
+        "wins" if profile.first_updater_wins else "",
+        "" if profile.certifier == "none" else str(profile.certifier),
+        _links(profile.promises),
+    ]
+
+
+def _profiles_of(database: str) -> Iterator[str]:
+    of_database = [profile for profile in PROFILES.values() if profile.name.startswith(f"{database}/")]
+    yield f"## {of_database[0].database}"
+    for profile in of_database:
+        yield f"### {profile.name}"
+        yield _facts({"Protocol": profile.protocol, "Also called": _codes(profile.aliases)})
+        yield _table(["statement", "locks", "reads", "predicate"], map(partial(_conduct, profile), Statement))
+        yield "\n".join(f"- {note}" for note in (*profile.notes, f"Sources: {', '.join(profile.sources)}"))
+
+
+def _conduct(profile: Profile, statement: Statement) -> list[str]:
+    conduct = profile.statements[statement]
+    return [f"`{statement}`", str(conduct.lock), str(conduct.read), "locked" if conduct.predicate else ""]
+
+
 def lattice() -> str:
     """A table of all levels, what follows directly from each, and what can be answered."""
     rows = [
@@ -301,6 +343,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     REFERENCE / "anomalies.md": anomalies,
     REFERENCE / "formats.md": formats,
     REFERENCE / "databases.md": databases,
+    REFERENCE / "profiles.md": profiles,
     REFERENCE / "isoscope.schema.json": render_schema,
 }
 

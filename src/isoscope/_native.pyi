@@ -434,6 +434,67 @@ def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int
     """
 
 @final
+class IntervalsOnline:
+    """Mirrors the mechanisms of a profile; there is no clock in it, every call says what time it is."""
+
+    def __new__(
+        cls,
+        profile: _ProfileRow,
+        *,
+        clock_error: int,
+        most: int,
+        initial: Any,
+        timeout: int,
+    ) -> IntervalsOnline: ...
+    def admit(self, columns: Columns) -> None:
+        """Raises ValueError as `take` would; nothing is taken."""
+
+    def take(self, columns: Columns, now: int) -> int:
+        """Takes all transactions of `columns`, which arrive at `now`; how many are new.
+
+        Raises ValueError with the number of the transaction and what is wrong with it if one cannot be judged;
+        then none is taken.
+        """
+
+    def heartbeat(self, session: Any, time: int, now: int) -> None:
+        """Nothing that began before `time` will come from this session any longer."""
+
+    def advance(self, now: int) -> None:
+        """It is `now`: whoever was silent for too long is not waited for."""
+
+    def flush(self) -> None:
+        """Nothing more will come."""
+
+    def news(self) -> list[tuple[int, int, int, Any, Any, Any]]:
+        """What was found since the last time: number, name, case, transaction, other transaction, key."""
+
+    def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]:
+        """Everything so far: transactions that show it, sessions and places, and what `judge_intervals` gives."""
+
+    def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged] | None:
+        """The same of one piece of news, if it is one of the last."""
+
+    def counts(self) -> list[int]:
+        """Counts by name."""
+
+    def sizes(self) -> dict[str, int]:
+        """How many of what there are."""
+
+    @property
+    def watermark(self) -> int | None:
+        """Everything that began before it is known; None if nothing is."""
+
+    def holding_back(self) -> list[Any]:
+        """The session that holds the watermark back; empty if none does."""
+
+    def save(self) -> bytes:
+        """Everything, as bytes."""
+
+    @staticmethod
+    def load(data: bytes) -> IntervalsOnline:
+        """The engine that was saved; raises ValueError if these are no bytes of one."""
+
+@final
 class ClockIntake:
     """Takes a history slice by slice, and gives sorted runs of its events."""
 

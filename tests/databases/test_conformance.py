@@ -122,6 +122,17 @@ def test_rows_are_added_and_removed(registers: Opened) -> None:
     assert (registers.committed(added), registers.committed(removed)) == (5, None)
 
 
+def test_a_row_that_is_not_there_cannot_be_removed(registers: Opened) -> None:
+    """Nobody must be taken at his word who says that he removed it."""
+    key, session = registers.row(), registers.session()
+    session.begin()
+    session.write(key, 1)
+    with pytest.raises(Aborted):
+        session.delete(registers.missing())
+    session.rollback()
+    assert registers.committed(key) == 0
+
+
 def test_a_row_that_is_removed_can_be_added_again(registers: Opened) -> None:
     key, session = registers.row(), registers.session()
     for value in (1, 2):

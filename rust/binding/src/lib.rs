@@ -7,6 +7,7 @@ mod columns;
 mod generate;
 mod interrupt;
 mod intervals;
+mod intervals_online;
 mod judge;
 mod mechanisms;
 mod online;
@@ -63,6 +64,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
     module.add_class::<stream::ClockIntake>()?;

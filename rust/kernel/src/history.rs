@@ -1,6 +1,7 @@
 //! A recorded history as columns: sessions of transactions of operations.
 
 use crate::value::{Value, Values};
+use serde::{Deserialize, Serialize};
 
 /// No key: the operation is about the transaction, or about a range.
 pub const NO_KEY: u32 = u32::MAX;
@@ -8,7 +9,7 @@ pub const NO_KEY: u32 = u32::MAX;
 pub const NO_LINE: u32 = 0;
 
 /// What an operation did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -45,7 +46,7 @@ impl Kind {
 }
 
 /// What the client knows of a transaction's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Status {

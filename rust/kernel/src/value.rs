@@ -1,13 +1,14 @@
 //! Scalars and lists: small integers stand for themselves, everything else is interned once.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 /// A key, value, transaction id or session id in one word; equal words are equal values.
 ///
 /// `...0` is an integer, `..01` an index into [`Values::atoms`], `..11` an index into [`Values::lists`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Value(u64);
 
 impl Value {
@@ -73,7 +74,7 @@ impl Value {
 }
 
 /// What an interned scalar is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum AtomKind {
     /// The null of JSON, the nil of EDN; its text is empty.

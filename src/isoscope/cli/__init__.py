@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": "Explain an anomaly, with a small history that shows it",
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
+    "profiles": "List the profiles of databases: their mechanisms, level by level",
     "run": "Run a workload on a database and check what it promises",
     "serve": "Check a running database online, over HTTP",
     "shrink": "Shrink a history to the few transactions that break a level",

@@ -153,7 +153,9 @@ class _Session:
         self.insert_all([(key, [value] if self._content == "list" else value)])
 
     def delete(self, key: int) -> None:
-        self._execute("DELETE FROM isoscope WHERE key = ?", key)
+        if self._execute("DELETE FROM isoscope WHERE key = ?", key) == [(0,)]:
+            self.rollback()
+            raise Aborted("the row is not there")
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
         return self._execute(

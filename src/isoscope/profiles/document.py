@@ -23,7 +23,7 @@ from isoscope.profiles.profile import (
     Snapshot,
     Statement,
 )
-from isoscope.profiles.table import Table
+from isoscope.profiles.table import Table, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -59,6 +59,7 @@ _LEVEL = (
     "notes",
 )
 _CONDUCT = ("lock", "read", "predicate")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _POSITION = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 
 
@@ -88,7 +89,7 @@ def _content(text: str, path: str) -> dict[str, Any]:
             found=f"something else: {said[:1].lower()}{said[1:]}",
             line=line,
             column=column,
-            excerpt=lines[line - 1] if line <= len(lines) else "",
+            excerpt=excerpt(lines[line - 1]) if line <= len(lines) else "",
             caret=column,
         ) from None
 
@@ -109,6 +110,11 @@ class _Document:
             self._head.allow(("database", *_LEVEL))
             return {"": self._profile("", self._head)}
         self._head.allow(_HEAD)
+        if not list(tables):
+            raise self._head.mistake("levels", "at least one level")
+        for level in tables:
+            if not _NAME.fullmatch(level):
+                raise tables.mistake(level, "a name of small letters, digits and hyphens", of_value=False)
         return {level: self._of_level(level, tables) for level in tables}
 
     def _of_level(self, level: str, tables: Table) -> Profile:

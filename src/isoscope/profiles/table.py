@@ -13,7 +13,7 @@ from isoscope.profiles import places
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Table"]
+__all__ = ["Table", "excerpt"]
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -45,20 +45,20 @@ class Table:
                 close = difflib.get_close_matches(key, known, n=1)
                 hint = f"did you mean `{close[0]}`?" if close else ""
                 raise self.mistake(
-                    key, f"one of {', '.join(known)}", found=f"`{key}`", hint=hint, of_value=False
+                    key, f"one of {', '.join(known)}", found=_shown(key), hint=hint, of_value=False
                 )
 
     def text(self, key: str) -> str | None:
-        """A text that is not empty."""
+        """A text that is not empty and can be shown."""
         value = self._content.get(key)
-        if value is None or (isinstance(value, str) and value.strip()):
-            return value
+        if value is None or _is_text(value):
+            return None if value is None else str(value)
         raise self.mistake(key, "a text")
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Several texts, or none."""
         value = self._content.get(key, [])
-        if isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value):
+        if isinstance(value, list) and all(map(_is_text, value)):
             return tuple(value)
         raise self.mistake(key, 'a list of texts such as ["..."]')
 
@@ -101,11 +101,20 @@ class Table:
             line=place.line,
             column=place.column,
             hint=hint,
-            excerpt=place.text,
+            excerpt=excerpt(place.text),
             caret=place.column,
         )
 
 
+def excerpt(line: str) -> str:
+    """A line that can be shown: nothing in it drives a terminal."""
+    return "".join(one if one.isprintable() else " " for one in line)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and value.strip() != ""
+
+
 def _shown(value: object) -> str:
     """A value as TOML would write it, near enough."""
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return "nothing" if value is None else json.dumps(value, default=str)

@@ -5,9 +5,10 @@ use super::key::Reference;
 use super::profile::Certifier;
 use super::span::Span;
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 /// What a certifier knows of a transaction.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Party {
     pub number: u64,
     pub first: i64,
@@ -18,7 +19,7 @@ pub struct Party {
 }
 
 /// `from` read the version before that of `to`: a direct rw.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Missed {
     pub from: Party,
     pub to: Party,
@@ -35,21 +36,21 @@ impl Missed {
 }
 
 /// What should not have committed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Uncertified {
     pub case: CertifierCase,
     pub operations: Vec<Reference>,
     pub key: u32,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Node {
     ins: Vec<Missed>,
     outs: Vec<Missed>,
 }
 
 /// Certain rw dependencies between transactions that others may still overlap with.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Certificates {
     certifier: Certifier,
     nodes: HashMap<u64, Node>,
@@ -70,12 +71,12 @@ impl Certificates {
         match self.certifier {
             Certifier::None | Certifier::OptimisticWrites => None,
             Certifier::Ssi => self.add_to_structures(missed),
-            Certifier::TimestampOrder => (missed.from.first > missed.to.commit.complete)
-                .then(|| of(CertifierCase::TimestampOrder, &missed)),
+            Certifier::TimestampOrder => {
+                (missed.from.first > missed.to.commit.complete).then(|| of(CertifierCase::TimestampOrder, &missed))
+            }
             Certifier::OptimisticReads => {
                 let is_overwritten = missed.to.commit.precedes(missed.from.commit);
-                (is_overwritten && !missed.from.is_read_only)
-                    .then(|| of(CertifierCase::OptimisticReads, &missed))
+                (is_overwritten && !missed.from.is_read_only).then(|| of(CertifierCase::OptimisticReads, &missed))
             }
         }
     }

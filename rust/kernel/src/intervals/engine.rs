@@ -10,11 +10,13 @@ use super::transaction::Transaction;
 use super::verifier::Verifier;
 use crate::history::{History, Status};
 use crate::index::DenseIndex;
+use super::telling::Telling;
 use crate::value::Value;
 use hashbrown::HashSet;
+use serde::{Deserialize, Serialize};
 
 /// What verdicts depend on beside the transactions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Terms {
     /// The mechanisms.
     pub profile: Profile,
@@ -36,15 +38,15 @@ pub struct Refusal {
 }
 
 /// A trace on its way: whose it is, and whether it is the last one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Trace {
     pub slot: u32,
     pub is_end: bool,
 }
 
 /// What is known of a client.
-#[derive(Debug, Clone, Copy)]
-struct Session {
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Session {
     /// When it was last heard of.
     heard: u64,
     transactions: u32,
@@ -53,7 +55,7 @@ struct Session {
 }
 
 /// How many of what there are.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Sizes {
     pub transactions: u64,
@@ -69,15 +71,19 @@ pub struct Engine {
     pub(super) terms: Terms,
     pub(super) names: Names,
     pub(super) verifier: Verifier,
-    pipeline: Pipeline<Trace>,
+    pub(super) pipeline: Pipeline<Trace>,
     pub(super) sessions: DenseIndex,
-    progress: Vec<Session>,
-    ids: HashSet<Value>,
-    initial: Value,
+    pub(super) progress: Vec<Session>,
+    pub(super) ids: HashSet<Value>,
+    pub(super) initial: Value,
     pub(super) sizes: Sizes,
     /// The newest time that was dispatched.
-    newest: i64,
-    ends: Vec<u32>,
+    pub(super) newest: i64,
+    pub(super) telling: Telling,
+    /// Memory that is used again.
+    pub(super) ends: Vec<u32>,
+    /// Bytes of texts when they were last looked at.
+    pub(super) texts: usize,
 }
 
 impl Engine {
@@ -96,7 +102,9 @@ impl Engine {
             initial: Value::UNKNOWN,
             sizes: Sizes::default(),
             newest: i64::MIN,
+            telling: Telling::default(),
             ends: Vec::new(),
+            texts: 0,
         }
     }
 
@@ -260,14 +268,35 @@ impl Engine {
             self.pipeline.finish(client as u32);
         }
         self.dispatch();
-        self.verifier.settle(Span::NEVER);
-        self.verifier.sweep(Span::NEVER);
+        self.settle(Span::NEVER);
+        self.sweep(Span::NEVER);
     }
 
     pub(super) fn pump(&mut self) {
         self.dispatch();
-        let watermark = self.pipeline.watermark().unwrap_or(self.newest);
-        self.verifier.settle(watermark);
+        self.settle(self.watermark());
+    }
+
+    /// Everything that began before it is known.
+    pub fn watermark(&self) -> i64 {
+        self.pipeline.watermark().unwrap_or(self.newest)
+    }
+
+    fn settle(&mut self, watermark: i64) {
+        while self.verifier.settle_next(watermark) {
+            self.tell();
+            if self.verifier.is_due_for_sweep() {
+                self.sweep(watermark);
+            }
+        }
+    }
+
+    fn sweep(&mut self, watermark: i64) {
+        self.verifier.sweep(watermark);
+        for id in self.verifier.freed.drain(..) {
+            self.ids.remove(&id);
+        }
+        self.forget_texts();
     }
 
     fn dispatch(&mut self) {
@@ -283,6 +312,43 @@ impl Engine {
 
     pub(super) fn pipeline_mut(&mut self) -> &mut Pipeline<Trace> {
         &mut self.pipeline
+    }
+
+    /// How many of what there are.
+    #[must_use]
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// Transactions in memory, and those of them that are not judged yet.
+    #[must_use]
+    pub fn live(&self) -> (u64, u64) {
+        self.verifier.live()
+    }
+
+    /// How many keys and sessions there are.
+    #[must_use]
+    pub fn known(&self) -> (usize, usize) {
+        (self.names.keys.ids().len(), self.sessions.ids().len())
+    }
+
+    /// The session that holds the watermark back, if one does.
+    #[must_use]
+    pub fn holding_back(&self) -> Option<Value> {
+        self.pipeline.hungry().map(|client| self.sessions.ids()[client as usize])
+    }
+
+    /// Scalars of keys, sessions and transactions.
+    #[must_use]
+    pub fn values(&self) -> &crate::value::Values {
+        &self.names.values
+    }
+
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let index = self.names.keys.ids().len() * 24 + self.ids.len() * 16;
+        self.verifier.memory() + (self.names.values.bytes() + index) as u64
     }
 
     /// All that was counted.

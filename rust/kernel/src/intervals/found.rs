@@ -2,9 +2,10 @@
 
 use super::key::Reference;
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 
 /// What a mechanism is convicted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Name {
@@ -21,7 +22,7 @@ impl Name {
 }
 
 /// How a read is inconsistent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum ReadCase {
@@ -37,7 +38,7 @@ pub enum ReadCase {
 }
 
 /// How locks were violated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum LockCase {
@@ -47,7 +48,7 @@ pub enum LockCase {
 }
 
 /// What a certifier should have refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum CertifierCase {
@@ -58,7 +59,7 @@ pub enum CertifierCase {
 }
 
 /// One counterexample: the operations that show it, in the order that its case says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// What it is.
     pub name: Name,
@@ -73,7 +74,7 @@ pub struct Finding {
 }
 
 /// How many there are of one kind of dependency.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependencies {
     /// All.
     pub total: u64,
@@ -92,7 +93,7 @@ impl Dependencies {
 }
 
 /// How many were looked at, and how many of them may be right or wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Checked {
     pub checked: u64,
@@ -107,7 +108,7 @@ impl Checked {
 }
 
 /// All that is counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Tally {
     /// Findings by name.

@@ -14,8 +14,8 @@ pub struct Names {
     pub values: Values,
     pub keys: DenseIndex,
     /// What locks are on.
-    rows: DenseIndex,
-    row_of_key: Vec<u32>,
+    pub rows: DenseIndex,
+    pub row_of_key: Vec<u32>,
 }
 
 /// How those of one batch are.
@@ -23,7 +23,7 @@ pub struct Translation {
     atoms: Vec<Value>,
     keys: Vec<u32>,
     /// What labels of this batch say.
-    statements: HashMap<Value, Option<Statement>>,
+    statements: HashMap<Value, Option<Named>>,
     locks: HashMap<Value, Option<Lock>>,
     reads: HashMap<Value, Option<Read>>,
 }
@@ -125,6 +125,8 @@ impl Intake<'_> {
             number: 0,
             status,
             asked_to_commit,
+            writes: last_writes(&draft.operations),
+            locks: Box::default(),
             operations: draft.operations.into_boxed_slice(),
             lists: draft.lists.into_boxed_slice(),
             bounds: draft.bounds.into_boxed_slice(),
@@ -198,6 +200,8 @@ impl Intake<'_> {
             let range = self.history.range_of(number);
             let bounds = Value::small(draft.bounds.len() as i64).unwrap_or(Value::NIL);
             draft.bounds.push(Bounds { low: known.of(range.low), high: known.of(range.high) });
+            // Who skips locked rows shows no range.
+            let bounds = if conduct.2 { Value::NIL } else { bounds };
             let row = if self.profile.granularity == Granularity::Row { 0 } else { row_of(0) };
             draft.operations.push(Operation { value: bounds, row, ..base });
             for (key, value) in self.history.rows_of(number) {
@@ -230,7 +234,7 @@ impl Intake<'_> {
         kind: Kind,
         names: &Names,
         known: &mut Translation,
-    ) -> (Statement, Conduct) {
+    ) -> (Statement, Conduct, bool) {
         let columns = &self.history.operations;
         let text = |label: Value| label.atom_index().map_or("", |index| names.values.atom(index).1);
         let label = known.of(columns.statements.get(number).0);
@@ -239,8 +243,11 @@ impl Intake<'_> {
         } else {
             *known.statements.entry(label).or_insert_with(|| statement_named(text(label)))
         };
-        let statement = named.unwrap_or_else(|| usual_statement(kind));
+        let Named { statement, is_skipping, is_dirty } = named.unwrap_or(Named::plain(usual_statement(kind)));
         let mut conduct = self.profile.statements[statement as usize];
+        if is_dirty {
+            conduct = Conduct { lock: Lock::None, read: Read::Uncommitted, locks_predicate: false };
+        }
         let mode = known.of(columns.lock_modes.get(number).0);
         if mode != Value::NIL {
             let found = *known.locks.entry(mode).or_insert_with(|| lock_named(text(mode)));
@@ -251,8 +258,32 @@ impl Intake<'_> {
             let found = *known.reads.entry(mode).or_insert_with(|| read_named(text(mode)));
             conduct.read = found.unwrap_or(conduct.read);
         }
-        (statement, conduct)
+        (statement, conduct, is_skipping)
     }
+}
+
+/// What a statement is called, and two things that it may say beside.
+#[derive(Clone, Copy)]
+struct Named {
+    statement: Statement,
+    /// It leaves out rows that others have locked.
+    is_skipping: bool,
+    /// It reads what may not be committed.
+    is_dirty: bool,
+}
+
+impl Named {
+    fn plain(statement: Statement) -> Self {
+        Self { statement, is_skipping: false, is_dirty: false }
+    }
+}
+
+fn last_writes(operations: &[Operation]) -> Box<[(u32, u32)]> {
+    let writes = operations.iter().enumerate().filter(|(_, one)| one.kind.installs());
+    let mut all: Vec<(u32, u32)> = writes.map(|(place, one)| (one.key, place as u32)).collect();
+    all.sort_unstable_by_key(|&(key, place)| (key, std::cmp::Reverse(place)));
+    all.dedup_by_key(|&mut (key, _)| key);
+    all.into_boxed_slice()
 }
 
 fn usual_statement(kind: Kind) -> Statement {
@@ -264,10 +295,12 @@ fn usual_statement(kind: Kind) -> Statement {
     }
 }
 
-fn statement_named(label: &str) -> Option<Statement> {
+fn statement_named(label: &str) -> Option<Named> {
     let label = label.to_ascii_lowercase();
     let is = |word: &str| label.contains(word);
-    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+    let statement = match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+        // A lock on the key alone lets others change the row.
+        "select" if is("key share") => Statement::Select,
         "select" if is("share") => Statement::SelectForShare,
         "select" if is("update") => Statement::SelectForUpdate,
         "select" => Statement::Select,
@@ -275,7 +308,9 @@ fn statement_named(label: &str) -> Option<Statement> {
         "update" => Statement::Update,
         "delete" => Statement::Delete,
         _ => return None,
-    })
+    };
+    let is_skipping = is("skip locked") || is("readpast");
+    Some(Named { statement, is_skipping, is_dirty: is("nolock") })
 }
 
 fn lock_named(label: &str) -> Option<Lock> {
@@ -324,8 +359,7 @@ impl Draft {
     fn times(&self, status: Status, outer: Option<i64>) -> Option<Times> {
         let first = self.operations.first()?.span;
         let last = self.operations.last()?;
-        let marker =
-            |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
+        let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
         let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
@@ -374,7 +408,9 @@ impl Draft {
             Snapshot::Statement => None,
             Snapshot::FirstRead => self.operations.iter().find(reads).map(span_of),
             Snapshot::FirstStatement => self.operations.iter().find(|one| one.is_statement()).map(span_of),
-            Snapshot::Begin => Some(first),
+            // Without a begin of its own nobody knows when it was.
+            Snapshot::Begin if self.operations[0].kind == Kind::Begin => Some(first),
+            Snapshot::Begin => Some(first.to(end)),
             Snapshot::Transaction => Some(first.to(end)),
         }
     }

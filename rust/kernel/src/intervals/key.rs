@@ -4,9 +4,10 @@ use super::profile::Lock;
 use super::span::Span;
 use crate::value::Value;
 use std::collections::VecDeque;
+use serde::{Deserialize, Serialize};
 
 /// An operation of a transaction, which may be gone: `number` says whose `slot` it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     pub slot: u32,
     pub number: u64,
@@ -15,7 +16,7 @@ pub struct Reference {
 }
 
 /// What a committed transaction left of a key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Version {
     pub value: Value,
     pub write: Reference,
@@ -42,7 +43,7 @@ pub struct Version {
 }
 
 /// A write that left no version: undone, or overwritten by its own transaction.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Passing {
     pub value: Value,
     pub write: Reference,
@@ -54,7 +55,7 @@ pub struct Passing {
 }
 
 /// A version that nobody can see any longer, kept for the sake of a message.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Gone {
     pub value: Value,
     pub write: Reference,
@@ -65,7 +66,7 @@ pub struct Gone {
 }
 
 /// What a key held before the first write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum First {
     /// Nobody knows, and nobody has read it.
     Open,
@@ -73,7 +74,7 @@ pub enum First {
 }
 
 /// How an order of two versions is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Source {
@@ -84,7 +85,7 @@ pub enum Source {
 }
 
 /// How versions are ordered beside their intervals.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Rules {
     pub locks: bool,
     /// Whether of two writers one must have seen the other.
@@ -92,14 +93,14 @@ pub struct Rules {
 }
 
 /// `before` comes before `after`, as `read` shows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Deduced {
     pub before: Reference,
     pub after: Reference,
     pub read: Reference,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Key {
     pub first: First,
     /// Whether the initial state may still be read.
@@ -226,9 +227,7 @@ impl Key {
         let version = &self.versions[place];
         let mut next: Option<usize> = None;
         for other in self.from(version.commit)..self.versions.len() {
-            if next
-                .is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke)
-            {
+            if next.is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke) {
                 break;
             }
             let is_nearer = other != place
@@ -245,8 +244,7 @@ impl Key {
         let mut last: Option<usize> = None;
         for other in (0..end).rev() {
             let is_far = |last: usize| {
-                self.versions[other].commit.invoke.saturating_add(self.longest)
-                    < self.versions[last].commit.invoke
+                self.versions[other].commit.invoke.saturating_add(self.longest) < self.versions[last].commit.invoke
             };
             if self.open_ends == 0 && last.is_some_and(is_far) {
                 break;
@@ -274,7 +272,8 @@ impl Key {
         }
         let from = place.map_or(0, |place| self.from(self.versions[place].commit));
         (from..self.end(version.commit)).all(|other| {
-            let is_earlier = place.is_some_and(|place| other == place || self.is_before(other, place, rules));
+            let is_earlier =
+                place.is_some_and(|place| other == place || self.is_before(other, place, rules));
             other == next || is_earlier || self.is_before(next, other, rules)
         })
     }

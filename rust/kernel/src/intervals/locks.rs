@@ -7,9 +7,10 @@ use super::span::Span;
 use super::transaction::{Bounds, Transaction};
 use crate::history::Kind;
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 
 /// A lock that a transaction held.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Held {
     pub by: Reference,
     pub key: u32,
@@ -32,14 +33,14 @@ impl Held {
 }
 
 /// A lock on all that a predicate speaks of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Predicate {
     pub held: Held,
     pub bounds: Bounds,
 }
 
 /// Two locks that were held at the same time, the earlier commit first.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Collision {
     pub case: LockCase,
     pub one: Reference,
@@ -48,7 +49,7 @@ pub struct Collision {
 }
 
 /// What two locks are to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Meeting {
     Apart,
     Undecided,
@@ -63,7 +64,7 @@ fn meeting(one: &Held, other: &Held) -> Meeting {
 }
 
 /// The lock table.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Table {
     rows: Vec<Vec<Held>>,
     predicates: Vec<Predicate>,
@@ -99,8 +100,15 @@ impl Table {
             for operation in transaction.operations.iter().filter(|one| one.kind.installs()) {
                 let (by, key) = (by(operation.place), operation.key);
                 let (take, release) = (transaction.end, transaction.end);
-                let held =
-                    Held { by, key, mode: commit_lock, take, release, is_of_commit: true, is_settled: false };
+                let held = Held {
+                    by,
+                    key,
+                    mode: commit_lock,
+                    take,
+                    release,
+                    is_of_commit: true,
+                    is_settled: false,
+                };
                 all.push((operation.row, held));
             }
         }
@@ -198,7 +206,9 @@ impl Table {
             for insert in &self.inserts {
                 let held = &predicate.held;
                 let is_new = is_own(held) != is_own(insert) && held.is_settled && insert.is_settled;
-                let is_inside = || within(key_of(insert.key), predicate.bounds);
+                let is_inside = || {
+                    held.mode.conflicts(insert.mode) && within(key_of(insert.key), predicate.bounds)
+                };
                 if is_new && is_inside() && meeting(held, insert) == Meeting::Collided {
                     collisions.push(Collision {
                         case: LockCase::Predicate,
@@ -208,6 +218,13 @@ impl Table {
                     });
                 }
             }
+        }
+    }
+
+    pub fn each_value(&mut self, see: &mut impl FnMut(&mut Value)) {
+        for predicate in &mut self.predicates {
+            see(&mut predicate.bounds.low);
+            see(&mut predicate.bounds.high);
         }
     }
 

@@ -13,12 +13,15 @@ mod offline;
 pub mod pipeline;
 pub mod profile;
 mod reading;
+mod saving;
 mod slab;
 mod span;
+mod telling;
 mod transaction;
 mod verifier;
 
-pub use engine::{Engine, Refusal, Terms};
+pub use engine::{Engine, Refusal, Sizes, Terms};
 pub use found::{Checked, Dependencies, Finding, Name, Tally};
 pub use key::Reference;
+pub use telling::{News, Report};
 pub use offline::{Judgement, Shown, deduced_versions, judge};

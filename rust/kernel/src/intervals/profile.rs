@@ -1,7 +1,9 @@
 //! What a database promises to do at one level: which mechanisms, and what each statement locks and reads.
 
+use serde::{Deserialize, Serialize};
+
 /// When the snapshot of consistent reads is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Snapshot {
     /// Every statement takes its own.
@@ -29,7 +31,7 @@ impl Snapshot {
 }
 
 /// What refuses transactions that would not be serializable, or would lose an update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Certifier {
     /// Nothing does.
@@ -51,7 +53,7 @@ impl Certifier {
 }
 
 /// What a statement holds on a row until its transaction ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Lock {
@@ -78,7 +80,7 @@ impl Lock {
 }
 
 /// Which version a statement reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Read {
     /// The newest, committed or not.
@@ -95,7 +97,7 @@ impl Read {
 }
 
 /// What a lock is taken on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Granularity {
@@ -110,7 +112,7 @@ impl Granularity {
 }
 
 /// Statements that a profile tells apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Statement {
@@ -124,12 +126,18 @@ pub enum Statement {
 
 impl Statement {
     /// Every one, by its number.
-    pub const ALL: [Self; 6] =
-        [Self::Select, Self::SelectForShare, Self::SelectForUpdate, Self::Insert, Self::Update, Self::Delete];
+    pub const ALL: [Self; 6] = [
+        Self::Select,
+        Self::SelectForShare,
+        Self::SelectForUpdate,
+        Self::Insert,
+        Self::Update,
+        Self::Delete,
+    ];
 }
 
 /// What one kind of statement does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
     /// What it holds on the rows that it names until the transaction ends.
     pub lock: Lock,
@@ -140,7 +148,7 @@ pub struct Conduct {
 }
 
 /// One level of one database.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// When the snapshot is taken that consistent reads show.
     pub snapshot: Snapshot,

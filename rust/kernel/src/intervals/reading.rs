@@ -16,6 +16,7 @@ pub(super) struct Certain {
     pub read: Reference,
     /// The version, or the initial state.
     pub write: Option<(Reference, Span)>,
+    pub snapshot: Span,
 }
 
 /// The moments at which all reads of a transaction may have been taken, and who narrowed them.
@@ -42,7 +43,8 @@ impl Verifier {
                 self.judge_range(&transaction, slot, place);
             } else if operation.is_read() && operation.value != Value::UNKNOWN {
                 let found = self.judge_read(&transaction, slot, operation);
-                if let (Some(found), Read::Consistent, Some(moments)) = (found, operation.read, &mut moments)
+                if let (Some(found), Some(moments)) = (found, &mut moments)
+                    && transaction.snapshot == Some(found.snapshot)
                 {
                     self.narrow(found, moments);
                 }
@@ -65,17 +67,18 @@ impl Verifier {
                 self.judge_own(transaction, operation, read, own.1);
                 return None;
             }
-            None => Shown { value: operation.value, elements: None },
+            None => Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) },
             Some(list) => {
                 let elements = &transaction.lists[list];
-                let others = match self.without_own(transaction, operation, elements) {
-                    Ok(length) => &elements[..length],
+                let (others, snapshot) = match self.without_own(transaction, operation, elements) {
+                    Ok((length, snapshot)) => (&elements[..length], snapshot),
                     Err(write) => {
                         self.found_read(ReadCase::Own, operation.key, vec![read, self.at(read, write)], None);
                         return None;
                     }
                 };
-                Shown { value: others.last().copied().unwrap_or(Value::NIL), elements: Some(others) }
+                let value = others.last().copied().unwrap_or(Value::NIL);
+                Shown { value, elements: Some(others), snapshot }
             }
         };
         if operation.read == Read::Uncommitted {
@@ -95,13 +98,14 @@ impl Verifier {
         }
     }
 
-    /// How long a list is without the own appends that it must end with; else the append that it lacks.
+    /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
+    /// first append, if there is one. Else the append that it lacks.
     fn without_own(
         &self,
         transaction: &Transaction,
         operation: &Operation,
         elements: &[Value],
-    ) -> Result<usize, u32> {
+    ) -> Result<(usize, Span), u32> {
         let mut length = elements.len();
         let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
         let own: Vec<&Operation> =
@@ -112,7 +116,8 @@ impl Verifier {
             }
             length -= 1;
         }
-        Ok(length)
+        let moment = own.first().map_or(operation, |first| *first);
+        Ok((length, transaction.snapshot_of(moment)))
     }
 
     fn judge_external(
@@ -122,7 +127,7 @@ impl Verifier {
         read: Reference,
         shown: &Shown<'_>,
     ) -> Option<Certain> {
-        let snapshot = transaction.snapshot_of(operation);
+        let snapshot = shown.snapshot;
         let (rules, is_late) = (self.rules, self.has_late);
         let mut candidates = std::mem::take(&mut self.candidates);
         let key = &mut self.keys[operation.key as usize];
@@ -166,7 +171,7 @@ impl Verifier {
             }
             (version.write, version.commit)
         });
-        Some(Certain { key: operation.key, read, write })
+        Some(Certain { key: operation.key, read, write, snapshot })
     }
 
     fn count_wr(&mut self, key: u32, matching: &[usize], snapshot: Span, matched: usize) {
@@ -242,19 +247,19 @@ impl Verifier {
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
-            key.versions
-                .iter()
-                .any(|other| other.is_certain && take.precedes(other.take) && other.commit.precedes(span))
+            key.versions.iter().any(|other| {
+                other.is_certain && take.precedes(other.take) && other.commit.precedes(span)
+            })
         };
         let versions = key.versions.iter().filter(|version| version.value == shown);
-        let is_shown = versions
-            .into_iter()
-            .any(|version| version.take.may_precede(span) && !hidden_from(version.commit));
+        let is_shown = versions.into_iter().any(|version| {
+            version.take.may_precede(span) && !hidden_from(version.commit)
+        });
         let passing = key.passing.iter().filter(|passing| passing.value == shown);
-        let is_passing = is_shown
-            || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
+        let is_passing =
+            is_shown || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
-        let whole = Shown { value: shown, elements: None };
+        let whole = Shown { value: shown, elements: None, snapshot: span };
         let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
         if is_passing || is_first {
             self.tally.reads.count(true);
@@ -269,9 +274,7 @@ impl Verifier {
     /// Rows that a range read should have shown.
     fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
         let operation = &transaction.operations[place];
-        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else {
-            return;
-        };
+        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else { return };
         let returned: Vec<u32> = transaction.operations[place + 1..]
             .iter()
             .take_while(|one| one.place == operation.place)
@@ -282,12 +285,8 @@ impl Verifier {
         if operation.read == Read::Uncommitted || low > high {
             return;
         }
-        let missing: Vec<u32> = self
-            .ordered
-            .range(low..=high)
-            .map(|(_, &key)| key)
-            .filter(|key| !returned.contains(key))
-            .collect();
+        let missing: Vec<u32> =
+            self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
         for number in missing {
@@ -311,8 +310,7 @@ impl Verifier {
         let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
         let is_shown = is_fresh || absent > 0;
         let undecided = is_shown && candidates.len() > absent;
-        let newer =
-            key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
+        let newer = key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
         self.candidates = candidates;
         self.tally.reads.count(undecided);
         if !is_shown {
@@ -349,8 +347,7 @@ impl Verifier {
 
     /// Whether there is a moment that all reads of a snapshot can show.
     fn judge_moments(&mut self, moments: &Moments) {
-        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1)
-        else {
+        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1) else {
             return;
         };
         if moments.from.0 > moments.to.0 {
@@ -371,10 +368,7 @@ impl Verifier {
 
     /// All that was certainly there came before what was shown; what its transaction wrote came after it.
     fn follow_order(&mut self, slot: u32, one: &Certain, write: Reference, commit: Span) {
-        let transaction = self.transactions.get(slot);
-        let place = transaction.operations.iter().find(|operation| operation.place == one.read.place);
-        let Some(snapshot) = place.map(|operation| transaction.snapshot_of(operation)) else { return };
-        let number = transaction.number;
+        let (number, snapshot) = (self.transactions.get(slot).number, one.snapshot);
         let key = &self.keys[one.key as usize];
         let Some(shown) = key.place_of(write, commit) else { return };
         let mut orders: Vec<(Reference, Reference)> = Vec::new();
@@ -431,6 +425,7 @@ impl Verifier {
 struct Shown<'s> {
     value: Value,
     elements: Option<&'s [Value]>,
+    snapshot: Span,
 }
 
 impl Key {
@@ -460,8 +455,7 @@ impl Key {
 
     /// The newest version that was certainly there.
     fn hiding(&self, snapshot: Span) -> Option<Reference> {
-        let there =
-            self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
+        let there = self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
         there.last().map(|version| version.write)
     }
 }

@@ -1,8 +1,9 @@
 //! Transactions by slot; slots are used again.
 
 use super::transaction::Transaction;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Slab {
     all: Vec<Option<Transaction>>,
     free: Vec<u32>,
@@ -48,6 +49,11 @@ impl Slab {
 
     pub fn len(&self) -> usize {
         self.all.len() - self.free.len()
+    }
+
+    /// Operations of all transactions.
+    pub fn operations(&self) -> usize {
+        self.all.iter().flatten().map(|one| one.operations.len()).sum()
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {

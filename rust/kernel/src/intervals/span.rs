@@ -1,7 +1,9 @@
 //! Closed intervals in which something happened at one instant.
 
+use serde::{Deserialize, Serialize};
+
 /// From when the client asked to when it had the answer; the instant is somewhere in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// Not before this.
     pub invoke: i64,
@@ -30,8 +32,11 @@ impl Span {
     /// The same by clocks that may be wrong by so much.
     #[must_use]
     pub const fn widened(self, error: i64) -> Self {
-        let complete =
-            if self.complete == Self::NEVER { Self::NEVER } else { self.complete.saturating_add(error) };
+        let complete = if self.complete == Self::NEVER {
+            Self::NEVER
+        } else {
+            self.complete.saturating_add(error)
+        };
         Self { invoke: self.invoke.saturating_sub(error), complete }
     }
 

@@ -1,12 +1,15 @@
 //! A transaction as the mechanisms see it: what each operation read, wrote and locked, and when.
 
+use super::key::Reference;
+use super::locks::Held;
 use super::profile::{Lock, Read, Statement};
 use super::span::Span;
 use crate::history::{Kind, Status};
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 
 /// One operation, or one row of a range read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Operation {
     pub kind: Kind,
     pub statement: Statement,
@@ -44,14 +47,14 @@ impl Operation {
 }
 
 /// What a range read asked for; nil is open.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Bounds {
     pub low: Value,
     pub high: Value,
 }
 
 /// A transaction that has ended.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Transaction {
     pub id: Value,
     pub session: u32,
@@ -73,6 +76,10 @@ pub struct Transaction {
     pub release: Span,
     /// Operations from here on may have failed: they locked nothing for certain.
     pub sure: u32,
+    /// The last write of each key, in the order of keys: the key, and the operation.
+    pub writes: Box<[(u32, u32)]>,
+    /// Its locks, each with what it is on; known when it is installed.
+    pub locks: Box<[(u32, Held)]>,
     /// The snapshot of its consistent reads, if they have one in common.
     pub snapshot: Option<Span>,
     pub is_settled: bool,
@@ -92,7 +99,16 @@ impl Transaction {
 
     /// Whether it wrote nothing.
     pub fn is_read_only(&self) -> bool {
-        !self.operations.iter().any(|operation| operation.kind.installs())
+        self.writes.is_empty()
+    }
+
+    /// What it left of each key, if it may have committed.
+    pub fn left(&self, slot: u32) -> impl Iterator<Item = (u32, Reference)> {
+        let writes: &[(u32, u32)] = if self.may_have_committed() { &self.writes } else { &[] };
+        writes.iter().map(move |&(key, operation)| {
+            let place = self.operations[operation as usize].place;
+            (key, Reference { slot, number: self.number, place })
+        })
     }
 
     /// The moment that an operation reads.

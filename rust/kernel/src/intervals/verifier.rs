@@ -12,9 +12,10 @@ use super::profile::{Certifier, Lock, Profile};
 use super::reading::Certain;
 use super::slab::Slab;
 use super::span::Span;
-use super::transaction::Transaction;
-use crate::history::Status;
+use super::transaction::{Operation, Transaction};
+use crate::history::{Kind, NO_KEY, Status};
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
@@ -24,6 +25,7 @@ const SWEEP: usize = 64;
 /// When a transaction is settled: the end of its end, its beginning, its session, its number; then its slot.
 type Due = (i64, i64, u32, u64, u32);
 
+#[derive(Serialize, Deserialize)]
 pub struct Verifier {
     pub profile: Profile,
     pub(super) rules: Rules,
@@ -42,6 +44,8 @@ pub struct Verifier {
     past: VecDeque<(i64, u32)>,
     pub(super) tally: Tally,
     pub(super) findings: Vec<Finding>,
+    /// Whether somebody takes away all findings, not only the first ones.
+    pub tells: bool,
     /// Findings that are kept of each name.
     pub(super) most: [u64; Name::COUNT],
     /// Versions that became past, in their order, if anybody asks.
@@ -49,10 +53,15 @@ pub struct Verifier {
     /// Whether somebody came too late, so that writes may be missing.
     pub has_late: bool,
     /// Memory that is used again.
+    #[serde(skip)]
     pub(super) candidates: Vec<usize>,
+    #[serde(skip)]
     pub(super) certain: Vec<Certain>,
+    #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
-    ids: Vec<Value>,
+    pub(super) ids: Vec<Value>,
+    /// Ids of transactions that are gone.
+    pub(super) freed: Vec<Value>,
 }
 
 impl Verifier {
@@ -74,6 +83,7 @@ impl Verifier {
             past: VecDeque::new(),
             tally: Tally::default(),
             findings: Vec::new(),
+            tells: false,
             most: [most; Name::COUNT],
             told: None,
             has_late: false,
@@ -81,6 +91,7 @@ impl Verifier {
             certain: Vec::new(),
             mark_uncertain: Vec::new(),
             ids: Vec::new(),
+            freed: Vec::new(),
         }
     }
 
@@ -92,7 +103,7 @@ impl Verifier {
                 self.ordered.insert(integer, number as u32);
             }
         }
-        self.ids = ids.to_vec();
+        self.ids.extend_from_slice(&ids[self.ids.len()..]);
     }
 
     pub fn add(&mut self, transaction: Transaction) -> u32 {
@@ -108,6 +119,7 @@ impl Verifier {
     /// It came too late.
     pub fn discard(&mut self, slot: u32) {
         self.forget_beginning(slot);
+        self.freed.push(self.transactions.get(slot).id);
         self.transactions.remove(slot);
     }
 
@@ -123,7 +135,7 @@ impl Verifier {
 
     /// The end of a transaction is known: so are its versions and its locks.
     pub fn install(&mut self, slot: u32) {
-        let transaction = self.transactions.lend(slot);
+        let mut transaction = self.transactions.lend(slot);
         self.install_writes(&transaction, slot);
         let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
         let ids = &self.ids;
@@ -133,8 +145,8 @@ impl Verifier {
             (Vec::new(), Vec::new())
         };
         self.locks.add(&locks, predicates, inserts);
-        let due =
-            (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
+        transaction.locks = locks.into_boxed_slice();
+        let due = (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
         self.due.push(Reverse(due));
         self.transactions.give_back(slot, transaction);
     }
@@ -144,12 +156,12 @@ impl Verifier {
     }
 
     fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
-        for (place, operation) in transaction.operations.iter().enumerate().rev() {
+        for (place, operation) in transaction.operations.iter().enumerate() {
             if !operation.kind.installs() {
                 continue;
             }
-            let later = &transaction.operations[place + 1..];
-            let is_last = !later.iter().any(|one| one.kind.installs() && one.key == operation.key);
+            let last = transaction.writes.binary_search_by_key(&operation.key, |&(key, _)| key);
+            let is_last = last.is_ok_and(|last| transaction.writes[last].1 as usize == place);
             let write = Reference { slot, number: transaction.number, place: operation.place };
             let key = &mut self.keys[operation.key as usize];
             if !is_last || !transaction.may_have_committed() {
@@ -158,11 +170,7 @@ impl Verifier {
                 key.passing.push(Passing { value, write, seen, gone, is_aborted });
                 continue;
             }
-            let first = transaction
-                .operations
-                .iter()
-                .find(|one| one.row == operation.row && one.lock.conflicts(operation.lock));
-            let take = first.map_or(operation.span, |first| first.span);
+            let take = first_lock(transaction, operation);
             let version = Version {
                 value: operation.value,
                 write,
@@ -172,7 +180,7 @@ impl Verifier {
                 take,
                 lock: operation.lock,
                 seen: seen_by(transaction, operation.span, self.profile.first_updater_wins),
-                is_insert: operation.kind == crate::history::Kind::Insert && self.profile.first_updater_wins,
+                is_insert: operation.kind == Kind::Insert && self.profile.first_updater_wins,
                 is_absent: operation.is_absent,
                 is_certain: transaction.status == Status::Committed,
                 is_settled: false,
@@ -194,19 +202,21 @@ impl Verifier {
         tally.rw.total += waiting;
     }
 
-    /// Everything that began before `watermark` was installed: judges all that ended before it.
-    pub fn settle(&mut self, watermark: i64) {
-        while let Some(&Reverse((known_at, .., slot))) = self.due.peek() {
-            if known_at >= watermark {
-                break;
-            }
-            self.due.pop();
-            self.judge(slot);
-            self.settled.push_back(slot);
-            if self.settled.len().is_multiple_of(SWEEP) {
-                self.sweep(watermark);
-            }
+    /// Everything that began before `watermark` was installed: judges the next of those that ended before it.
+    pub fn settle_next(&mut self, watermark: i64) -> bool {
+        let Some(&Reverse((known_at, .., slot))) = self.due.peek() else { return false };
+        if known_at >= watermark {
+            return false;
         }
+        self.due.pop();
+        self.judge(slot);
+        self.settled.push_back(slot);
+        true
+    }
+
+    /// Whether so many are settled that it is worth a look at what is past.
+    pub fn is_due_for_sweep(&self) -> bool {
+        self.settled.len().is_multiple_of(SWEEP)
     }
 
     fn judge(&mut self, slot: u32) {
@@ -231,10 +241,9 @@ impl Verifier {
     fn judge_locks(&mut self, slot: u32) {
         let transaction = self.transactions.get(slot);
         let number = transaction.number;
-        let locks = Table::held_by(transaction, slot, self.profile.commit_lock);
         let mut collisions: Vec<Collision> = Vec::new();
         let tally = &mut self.tally.locks;
-        self.locks.settle(&locks, &mut collisions, |is_undecided| tally.count(is_undecided));
+        self.locks.settle(&transaction.locks, &mut collisions, |is_undecided| tally.count(is_undecided));
         if self.locks_predicates() {
             let ids = &self.ids;
             self.locks.settle_predicates(number, |key| ids[key as usize], &mut collisions);
@@ -258,7 +267,7 @@ impl Verifier {
         }
         let transaction = self.transactions.lend(slot);
         let certified = self.profile.certifier == Certifier::OptimisticWrites;
-        for (number, write) in writes(&transaction, slot) {
+        for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.end) else { continue };
             let own = &key.versions[place];
@@ -288,7 +297,7 @@ impl Verifier {
     fn settle_versions(&mut self, slot: u32) {
         let transaction = self.transactions.lend(slot);
         let mut is_uncertain = false;
-        for (number, write) in writes(&transaction, slot) {
+        for (number, write) in transaction.left(slot) {
             let key = &mut self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.end) else { continue };
             key.versions[place].is_settled = true;
@@ -310,11 +319,8 @@ impl Verifier {
 
     /// The reader is settled: counts what it missed, and remembers it for whoever overwrites what it read.
     pub(super) fn follow_missed(&mut self, certain: &Certain) {
-        let slot = certain.read.slot;
-        let transaction = self.transactions.get(slot);
-        let operation = transaction.operations.iter().find(|one| one.place == certain.read.place);
-        let Some(snapshot) = operation.map(|one| transaction.snapshot_of(one)) else { return };
-        let (number, rules) = (transaction.number, self.rules);
+        let (slot, number) = (certain.read.slot, certain.read.number);
+        let (snapshot, rules) = (certain.snapshot, self.rules);
         let key = &mut self.keys[certain.key as usize];
         let place = match certain.write {
             None => None,
@@ -332,9 +338,8 @@ impl Verifier {
             Some(next) if next.write.number == number => {}
             Some(next) => {
                 let is_overlapping = !snapshot.precedes(next.commit);
-                let is_open = place.is_some_and(|place| {
-                    key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0)
-                });
+                let is_open = place
+                    .is_some_and(|place| key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0));
                 self.tally.rw.count(is_overlapping, is_open);
                 if is_open {
                     self.mark_uncertain.push(slot);
@@ -360,16 +365,15 @@ impl Verifier {
                 Some((write, commit)) => {
                     key.place_of(write, commit).and_then(|place| key.successor(place, self.rules))
                 }
-                None => {
-                    (0..key.versions.len()).find(|&place| key.predecessor(place, self.rules) == Some(None))
-                }
+                None => (0..key.versions.len())
+                    .find(|&place| key.predecessor(place, self.rules) == Some(None)),
             };
             if let Some(next) = next.map(|next| &key.versions[next]).filter(|next| next.is_settled) {
                 missed.push((certain.read, next.write, certain.key));
             }
         }
         let transaction = self.transactions.get(slot);
-        for (number, write) in writes(transaction, slot) {
+        for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.end) else { continue };
             let readers = match key.predecessor(place, self.rules) {
@@ -411,7 +415,7 @@ impl Verifier {
     pub(super) fn found(&mut self, finding: Finding) {
         let count = &mut self.tally.counts[finding.name as usize];
         *count += 1;
-        if *count <= self.most[finding.name as usize] {
+        if self.tells || *count <= self.most[finding.name as usize] {
             self.findings.push(finding);
         }
     }
@@ -432,6 +436,7 @@ impl Verifier {
                 break;
             }
             self.past.pop_front();
+            self.freed.push(self.transactions.get(slot).id);
             self.transactions.remove(slot);
         }
     }
@@ -439,10 +444,9 @@ impl Verifier {
     fn pass(&mut self, slot: u32, horizon: i64) {
         let transaction = self.transactions.lend(slot);
         let number = transaction.number;
-        let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
-        self.locks.forget(&locks, number);
+        self.locks.forget(&transaction.locks, number);
         self.certificates.forget(number);
-        for operation in transaction.operations.iter().filter(|one| one.key != crate::history::NO_KEY) {
+        for operation in transaction.operations.iter().filter(|one| one.key != NO_KEY) {
             let key = &mut self.keys[operation.key as usize];
             if operation.is_read() {
                 key.first_readers.retain(|read| read.number != number);
@@ -462,6 +466,25 @@ impl Verifier {
         self.transactions.give_back(slot, transaction);
     }
 
+    /// Transactions in memory, and those of them that are not settled.
+    pub fn live(&self) -> (u64, u64) {
+        let unsettled: u64 = self.begun.values().map(|&count| u64::from(count)).sum();
+        (self.transactions.len() as u64, unsettled)
+    }
+
+    /// About how many bytes it takes.
+    pub fn memory(&self) -> u64 {
+        let versions: usize = self.keys.iter().map(|key| key.versions.len() + key.passing.len()).sum();
+        let bytes = self.keys.len() * size_of::<Key>()
+            + versions * size_of::<Version>()
+            + self.transactions.operations() * (size_of::<Operation>() + size_of::<super::locks::Held>());
+        bytes as u64
+    }
+
+    pub(super) fn each_predicate_value(&mut self, see: &mut impl FnMut(&mut Value)) {
+        self.locks.each_value(see);
+    }
+
     pub(super) fn take_out(&mut self, slot: u32) -> Transaction {
         self.transactions.lend(slot)
     }
@@ -473,8 +496,7 @@ impl Verifier {
     /// The key of an operation of a transaction that is there.
     pub(super) fn key_of(&self, reference: Reference) -> u32 {
         let transaction = self.transactions.find(reference.slot, reference.number);
-        let operation =
-            transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
+        let operation = transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
         operation.map_or(0, |operation| operation.key)
     }
 }
@@ -487,17 +509,9 @@ fn seen_by(transaction: &Transaction, write: Span, by_update: bool) -> Span {
     }
 }
 
-/// The last write of each key that a transaction wrote, if it may have committed.
-fn writes(transaction: &Transaction, slot: u32) -> Vec<(u32, Reference)> {
-    if !transaction.may_have_committed() {
-        return Vec::new();
-    }
-    let mut all: Vec<(u32, Reference)> = Vec::new();
-    for operation in transaction.operations.iter().rev().filter(|one| one.kind.installs()) {
-        if all.iter().all(|&(key, _)| key != operation.key) {
-            all.push((operation.key, Reference { slot, number: transaction.number, place: operation.place }));
-        }
-    }
-    all.reverse();
-    all
+/// When a transaction first got a lock on the row that keeps other writers out.
+fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
+    let locks = transaction.operations.iter().take_while(|one| one.place < write.place);
+    let mut locks = locks.filter(|one| one.row == write.row && one.lock.conflicts(write.lock) && one.key != NO_KEY);
+    locks.next().map_or(write.span, |first| first.span)
 }

@@ -63,7 +63,7 @@ class Connected:
 
     def delete(self, key: int) -> None:
         """Removes a row."""
-        self.run(f"{self._delete}{key:d}")
+        self._change(f"{self._delete}{key:d}")
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
         """Registers from `low` to `high`."""

@@ -81,7 +81,9 @@ class Session:
 
     def delete(self, key: int) -> None:
         """Removes a row."""
-        self.execute("DELETE FROM isoscope WHERE key = ?", (key,))
+        if not self.execute("DELETE FROM isoscope WHERE key = ? RETURNING 1", (key,)):
+            self.rollback()
+            raise Aborted("the row is not there")
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
         """Registers by key."""

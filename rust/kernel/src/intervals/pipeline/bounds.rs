@@ -1,10 +1,12 @@
 //! What clients said of what is still to come, and the watermark that follows.
 
+use serde::{Deserialize, Serialize};
+
 /// For a client that nobody waits for.
 const NOBODY_WAITS: i64 = i64::MAX;
 
 /// Why an item was refused: what would have to be dispatched after it may be gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TooLate {
     /// Whose item it is.
     pub client: u32,
@@ -15,7 +17,7 @@ pub struct TooLate {
 }
 
 /// The earliest time at which each client may still say something.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Bounds {
     /// That time, by client; for those who are not waited for it is none.
     next: Vec<i64>,

@@ -2,8 +2,10 @@
 //!
 //! Not the library's: here the second smallest can be looked at, which tells how far a run goes.
 
+use serde::{Deserialize, Serialize};
+
 /// A time and a client, as one number that compares like them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Head(i128);
 
 impl Head {
@@ -21,7 +23,7 @@ impl Head {
 }
 
 /// The smallest is first, and no other is smaller than its parent.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Heads(Vec<Head>);
 
 impl Heads {

@@ -1,10 +1,12 @@
 //! The buffer of one client: what it said, oldest first.
 
+use serde::{Deserialize, Serialize};
+
 /// Runs shorter than this are gone through one by one.
 const SHORT: usize = 8;
 
 /// Items wait from `head` on; those before it were dispatched.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Local<T> {
     items: Vec<(i64, T)>,
     head: usize,

@@ -26,9 +26,10 @@ pub use sort::{Fetch, Sorter, sort};
 
 use bounds::Bounds;
 use runs::Runs;
+use serde::{Deserialize, Serialize};
 
 /// How a pipeline works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// Whether what does not interleave is dispatched together, not one by one.
     pub batch: bool,
@@ -45,7 +46,7 @@ impl Default for Options {
 }
 
 /// Items of many clients on their way into one order. Clients are small numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Pipeline<T> {
     options: Options,
     bounds: Bounds,

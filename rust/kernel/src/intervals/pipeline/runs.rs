@@ -3,9 +3,10 @@
 use super::Options;
 use super::heads::{Head, Heads};
 use super::local::Local;
+use serde::{Deserialize, Serialize};
 
 /// What waits, in order for each client; whoever holds it knows how far it may be dispatched.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Runs<T> {
     options: Options,
     locals: Vec<Local<T>>,
