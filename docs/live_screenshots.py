@@ -23,8 +23,8 @@ from playwright.sync_api import sync_playwright
 
 from isoscope.collect import Collector
 from isoscope.live.access import Access
-from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings
 from isoscope.live.serving import Serving, listen
 

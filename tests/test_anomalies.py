@@ -33,6 +33,7 @@ CIRCLES = ("write-cycle", "circular-information-flow", "read-skew", "long-fork",
 REPORTED = [*PATTERNS, *CIRCLES[:2], "incompatible-order", "duplicate-elements"]
 #: Everything but what contradicts a clock, a mechanism or another source.
 WITH_NEIGHBOUR = DESIGN[: DESIGN.index("stale-read")]
+MECHANISMS = DESIGN[-6:-1]
 OF_LISTS = ("write-cycle", "circular-information-flow", "incompatible-order", "duplicate-elements")
 LABELS = {
     "G1a": "aborted-read",
@@ -248,16 +249,20 @@ def test_mechanisms_and_evidence_convict_no_level() -> None:
     assert broken(find("no-commit-order")) == frozenset()
 
 
-def test_only_the_mechanisms_lack_an_example() -> None:
-    lacking = [entry.name for entry in CATALOGUE.values() if entry.example is None]
-    assert lacking == DESIGN[-6:-1]
+def test_every_anomaly_has_an_example() -> None:
+    assert all(entry.example for entry in CATALOGUE.values())
+
+
+def test_only_the_examples_of_mechanisms_have_a_profile() -> None:
+    profiled = [e.name for e in CATALOGUE.values() if all(example.profile for example in examples(e))]
+    assert profiled == MECHANISMS
 
 
 def test_the_anomalies_that_a_history_shows_by_itself_have_an_allowed_neighbour() -> None:
-    assert {entry.name for entry in CATALOGUE.values() if entry.allowed} == set(WITH_NEIGHBOUR)
+    assert {entry.name for entry in CATALOGUE.values() if entry.allowed} == {*WITH_NEIGHBOUR, *MECHANISMS}
 
 
-@pytest.mark.parametrize("name", WITH_NEIGHBOUR)
+@pytest.mark.parametrize("name", [*WITH_NEIGHBOUR, *MECHANISMS])
 def test_an_allowed_neighbour_differs_in_at_most_one_line_or_in_their_order(name: str) -> None:
     shown, allowed = examples(find(name))
     assert shown.text != allowed.text
@@ -273,7 +278,7 @@ def test_no_two_examples_are_the_same_history() -> None:
 @every_entry
 def test_an_example_is_a_text_file_with_a_note(entry: CatalogueEntry) -> None:
     for example in examples(entry):
-        assert example.format in {"plume", "jepsen", "aion"}
+        assert example.format in {"plume", "jepsen", "aion", "leopard"}
         assert example.text.endswith("\n")
         assert "\n\n" not in example.text
         assert example.note.endswith(".")

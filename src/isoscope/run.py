@@ -18,14 +18,7 @@ from isoscope._native import Builder
 from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
-from isoscope.history import (
-    STATUSES,
-    VERSION_SOURCES,
-    History,
-    Source,
-    Status,
-    VersionSource,
-)
+from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:
@@ -87,6 +80,9 @@ class Run:
 class Sink(Protocol):
     """Takes transactions as they end, from any thread: an online checker."""
 
+    def began(self, session: int) -> None:
+        """A session is about to begin a transaction, which will end."""
+
     def transaction(
         self,
         number: int,
@@ -140,6 +136,11 @@ class _Recording:
             for key, value in rows:
                 if value:
                     self._builder.initial_of(key, value)
+
+    def began(self, session: int) -> None:
+        """A session is about to begin a transaction."""
+        if self._sink:
+            self._sink.began(session)
 
     def ended(self, attempt: Attempt) -> None:
         """A transaction has ended."""
@@ -298,6 +299,7 @@ class _Running:
             for program in self._paced(number, client):
                 again = self._limits.retries
                 while self._may_try():
+                    self._recording.began(number)
                     attempt = self._attempt(session, number)
                     self._under_way[number] = attempt
                     try:

@@ -94,7 +94,8 @@ class Claim(StrEnum):
 class Witness:
     """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty.
 
-    `index` is its place among the operations of its transaction.
+    `index` is its place among the operations of its transaction, `interval` when its client sent it and had
+    the answer: its own, else that of its transaction, None if neither is known.
     """
 
     transaction: str
@@ -103,6 +104,7 @@ class Witness:
     value: object
     place: str = ""
     index: int = field(default=-1, compare=False)
+    interval: tuple[int | None, int | None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,10 +253,11 @@ class Dependencies:
 class Mechanisms:
     """The mechanisms of a profile, and what of the dependencies the intervals show.
 
-    `clock_error` is by how many nanoseconds each interval was widened.
+    `title` is the profile in words; `clock_error` is by how many nanoseconds each interval was widened.
     """
 
     profile: str
+    title: str
     verdicts: tuple[MechanismVerdict, ...]
     dependencies: tuple[Dependencies, ...]
     clock_error: int = 0

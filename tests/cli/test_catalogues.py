@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.checkers import CHECKERS
+from isoscope.checkers import CHECKERS, intervals
 from isoscope.levels import DEFINITIONS, Level
 from tests.cli.running import run
 
@@ -73,8 +73,8 @@ def test_an_anomaly_is_explained_with_its_example(name: str) -> None:
     assert done.status == 0
     assert done.out.startswith(entry.title)
     assert entry.meaning in " ".join(done.out.split())
-    is_reported = any(name in checker.NAMES for checker in CHECKERS)
-    assert ("No method of this version reports it yet." in done.out) != is_reported
+    assert any(name in checker.NAMES for checker in (*CHECKERS, intervals))
+    assert "No method of this version reports it yet." not in done.out
     for example in (entry.example, entry.allowed):
         if example is not None:
             assert all(f"    {line}\n" in done.out + "\n" for line in example.text.splitlines())
@@ -94,7 +94,6 @@ def test_an_example_is_printed_ready_for_a_file() -> None:
     ("arguments", "message"),
     [
         (["G1-a"], "unknown anomaly `G1-a`; did you mean `aborted-read`?"),
-        (["lock-violation", "--example"], "lock-violation has no example history in this version"),
     ],
 )
 def test_an_anomaly_that_cannot_be_explained_is_one_message(arguments: list[str], message: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.live.engines import Judging
+from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
 from tests.live.serving import served
 from tests.live.told import answers

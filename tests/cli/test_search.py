@@ -72,7 +72,7 @@ def test_the_exit_status_is_1_if_found_3_if_it_may_be_there_else_0(arguments: li
             ["--anomaly", "fractured-reads-co"],
             "unknown anomaly `fractured-reads-co`; did you mean",
         ),
-        (["--anomaly", "lock-violation"], "no method of this version reports `lock-violation`"),
+        (["--anomaly", "lock-violation"], "`lock-violation` is one of mechanisms: a profile says which"),
         (["--anomaly", "tap-k", "--method", "solver"], "the method solver does not report"),
         (
             ["--anomaly", "tap-k", "--level", "rc"],

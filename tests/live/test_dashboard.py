@@ -13,8 +13,8 @@ import pytest
 from isoscope.checkers.contradictions import AXIOMS
 from isoscope.live.access import Access
 from isoscope.live.dashboard import policy, render
-from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
 
 from .serving import Client, served

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope.live.access import Access
-from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Settings, State
 from tests.reports.pages import HOSTILE
 

@@ -11,8 +11,8 @@ import pytest
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.live.checkpoint import latest, write
-from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings
 
 from .test_journal import full_after

@@ -124,7 +124,7 @@ def test_health_and_readiness_are_answered(client: Client) -> None:
 
 
 def test_a_checker_that_stopped_is_unhealthy(client: Client) -> None:
-    with mock.patch("isoscope.live.engines.Engines.take", side_effect=RuntimeError("odd")):
+    with mock.patch("isoscope.live.by_clock.ClockEngines.take", side_effect=RuntimeError("odd")):
         assert client.post(1, STALE).status == 500
     assert [client.get(path).status for path in ("/healthz", "/readyz")] == [500, 503]
     assert client.post(1, STALE).document == {"error": "a checker stopped: RuntimeError: odd"}

@@ -15,8 +15,9 @@ from isoscope.checkers.online import Online
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.live.batches import Batch, Refused
-from isoscope.live.engines import Engines, Judging
+from isoscope.live.by_clock import ClockEngines
 from isoscope.live.journal import Fsync
+from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings, State, Taken
 from isoscope.reports import render_svg, render_text
 
@@ -209,7 +210,7 @@ def test_a_disk_that_fails_ends_the_intake_until_a_restart(tmp_path: Path) -> No
 
 def test_a_checker_that_stops_is_a_failure_that_everybody_sees(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        with mock.patch.object(Engines, "take", side_effect=RuntimeError("out of order")):
+        with mock.patch.object(ClockEngines, "take", side_effect=RuntimeError("out of order")):
             problem = refused(service, batch(1, STALE))
         assert (problem.status, problem.reason) == (500, "a checker stopped: RuntimeError: out of order")
         assert service.state is State.FAILED
@@ -223,7 +224,7 @@ def test_a_checker_that_stops_is_a_failure_that_everybody_sees(tmp_path: Path) -
 
 def test_a_checker_that_stops_while_time_goes_on_is_seen_too(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        with mock.patch.object(Engines, "advance", side_effect=RuntimeError("out of order")):
+        with mock.patch.object(ClockEngines, "advance", side_effect=RuntimeError("out of order")):
             service.tick()
         assert service.status()["state"] == "failed"
         service.drain(1)
@@ -243,13 +244,7 @@ def test_the_journal_is_forced_to_the_disk_once_a_second_if_that_is_the_policy(t
 
 def measured(memory: int) -> Any:
     """What the engines say that they hold."""
-    real = Engines.statuses
-
-    def statuses(engines: Engines) -> dict[Level, Any]:
-        said = real(engines).items()
-        return {level: replace(so_far, memory=memory // 2) for level, so_far in said}
-
-    return mock.patch.object(Engines, "statuses", statuses)
+    return mock.patch.object(ClockEngines, "memory", memory)
 
 
 def test_what_one_level_refuses_no_level_takes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One entry of the catalogue, and small histories in the words of three formats."""
+"""One entry of the catalogue, and small histories in the words of four formats."""
 
 import json
 import re
@@ -15,6 +15,7 @@ __all__ = [
     "Example",
     "aion",
     "jepsen",
+    "leopard",
     "plume",
 ]
 
@@ -22,15 +23,17 @@ READS = "reads"
 READER_KEY = "(reader, key) pairs"
 PAIR_KEY = "(pair of transactions, key)"
 COMPONENTS = "components of the dependency graph"
+_OPERATION = re.compile(r"(\d+) (?:(\d+)-(\d+) )?(\w+)(?: (\w+)=(\d+))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A whole history, ready to be saved to a file and checked."""
+    """A whole history, ready to be saved to a file and checked, with `profile` if that is not empty."""
 
     format: str
     text: str
     note: str
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +93,24 @@ def aion(*transactions: str, note: str) -> Example:
         }
         lines.append(json.dumps(document, separators=(",", ":")) + "\n")
     return Example(format="aion", text="".join(lines), note=note)
+
+
+def leopard(*operations: str, note: str, profile: str) -> Example:
+    """Leopard's traces from lines such as `1 0-10 update x=1`, `2 20-30 select x=1`, `1 40-50 commit`.
+
+    A commit without times happens inside the last operation of its transaction.
+    """
+    lines = []
+    for operation in operations:
+        number, *times, kind, key, value = _OPERATION.fullmatch(operation).groups()  # type: ignore[union-attr]
+        document: dict[str, object] = {
+            "threadID": number,
+            "transactionID": int(number),
+            "operationTraceType": kind.upper(),
+        }
+        document |= zip(("startTimestamp", "finishTimestamp"), map(int, filter(None, times)), strict=False)
+        if key:
+            cells = "readTupleList" if kind == "select" else "writeTupleList"
+            document[cells] = [{"primaryKey": key, "valueMap": {"value": int(value)}}]
+        lines.append(json.dumps(document, separators=(",", ":")) + "\n")
+    return Example(format="leopard", text="".join(lines), note=note, profile=profile)

@@ -1,6 +1,6 @@
 """What convicts a mechanism or the evidence, and no level by itself."""
 
-from isoscope.anomalies.entry import COMPONENTS, PAIR_KEY, READS, CatalogueEntry, aion
+from isoscope.anomalies.entry import COMPONENTS, PAIR_KEY, READS, CatalogueEntry, aion, leopard
 
 __all__ = ["ENTRIES"]
 
@@ -14,6 +14,26 @@ ENTRIES = (
         breaks=(),
         counted=READS,
         source="Li et al. 2023 (consistent read)",
+        example=leopard(
+            "1 0-10 update x=1",
+            "1 20-30 commit",
+            "2 40-50 update x=2",
+            "2 60-70 commit",
+            "3 80-90 select x=1",
+            "3 95-99 commit",
+            note="The second update was committed by 70, and a read that began at 80 does not show it.",
+            profile="postgresql/read-committed",
+        ),
+        allowed=leopard(
+            "1 0-10 update x=1",
+            "1 20-30 commit",
+            "2 40-50 update x=2",
+            "2 60-85 commit",
+            "3 80-90 select x=1",
+            "3 95-99 commit",
+            note="Commit and read overlap: the read may have come first.",
+            profile="postgresql/read-committed",
+        ),
     ),
     CatalogueEntry(
         name="lock-violation",
@@ -24,6 +44,22 @@ ENTRIES = (
         breaks=(),
         counted=PAIR_KEY,
         source="Li et al. 2023 (mutual exclusion)",
+        example=leopard(
+            "1 0-10 update x=1",
+            "2 20-30 update x=2",
+            "1 40-50 commit",
+            "2 60-70 commit",
+            note="Transaction 2 had updated x by 30, and 1 gave up its lock at 40 at the earliest.",
+            profile="postgresql/read-committed",
+        ),
+        allowed=leopard(
+            "1 0-10 update x=1",
+            "2 20-50 update x=2",
+            "1 40-50 commit",
+            "2 60-70 commit",
+            note="Transaction 2 may have waited until 1 had committed.",
+            profile="postgresql/read-committed",
+        ),
     ),
     CatalogueEntry(
         name="first-updater-violation",
@@ -34,6 +70,26 @@ ENTRIES = (
         breaks=(),
         counted=PAIR_KEY,
         source="Li et al. 2023 (first updater wins)",
+        example=leopard(
+            "1 0-10 select y=0",
+            "2 0-10 select y=0",
+            "1 20-30 update x=1",
+            "1 40-50 commit",
+            "2 60-70 update x=2",
+            "2 80-90 commit",
+            note="Transaction 2 took its snapshot by 10, 1 changed x after that, and 2 changed it too.",
+            profile="postgresql/repeatable-read",
+        ),
+        allowed=leopard(
+            "1 0-10 select y=0",
+            "2 0-45 select y=0",
+            "1 20-30 update x=1",
+            "1 40-50 commit",
+            "2 60-70 update x=2",
+            "2 80-90 commit",
+            note="Transaction 2 may have taken its snapshot after 1 had committed.",
+            profile="postgresql/repeatable-read",
+        ),
     ),
     CatalogueEntry(
         name="certifier-violation",
@@ -44,6 +100,26 @@ ENTRIES = (
         breaks=(),
         counted=COMPONENTS,
         source="Li et al. 2023 (serialization certifier)",
+        example=leopard(
+            "1 0-10 select x=0",
+            "2 0-10 select y=0",
+            "1 20-30 update y=1",
+            "2 20-30 update x=1",
+            "1 40-50 commit",
+            "2 60-70 commit",
+            note="Neither saw what the other wrote, and both committed: a write skew.",
+            profile="postgresql/serializable",
+        ),
+        allowed=leopard(
+            "1 0-10 select x=0",
+            "2 0-10 select y=0",
+            "1 20-30 update y=1",
+            "2 20-30 update x=1",
+            "1 40-50 commit",
+            "2 60-70 rollback",
+            note="One of them was refused.",
+            profile="postgresql/serializable",
+        ),
     ),
     CatalogueEntry(
         name="contradictory-dependencies",
@@ -54,6 +130,31 @@ ENTRIES = (
         breaks=(),
         counted=PAIR_KEY,
         source="Li et al. 2023",
+        example=leopard(
+            "1 0-50 update x=1",
+            "1 commit",
+            "2 10-60 update x=2",
+            "2 commit",
+            "3 70-80 select x=1",
+            "3 81-82 commit",
+            "4 90-95 select x=2",
+            "4 96-97 commit",
+            note="Both versions were there by 60. Whoever reads 1 after that shows that it is the newer "
+            "one, and whoever reads 2 shows the opposite.",
+            profile="postgresql/read-committed",
+        ),
+        allowed=leopard(
+            "1 0-50 update x=1",
+            "1 commit",
+            "2 10-60 update x=2",
+            "2 commit",
+            "3 55-80 select x=1",
+            "3 81-82 commit",
+            "4 90-95 select x=2",
+            "4 96-97 commit",
+            note="The read of 1 may have come before 2 was there.",
+            profile="postgresql/read-committed",
+        ),
     ),
     CatalogueEntry(
         name="contradictory-evidence",

@@ -2,7 +2,8 @@
 
 A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
 anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most,
-assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`.
+assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`. The method of intervals judges
+mechanisms before levels, and is asked with a profile alone.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import Builder, itemised
-from isoscope.checkers import streaming, timestamps, values, version_order
-from isoscope.history import UNKNOWN, EvidenceKind, History
+from isoscope.checkers import assumptions, intervals, streaming, timestamps, values, version_order
+from isoscope.checkers.settling import settle
+from isoscope.history import EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.verdict import Claim, Method, Outcome, Report, Search, Sighting, Verdict, names_of
 
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
     from isoscope.checkers.online import Online, OnlineStatus
     from isoscope.history import Initial, Source
-    from isoscope.verdict import Anomaly, Ordered
+    from isoscope.profiles import Profile
+    from isoscope.verdict import Ordered
 
 __all__ = [
     "CHECKERS",
@@ -39,29 +42,32 @@ __all__ = [
 ]
 
 CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
-_BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
-_MEANINGS = {
-    Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
-    Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
-    Claim.WRITES_FOLLOW_READS: "who reads a key and then writes it installs the later version",
-}
 
 
-def check(
+def check(  # noqa: PLR0913 - what is asked, and in the light of what
     history: History,
     levels: Iterable[Level | str] | None = None,
     *,
     method: Method | str | None = None,
     max_anomalies: int = 10,
     assume: Iterable[Claim | str] = (),
+    profile: Profile | None = None,
+    clock_error: int = 0,
 ) -> Report:
     """Decide which of `levels` the history satisfies (by default all that its evidence speaks of).
 
     `max_anomalies` bounds the counterexamples of each name; all are counted. `assume` are claims of the
     user about the order of versions (`sequential-keys`, ...), on which every verdict then rests.
+
+    With `profile`, by the method of intervals: whether its mechanisms were at work, and the levels that it
+    promises beside `levels`. Each interval is `clock_error` nanoseconds longer at both ends than recorded.
+    Raises ValueError if that method is asked for without a profile, or a profile for another method.
     """
     claims = _claims(assume)
-    only = None if method is None else Method(method)
+    only = _method(method, profile)
+    if profile is not None:
+        asked = [lattice.parse(str(level)) for level in levels or ()]
+        return _by_profile(history, asked, profile, clock_error, most=max_anomalies, claims=claims)
     meant = _meant(history, levels, only)
     asked = list(meant)
     started = perf_counter()
@@ -76,12 +82,78 @@ def check(
         history=summary(recorded),
         verdicts=verdicts,
         assumptions=(
-            *_assumptions(history, claims, history.columns.ties, own),
-            *_of_ranges(recorded, history),
+            *assumptions.of_all(history, claims, history.columns.ties, own),
+            *assumptions.of_ranges(recorded, history),
         ),
         version_order=_version_order(history, asked, only, claims),
         seconds={"check": perf_counter() - started},
     )
+
+
+def _method(method: Method | str | None, profile: Profile | None) -> Method | None:
+    """The one method to use, if one was named: a profile names its own."""
+    only = None if method is None else Method(method)
+    if profile is None and only is intervals.METHOD:
+        raise ValueError("the method intervals asks whether mechanisms were at work: a profile says which")
+    if profile is not None and only not in (None, intervals.METHOD):
+        raise ValueError(f"a profile is for the method intervals, not for the method {only}")
+    return only if profile is None else intervals.METHOD
+
+
+def _by_profile(  # noqa: PLR0913 - what is asked, and in the light of what
+    history: History,
+    asked: Sequence[Level],
+    profile: Profile,
+    clock_error: int,
+    *,
+    most: int,
+    claims: Sequence[Claim],
+) -> Report:
+    """The mechanisms, and the levels by the order of versions that they show."""
+    started = perf_counter()
+    found = intervals.mechanisms(history, profile, clock_error=clock_error, most=most)
+    ordered = intervals.deduced(history, profile, clock_error=clock_error)
+    levels = _and_promised(asked, profile)
+    said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
+    verdicts = [intervals.unknown(level, str(ordered)) for level in levels]
+    rows: tuple[Ordered, ...] = ()
+    if isinstance(ordered, History):
+        judged = _itemised(ordered)
+        verdicts = [*_promised(judged, levels, most, claims, is_exact=not clock_error)]
+        rows = intervals.renamed(_version_order(judged, levels, None, claims))
+        said += assumptions.of_ranges(ordered, judged)
+    return Report(
+        history=summary(history),
+        verdicts=tuple(verdicts),
+        assumptions=tuple(said),
+        version_order=rows,
+        mechanisms=found,
+        seconds={"check": perf_counter() - started},
+    )
+
+
+def _and_promised(asked: Sequence[Level], profile: Profile) -> list[Level]:
+    """What is asked, and what the profile promises with all that follows from it."""
+    promised = frozenset().union(*map(lattice.implied, profile.promises))
+    return [level for level in Level if level in asked or (level in promised and DEFINITIONS[level].decided)]
+
+
+def _promised(
+    history: History, levels: Sequence[Level], most: int, claims: Sequence[Claim], *, is_exact: bool
+) -> Iterator[Verdict]:
+    """What values and the order of versions say of levels; real time only if clocks are exact."""
+    own = [
+        verdict
+        for checker in (values, version_order)
+        for verdict in checker.check(history, levels=levels, most=most, assume=claims)
+    ]
+    unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
+    own.sort(key=lambda verdict: [*Level].index(verdict.level))
+    for level in levels:
+        if DEFINITIONS[level].family is Family.REAL_TIME and not is_exact:
+            yield intervals.unknown(level, intervals.INEXACT)
+        else:
+            yield intervals.under_own_name(_settle(level, own, None, unread, most))
 
 
 def check_slices(
@@ -103,7 +175,7 @@ def check_slices(
     return Report(
         history=_summary(streamed.last, streamed.sizes, streamed.evidence),
         verdicts=verdicts,
-        assumptions=_assumptions(streamed.last, (), streamed.ties, streamed.verdicts),
+        assumptions=assumptions.of_all(streamed.last, (), streamed.ties, streamed.verdicts),
         seconds=streamed.seconds,
     )
 
@@ -122,7 +194,7 @@ def online_report(
         history=_summary(nothing, sizes, evidence),
         verdicts=tuple(_settle(verdict.level, own, timestamps.METHOD, frozenset(), shown) for verdict in own),
         assumptions=(
-            *_assumptions(nothing, (), max(status.ties for status in statuses), own),
+            *assumptions.of_all(nothing, (), max(status.ties for status in statuses), own),
             *_came_late(statuses),
         ),
     )
@@ -147,14 +219,28 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     method: Method | str | None = None,
     max_anomalies: int = 10,
     assume: Iterable[Claim | str] = (),
+    profile: Profile | None = None,
+    clock_error: int = 0,
 ) -> Search:
     """Look for these anomalies only; with `levels`, each of them must count against one of those.
 
-    Raises `ValueError` for a name that is unknown, that no method reports, or that does not count.
+    Raises `ValueError` for a name that is unknown, that no method reports, or that does not count, and for
+    one of mechanisms without the profile that has them.
     """
     claims = _claims(assume)
-    chosen = select(anomalies, levels=levels, method=method)
+    chosen = select(anomalies, levels=levels, method=method, profile=profile)
     started = perf_counter()
+    if profile is not None:
+        sightings = intervals.find(history, [*chosen], profile, clock_error=clock_error, most=max_anomalies)
+        return Search(
+            history=summary(history),
+            sightings=tuple(sightings),
+            assumptions=(
+                *assumptions.of_all(history, (), None),
+                *assumptions.of_mechanisms(profile, clock_error),
+            ),
+            seconds={"check": perf_counter() - started},
+        )
     recorded, history = history, _itemised(history)
     found: dict[str, Sighting] = {}
     for checker in CHECKERS:
@@ -165,8 +251,8 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
         history=summary(recorded),
         sightings=tuple(found[name] for name in chosen),
         assumptions=(
-            *_assumptions(history, claims, history.columns.ties),
-            *_of_ranges(recorded, history),
+            *assumptions.of_all(history, claims, history.columns.ties),
+            *assumptions.of_ranges(recorded, history),
         ),
         seconds={"check": perf_counter() - started},
     )
@@ -177,19 +263,26 @@ def select(
     *,
     levels: Iterable[Level | str] | None = None,
     method: Method | str | None = None,
+    profile: Profile | None = None,
 ) -> dict[str, ModuleType]:
     """The canonical names of these anomalies, each with the checker that reports it.
 
     Raises as `search` does.
     """
-    only = None if method is None else Method(method)
+    only = _method(method, profile)
     asked = None if levels is None else [lattice.parse(str(level)) for level in levels]
     names = [name for given in anomalies for name in names_of(given)]
+    if missing := [name for name in names if name in intervals.NAMES and profile is None]:
+        raise ValueError(f"`{missing[0]}` is one of mechanisms: a profile says which there are")
     return {name: _reporting(name, only, asked) for name in names}
 
 
 def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None) -> ModuleType:
     """The checker that reports the anomaly."""
+    if name in intervals.NAMES and levels is None:
+        return intervals
+    if name in intervals.NAMES:
+        raise ValueError(f"`{name}` convicts a mechanism and counts against no level")
     chosen = [checker for checker in CHECKERS if name in checker.NAMES and method in (None, checker.METHOD)]
     if not chosen:
         who = (
@@ -292,104 +385,8 @@ def _version_order(
 def _settle(
     level: Level, own: Sequence[Verdict], method: Method | None, unread: frozenset[Level], most: int
 ) -> Verdict:
-    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
-
-    Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
-    one that was recorded.
-    """
-    if broken := [verdict for verdict in own if _breaks(verdict, level)]:
-        return _violated(level, broken, most)
-    heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
-    if proofs := [
-        verdict for verdict in heard if _proves(verdict, level) and not _is_broken(verdict.level, own)
-    ]:
-        return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
-    reason = _reason(level, own, method)
-    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
-
-
-def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
-    """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
-    proving = [verdict.reason for verdict in own if level in lattice.implied(verdict.level)]
-    kept = [reason for reason in proving if reason]
-    if kept:
-        return kept[-1]
-    if not DEFINITIONS[level].decided:
-        return _BY_NAME_ONLY
-    if method is not None:
-        return f"not decided by the method {method} in this version"
-    return "not decided by any method of this version"
-
-
-def _breaks(verdict: Verdict, level: Level) -> bool:
-    return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
-
-
-def _is_broken(level: Level, own: Sequence[Verdict]) -> bool:
-    """Whether some method breaks the level, whatever another says of its own condition."""
-    return any(_breaks(verdict, level) for verdict in own)
-
-
-def _proves(verdict: Verdict, level: Level) -> bool:
-    return verdict.outcome is Outcome.HOLDS and level in lattice.implied(verdict.level)
-
-
-def _violated(level: Level, broken: Sequence[Verdict], most: int) -> Verdict:
-    """The anomalies of all of `broken`, in the order of the checkers' names.
-
-    Where two methods report one name, the later checker looked at more of the evidence.
-    """
-    counts: dict[str, int] = {}
-    anomalies: dict[str, list[Anomaly]] = {}
-    for checker in CHECKERS:
-        own = [verdict for verdict in broken if verdict.method is checker.METHOD]
-        names = dict.fromkeys(name for verdict in own for name in verdict.anomaly_counts)
-        # A proof that was looked for one level alone counts once there, and with the others elsewhere.
-        counts |= {name: max(v.anomaly_counts.get(name, 0) for v in own) for name in names}
-        anomalies |= {name: found[: min(counts[name], most)] for name, found in _shown(own).items()}
-    ordered = list(dict.fromkeys(name for checker in CHECKERS for name in checker.NAMES if name in counts))
-    return Verdict(
-        level=level,
-        outcome=Outcome.VIOLATED,
-        method=broken[0].method,
-        anomaly_counts={name: counts[name] for name in ordered},
-        anomalies=tuple(anomaly for name in ordered for anomaly in anomalies[name]),
-    )
-
-
-def _shown(verdicts: Sequence[Verdict]) -> dict[str, list[Anomaly]]:
-    """The anomalies by name, each once: two levels may have looked for the same."""
-    found: dict[str, list[Anomaly]] = {}
-    alike: dict[tuple[object, ...], list[Anomaly]] = {}
-    for anomaly in (anomaly for verdict in verdicts for anomaly in verdict.anomalies):
-        # An anomaly has no hash, and to compare each with all takes too long for many.
-        known = alike.setdefault((anomaly.name, anomaly.transactions, anomaly.witnesses), [])
-        if anomaly not in known:
-            known.append(anomaly)
-            found.setdefault(anomaly.name, []).append(anomaly)
-    return found
-
-
-def _assumptions(
-    history: History, claims: Sequence[Claim], ties: int | None, verdicts: Sequence[Verdict] = ()
-) -> tuple[str, ...]:
-    """What the verdicts rest on beside the recorded operations."""
-    initial = history.initial
-    if initial.value is UNKNOWN:
-        start = "the initial value of a key is the one value that reads show and nobody wrote"
-    else:
-        start = f"every key holds {initial} before its first write (a list: nothing)"
-    said = [start]
-    if initial.of_key:
-        said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
-    if history.source.log:
-        said.append(f"{history.source.log} is its write-ahead log")
-    said += _trusted(verdicts)
-    if ties:
-        several = "1 timestamp belongs" if ties == 1 else f"{ties:,} timestamps belong"
-        said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
-    said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
-    return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))
+    """The verdict on `level` that follows from the checkers' own."""
+    return settle(level, own, CHECKERS, method=method, unread=unread, most=most)
 
 
 def _itemised(history: History) -> History:
@@ -398,24 +395,3 @@ def _itemised(history: History) -> History:
         return history
     columns = itemised(history.columns)
     return history if columns is None else History(columns, history.source)
-
-
-def _of_ranges(recorded: History, judged: History) -> Iterator[str]:
-    """What it means that range reads were judged as reads of their rows."""
-    if judged is recorded:
-        return
-    count = recorded.counts["range-read"]
-    ranges = "1 range read is" if count == 1 else f"{count:,} range reads are"
-    yield f"{ranges} reads of the rows: none comes or goes, and every key in the range is shown"
-    yield from (f"{note}: {count}" for note, count in recorded.columns.notes())
-
-
-def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What it means that verdicts rest on the database's clock."""
-    decided = {
-        verdict.level for verdict in verdicts if verdict.method is timestamps.METHOD and not verdict.reason
-    }
-    if decided:
-        yield "the database's timestamps are right: what contradicts them may hold by another order"
-    if Level.CLOCK_SERIALIZABLE in decided:
-        yield "clock-serializable asks for the order of commits, whenever transactions started"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from isoscope._native import UNKNOWN, ClockOnline
 from isoscope.checkers.clock import Found
 from isoscope.checkers.contradictions import AXIOMS
+from isoscope.checkers.few import Few, refused
 from isoscope.history import History
 from isoscope.levels import Level
 from isoscope.verdict import Outcome
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from isoscope._native import Columns
     from isoscope.checkers.clock import Judged
-    from isoscope.history import Initial, Scalar, Source, Transaction, Unknown
+    from isoscope.history import Scalar, Unknown
     from isoscope.verdict import Anomaly, Verdict
 
 __all__ = ["News", "Online", "OnlineStatus"]
@@ -106,7 +107,7 @@ class Online:
         try:
             self._engine.admit(history.columns)
         except ValueError as error:
-            raise _refused(history, error) from None
+            raise refused(history, error) from None
 
     def take(self, history: History, now: int) -> int:
         """Takes all transactions of a slice, or none; how many were new.
@@ -116,7 +117,7 @@ class Online:
         try:
             return self._engine.take(history.columns, now)
         except ValueError as error:
-            raise _refused(history, error) from None
+            raise refused(history, error) from None
 
     def advance(self, now: int) -> None:
         """It is `now`: what timed out is final, what nobody can ask for is dropped."""
@@ -180,47 +181,4 @@ class Online:
         return "; ".join(reasons)
 
     def _found(self, columns: Columns, places: list[tuple[int, int]], judged: Judged) -> Found:
-        return Found(_Excerpt(History(columns), places), self.level, judged)
-
-
-def _refused(history: History, error: ValueError) -> ValueError:
-    """Where a transaction stands that cannot be judged, and why."""
-    number, found = error.args
-    refused = history.transaction(number)
-    where = f"{history.source.place(refused.line)}: " if refused.line else ""
-    return ValueError(f"{where}transaction {refused.id!r}: {found}")
-
-
-class _Excerpt:
-    """The few transactions that findings name, each with its session and its place there in the whole."""
-
-    def __init__(self, history: History, places: list[tuple[int, int]]) -> None:
-        self._history = history
-        self._places = places
-
-    @property
-    def source(self) -> Source:
-        """Nothing of a stream has a line."""
-        return self._history.source
-
-    @property
-    def initial(self) -> Initial:
-        """What keys hold before the first write."""
-        return self._history.initial
-
-    @property
-    def columns(self) -> _Excerpt:
-        """Where operations and transactions stand."""
-        return self
-
-    def transaction(self, number: int) -> Transaction:
-        """The transaction with this number."""
-        return replace(self._history.transaction(number), session=self._places[number][0])
-
-    def locate(self, operation: int, /) -> tuple[int, int]:
-        """The number of the transaction that an operation belongs to, and its place there."""
-        return self._history.columns.locate(operation)
-
-    def place_in_session(self, transaction: int, /) -> int:
-        """How many transactions of its session come before one."""
-        return self._places[transaction][1]
+        return Found(Few(History(columns), places), self.level, judged)

@@ -30,16 +30,24 @@ def named_by(history: Recorded, rows: Iterable[Sequence[object]], *operations: i
     yield from (history.columns.locate(operation)[0] for operation in found)
 
 
-def with_participants(history: Recorded, anomaly: Anomaly, numbers: Iterable[int]) -> Anomaly:
-    """The anomaly with an account of its transactions, which are among those of `numbers`."""
+def with_participants(
+    history: Recorded, anomaly: Anomaly, numbers: Iterable[int], *, also: Sequence[Witness] = ()
+) -> Anomaly:
+    """The anomaly with an account of its transactions, which are among those of `numbers`.
+
+    `also` are operations that matter beside those that the anomaly names.
+    """
     known = {t.label: t for t in map(history.transaction, sorted(set(numbers), reverse=True))}
-    accounts = (_account(history, anomaly, known[label]) for label in anomaly.transactions)
+    matters = (*_witnesses(anomaly), *also)
+    accounts = (_account(history, anomaly, known[label], matters) for label in anomaly.transactions)
     return replace(anomaly, participants=tuple(accounts))
 
 
-def _account(history: Recorded, anomaly: Anomaly, transaction: Transaction) -> Participant:
+def _account(
+    history: Recorded, anomaly: Anomaly, transaction: Transaction, witnesses: Sequence[Witness]
+) -> Participant:
     label = transaction.label
-    matters = {w.index for w in _witnesses(anomaly) if w.transaction == label}
+    matters = {w.index for w in witnesses if w.transaction == label}
     kept = _kept(transaction, matters, {token(key) for key in anomaly.keys})
     clock, times = _times(transaction)
     return Participant(

@@ -67,6 +67,7 @@ def witness_at(history: Recorded, transaction: Transaction, place: int) -> Witne
         value=operation.value,
         place=history.source.place(operation.line) if operation.line else "",
         index=place,
+        interval=operation.interval or transaction.interval,
     )
 
 

@@ -12,19 +12,25 @@ import click
 from isoscope import __version__, checkers, formats
 from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.drawings import Drawings, drawing_options
-from isoscope.cli.options import format_option, initial_option, parse_levels
+from isoscope.cli.options import (
+    chosen_profile,
+    format_option,
+    initial_option,
+    parse_levels,
+    profile_options,
+)
 from isoscope.cli.outputs import Outputs, output_options
 from isoscope.errors import IsoscopeError, UsageError
-from isoscope.levels import MINIMUM
 from isoscope.reports import Summary, dumps, render_json, render_text
-from isoscope.reports.results import Unreadable
-from isoscope.verdict import Claim, Method, Outcome, Presence, Report, Search
+from isoscope.reports.results import Unreadable, answers
+from isoscope.verdict import Claim, Method, Outcome, Report, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from isoscope.history import History, Initial
     from isoscope.levels import Level
+    from isoscope.profiles import Profile
 
 __all__ = ["command", "exit_status"]
 
@@ -37,6 +43,7 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--anomaly", "anomalies", multiple=True, metavar="NAME",
               help="Look only for this anomaly (aborted-read, tap-k, ...); may be repeated.")  # fmt: skip
 @click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
+@profile_options
 @click.option("--streaming", is_flag=True,
               help="Sort on a disk what does not fit into memory (--method timestamps).")  # fmt: skip
 @click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
@@ -57,6 +64,8 @@ def command(
     names: tuple[str, ...],
     anomalies: tuple[str, ...],
     method: str | None,
+    profile_name: str | None,
+    clock_error: int,
     streaming: bool,
     assume: tuple[str, ...],
     format_: str | None,
@@ -84,6 +93,7 @@ def command(
     Exits 0 if all named levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input.
     Without --level: 1 if pl-2, read-committed or cut-isolation is violated, else 0.
     With --anomaly: 1 if one was found, 3 if one may be there, else 0.
+    With --profile: 1 if a mechanism or a promised level is violated, 3 if there are no intervals.
 
     \b
     With --assume, every answer rests on a claim that the histories cannot show; the report names it:
@@ -98,12 +108,21 @@ def command(
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
         isoscope check history.json --method timestamps --streaming
+        isoscope check run.leopard.jsonl --profile postgresql/serializable
         isoscope check history.txt --report report.html
         isoscope check history.txt --junit report.xml --step-summary
         isoscope check history.txt --svg pictures
     """
     asked = parse_levels(names)
-    question = _Question(asked, anomalies, method, assume, 1 if summarise else max_anomalies)
+    question = _Question(
+        levels=asked,
+        anomalies=anomalies,
+        method=method,
+        profile=chosen_profile(profile_name, method, clock_error),
+        clock_error=clock_error,
+        assume=assume,
+        max_anomalies=1 if summarise else max_anomalies,
+    )
     question.refuse_nonsense()
     read = (_Streaming if streaming else _Reading)(question, format_, initial)
     if streaming:
@@ -136,19 +155,23 @@ def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) ->
     return _worst(_status(report, asked) for report in reports)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
     """What is asked of every history."""
 
     levels: tuple[Level, ...]
     anomalies: tuple[str, ...]
     method: str | None
+    profile: Profile | None
+    clock_error: int
     assume: tuple[str, ...]
     max_anomalies: int
 
     def refuse_nonsense(self) -> None:
         try:
-            checkers.select(self.anomalies, levels=self.levels or None, method=self.method)
+            checkers.select(
+                self.anomalies, levels=self.levels or None, method=self.method, profile=self.profile
+            )
         except ValueError as error:
             hint = "`isoscope explain` lists the anomalies, `isoscope explain NAME` says what one breaks"
             raise UsageError(f"{error}\n\nhint: {hint}") from None
@@ -161,6 +184,8 @@ class _Question:
                 method=self.method,
                 max_anomalies=self.max_anomalies,
                 assume=self.assume,
+                profile=self.profile,
+                clock_error=self.clock_error,
             )
         return checkers.check(
             history,
@@ -168,6 +193,8 @@ class _Question:
             method=self.method,
             max_anomalies=self.max_anomalies,
             assume=self.assume,
+            profile=self.profile,
+            clock_error=self.clock_error,
         )
 
 
@@ -256,15 +283,10 @@ def _summarise(read: _Reading, paths: list[str], outputs: Outputs, *, as_json: b
 
 
 def _status(report: Report | Search, asked: tuple[Level, ...]) -> int:
-    if isinstance(report, Search):
-        answers = {sighting.presence for sighting in report.sightings}
-        if Presence.FOUND in answers:
-            return VIOLATED
-        return UNDECIDED if Presence.UNKNOWN in answers else 0
-    outcomes = {verdict.outcome for verdict in report.verdicts if verdict.level in (asked or MINIMUM)}
+    outcomes = {answer.outcome for answer in answers(report, asked) if answer.counts}
     if Outcome.VIOLATED in outcomes:
         return VIOLATED
-    return UNDECIDED if asked and Outcome.UNKNOWN in outcomes else 0
+    return UNDECIDED if Outcome.UNKNOWN in outcomes else 0
 
 
 def _worst(statuses: Iterable[int]) -> int:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import anomalies, formats
+from isoscope import anomalies, formats, profiles
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
-from isoscope.checkers import CHECKERS, search
+from isoscope.checkers import CHECKERS, intervals, search
 from isoscope.cli import screen
 from isoscope.errors import UsageError
 from isoscope.levels import Level
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "reported", "seen", "told"]
 
-_SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
+_SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json", "leopard": "leopard.jsonl"}
 #: What has to be claimed before some example shows its anomaly.
 _CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
 
@@ -59,7 +59,7 @@ def command(name: str | None, *, example: bool) -> None:
 
 def reported() -> frozenset[str]:
     """Names of the anomalies that the checkers of this version report."""
-    return frozenset(name for checker in CHECKERS for name in checker.NAMES)
+    return frozenset(name for checker in (*CHECKERS, intervals) for name in checker.NAMES)
 
 
 def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
@@ -77,7 +77,9 @@ def seen(entry: CatalogueEntry, folder: str) -> Anomaly | None:
         return None
     path = Path(folder) / f"example.{_SUFFIXES[entry.example.format]}"
     path.write_text(entry.example.text, encoding="utf-8")
-    found = search(formats.load(path), [entry.name], assume=_CLAIMED.get(entry.name, ()), max_anomalies=1)
+    profile = profiles.load(entry.example.profile) if entry.example.profile else None
+    claims = _CLAIMED.get(entry.name, ())
+    found = search(formats.load(path), [entry.name], assume=claims, max_anomalies=1, profile=profile)
     [sighting] = found.sightings
     return sighting.anomalies[0]
 
@@ -111,5 +113,6 @@ def _shown(head: str, example: Example | None, width: int, *after: str) -> list[
     if example is None:
         return []
     text = textwrap.indent(example.text, "    ").splitlines()
-    note = paragraph(f"{head} ({example.format}): {example.note}", width=width)
+    how = f"{example.format}, --profile {example.profile}" if example.profile else example.format
+    note = paragraph(f"{head} ({how}): {example.note}", width=width)
     return ["", note, "", *text, *after]

@@ -6,17 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import formats, levels
+from isoscope import formats, levels, profiles
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
+from isoscope.verdict import Method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
+    from isoscope.profiles import Profile
 
-__all__ = ["format_option", "initial_option", "parse_initial", "parse_level", "parse_levels", "refuse_given"]
+__all__ = [
+    "chosen_profile",
+    "format_option",
+    "initial_option",
+    "parse_initial",
+    "parse_level",
+    "parse_levels",
+    "profile_options",
+    "refuse_given",
+]
+
+_FIND_ONE = "`isoscope profiles` lists them, such as --profile postgresql/serializable"
 
 
 def format_option(what: str) -> Callable[..., Any]:
@@ -33,6 +46,37 @@ def initial_option() -> Callable[..., Any]:
         callback=lambda _ctx, _option, text: None if text is None else parse_initial(text),
         help="Value of every key before its first write: an integer, a text, `nil` or `unknown`.",
     )
+
+
+def profile_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--profile` and `--clock-error`, for the method of intervals."""
+    profile = click.option(
+        "--profile",
+        "profile_name",
+        metavar="NAME",
+        help="Ask whether the mechanisms of this profile were at work (--method intervals).",
+    )
+    clock_error = click.option(
+        "--clock-error",
+        default=0,
+        type=click.IntRange(0, 2**62),
+        metavar="NS",
+        help="Nanoseconds by which clients' clocks may differ from one another (--profile).",
+    )
+    return profile(clock_error(command))
+
+
+def chosen_profile(name: str | None, method: str | None, clock_error: int) -> Profile | None:
+    """The profile of that name, which says which mechanisms there are; refuses what does not go together."""
+    if name is None:
+        if method == Method.INTERVALS:
+            raise UsageError(f"--method intervals needs a --profile\n\nhint: {_FIND_ONE}")
+        if clock_error:
+            raise UsageError("--clock-error goes with a --profile")
+        return None
+    if method not in (None, Method.INTERVALS):
+        raise UsageError(f"--profile goes with --method intervals, not with --method {method}")
+    return profiles.load(name)
 
 
 def parse_initial(text: str) -> Initial:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Self
 
@@ -52,17 +53,21 @@ class Line:
 class ProgressLine(Line):
     """Shows how far a run is whenever it is called."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, also: Callable[[], str] | None = None) -> None:
+        """`also` has more to say, or nothing."""
         super().__init__()
         self._limits = limits
+        self._also = also
         self._due = _PERIOD
 
     def __call__(self, progress: Progress) -> None:
         """Shows it, where no line can change only now and then."""
-        self.show(told(progress, self._limits))
+        more = "" if self._also is None else self._also()
+        said = ", ".join(filter(None, [told(progress, self._limits), more]))
+        self.show(said)
         if not self.changes and progress.seconds >= self._due:
             self._due += _PERIOD
-            click.echo(told(progress, self._limits), err=True)
+            click.echo(said, err=True)
 
 
 def told(progress: Progress, limits: Limits) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import __version__, checkers, databases, run
+from isoscope import __version__, checkers, databases, profiles, run
 from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.check import UNDECIDED, exit_status
 from isoscope.cli.directed import NAME as HERMITAGE
@@ -22,10 +22,12 @@ from isoscope.cli.progress import ProgressLine
 from isoscope.cli.promises import Promise, Ran, judge, verdict_line
 from isoscope.cli.sections import Sections
 from isoscope.cli.telling import Telling
+from isoscope.cli.verifying import Verifying
 from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.reports import document, dumps, paragraph, render_text
+from isoscope.verdict import Outcome
 from isoscope.workloads import CLIENTS, client_workload
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ _PARAMETERS = (
 _OF_THE_CHECK = (
     "names", "max_anomalies", "report", "junit", "sarif", "step_summary", "dot", "svg",
 )  # fmt: skip
-_OF_THE_HISTORY = ("out", "lossy", "live", "no_check", *_OF_THE_CHECK)
+_OF_THE_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_OF_THE_CHECK)
 _OF_A_RUN = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
     *_OF_THE_HISTORY,
@@ -57,7 +59,8 @@ _OF_A_RUN = (
 _HINT = "leave one of them out"
 _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
-    "History": ("out", "lossy", "no_record", "live"),
+    "History": ("out", "lossy", "no_record"),
+    "Live": ("live", "profile"),
     "Check": ("names", "max_anomalies", "no_check"),
     "Output": ("as_json", "report", "junit", "sarif", "step_summary", "dot", "svg", "--help"),
 }
@@ -92,8 +95,11 @@ _SECTIONS = {
               show_default="a new file DATABASE-ISOLATION.parquet in this folder")  # fmt: skip
 @click.option("--lossy", is_flag=True, help="Write what FILE can hold, and say what is lost.")
 @click.option("--no-record", is_flag=True, help="Record nothing: only the rate of the database.")
-@click.option("--live", metavar="URL",
-              help="Also tell `isoscope serve` there; its token is in $ISOSCOPE_TOKEN.")  # fmt: skip
+@click.option("--live", metavar="[URL]", is_flag=False, flag_value="",
+              help="Check while it runs: by `isoscope serve` there, whose token is in $ISOSCOPE_TOKEN, or "
+              "else here, by the profile of the database.")  # fmt: skip
+@click.option("--profile", metavar="PROFILE", show_default="that of the database and its isolation",
+              help="What --live holds the database to; `isoscope profiles` lists them.")  # fmt: skip
 @click.option("--no-check", is_flag=True, help="Only record.")
 @click.option("--level", "names", multiple=True, metavar="LEVEL",
               help="Level to check instead of what is promised; may be repeated.")  # fmt: skip
@@ -128,6 +134,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run duckdb --workload list-append --transactions 5000
         isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
         isoscope run postgresql --no-record
+        isoscope run postgresql --isolation serializable --live
         isoscope run simulated --live http://127.0.0.1:8642
     """
     if given["workload"] == HERMITAGE:
@@ -146,11 +153,13 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     keeping = Target.of(given["out"], f"{plan.database.NAME}-{plan.database.isolation}", lossy=given["lossy"])
     named = [*asked]
     with _beside(keeping.path, given, named) as beside:
-        ran = plan.run(record=True, live=given["live"])
+        live = plan.live(given["live"], given["profile"], given["max_anomalies"])
+        ran = plan.run(record=True, live=live)
         # Only an open database knows all that it promises.
         named += [] if asked else ran.promises
         kept = keeping.keep(_recorded(ran))
         report = None if no_check else _check(kept.history, asked, ran.promises, given["max_anomalies"])
+        report = _with_mechanisms(report, None if live is None else live.report())
         _print(ran, report, as_json=as_json, path=kept.path)
         if report is not None:
             for output in beside:
@@ -191,17 +200,34 @@ class _Plan:
             ),
         )
 
-    def run(self, *, record: bool, live: str | None = None) -> Ran:
+    def live(self, url: str | None, profile: str | None, most: int) -> Telling | Verifying | None:
+        """Who checks while it runs: nobody, the service at `url`, or this process if that is empty."""
+        if url is None:
+            refuse_given(("profile",), "{options} is for --live", "add it")
+            return None
+        database = self.database
+        name = profile or profiles.of(database.NAME, database.isolation, self.settings)
+        if url:
+            known = None if name is None else profiles.load(name).name
+            return Telling(url, profile=known, sessions=self.clients.sessions)
+        if name is None:
+            raise UsageError(
+                f"no profile says what {database.NAME} promises at {database.isolation}\n\n"
+                "hint: --profile names one; `isoscope profiles` lists them"
+            )
+        return Verifying(profiles.load(name), sessions=self.clients.sessions, most=most)
+
+    def run(self, *, record: bool, live: Telling | Verifying | None = None) -> Ran:
         """Runs it; what happened on the way is told on standard error."""
-        telling = None if live is None else Telling(live)
-        with _ending_politely(), ProgressLine(self.limits) as progress:
+        also = None if live is None else live.said
+        with _ending_politely(), ProgressLine(self.limits, also) as progress:
             progress.show(f"opening {self.database.NAME} ...")
-            sink = None if telling is None else telling.collector
+            sink = None if live is None else live.sink
             ran = run.run(
                 self.database, self.clients, self.limits, record=record, sink=sink, progress=progress
             )
-        if telling is not None:
-            ran = telling.ended(ran)
+        if live is not None:
+            ran = live.ended(ran)
         if ran.interrupted:
             click.echo("interrupted: what happened until then is kept", err=True)
         if ran.problem is not None:
@@ -276,6 +302,13 @@ def _check(history: History, asked: tuple[Level, ...], promises: tuple[Level, ..
     return checkers.check(history, [level for level in Level if level in chosen], max_anomalies=most)
 
 
+def _with_mechanisms(report: Report | None, live: Report | None) -> Report | None:
+    """The report, with what was found while the database ran; that alone if nothing else was asked."""
+    if report is None or live is None:
+        return report or live
+    return replace(report, mechanisms=live.mechanisms)
+
+
 def _print(ran: Ran, report: Report | None, *, as_json: bool, path: str = "") -> None:
     if as_json:
         click.echo(dumps(_document(ran, report, path)))
@@ -304,5 +337,9 @@ def _status(ran: Ran, report: Report | None, asked: tuple[Level, ...]) -> int:
         return 0
     if not ran.run.progress.committed:
         return UNDECIDED
+    if report.mechanisms is not None:
+        outcomes = {verdict.outcome for verdict in report.mechanisms.verdicts}
+        if Outcome.VIOLATED in outcomes or not report.verdicts:
+            return int(Outcome.VIOLATED in outcomes)
     named = asked or ran.promises
     return exit_status([report], named) if named else 0

@@ -10,28 +10,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope.checkers.timestamps import ASKED_AS, LEVELS
-from isoscope.cli.check import exit_status
-from isoscope.cli.options import initial_option, parse_levels
+from isoscope.cli.judging import in_one_line, judging_of, online_status
+from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.formats.source import output
-from isoscope.history import UNKNOWN
-from isoscope.live.engines import Judging
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
 from isoscope.reports import render_json
-from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from isoscope.history import Initial
-    from isoscope.levels import Level
-    from isoscope.verdict import Report, Verdict
+    from isoscope.verdict import Report
 
-__all__ = ["clock_levels", "command", "in_one_line", "size"]
+__all__ = ["command", "size"]
 
-_SECOND = 1_000_000_000
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -55,8 +49,10 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
 @click.option("--token", envvar="ISOSCOPE_TOKEN", help="What clients must know; better in $ISOSCOPE_TOKEN.")
 @click.option("--level", "names", multiple=True, metavar="LEVEL",
               help="Level to check; may be repeated. By default both levels of the clock.")  # fmt: skip
+@profile_options
 @click.option("--timeout", default=5.0, show_default=True, type=click.FloatRange(0, 86400),
-              help="Seconds for which a read may wait for the write that it shows.")  # fmt: skip
+              help="Seconds for which a read may wait for the write that it shows, and a silent session "
+              "for others.")  # fmt: skip
 @initial_option()
 @click.option("--data", metavar="DIR", help="Folder of the journal: a restart goes on with it.")
 @click.option("--fsync", default="always", show_default=True, type=click.Choice([*map(str, Fsync)]),
@@ -82,6 +78,8 @@ def command(
     port: int,
     token: str | None,
     names: tuple[str, ...],
+    profile_name: str | None,
+    clock_error: int,
     timeout: float,
     initial: Initial | None,
     data: str | None,
@@ -102,24 +100,31 @@ def command(
     JSON lines in the AION shape or as Arrow. A batch is answered when it is in the journal. Open the address
     that is printed for a live page; /v1/events streams violations, /metrics is for Prometheus.
 
+    Few databases tell timestamps. With --profile, collectors send when each operation was sent and answered
+    instead, as Leopard's JSON lines or as Arrow, and the mechanisms of the database are checked.
+
     SIGTERM or Ctrl-C ends it: batches under way are taken, every verdict becomes final, the report is
     written. After a crash, the same --data goes on where it was.
 
     \b
-    Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad usage.
+    Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad usage. With --profile: 1
+    if a mechanism is violated, else 0.
 
     \b
     Examples:
         isoscope serve
         isoscope serve --data /var/lib/isoscope --level clock-snapshot-isolation --timeout 10
+        isoscope serve --profile postgresql/serializable
         isoscope serve --host 0.0.0.0 --memory-limit 700M --out report.json
     """
-    judging = Judging(
-        levels=clock_levels(names),
-        timeout=int(timeout * _SECOND),
-        keep=int(keep * _SECOND),
+    judging = judging_of(
+        names=names,
+        profile=profile_name,
+        clock_error=clock_error,
+        timeout=timeout,
+        keep=keep,
         most=max_anomalies,
-        initial=UNKNOWN if initial is None else initial.value,
+        initial=initial,
         spill=None if spill is None else Path(spill),
     )
     settings = Settings(judging=judging, memory=memory_limit, fsync=Fsync(fsync))
@@ -133,31 +138,7 @@ def command(
         final = serving.run(Path(data), settings)
         _write(final, document, page)
     click.echo(in_one_line(final))
-    return exit_status([final], judging.levels)
-
-
-def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
-    """The levels of the database's clock that are asked for; plain names stand for them."""
-    asked = tuple(dict.fromkeys(ASKED_AS.get(level, level) for level in parse_levels(names)))
-    if other := [level for level in asked if level not in LEVELS]:
-        raise UsageError(
-            f"{other[0]} cannot be checked online\n\n"
-            f"hint: the levels of the database's own clock can: {', '.join(LEVELS)}"
-        )
-    return asked or tuple(LEVELS)
-
-
-def in_one_line(report: Report) -> str:
-    """The answer in short."""
-    count = report.history["transactions"]
-    return f"{'; '.join(map(_in_short, report.verdicts))} ({count:,} transactions)"
-
-
-def _in_short(verdict: Verdict) -> str:
-    if verdict.outcome is Outcome.UNKNOWN:
-        return f"{verdict.level}: unknown, {verdict.reason}"
-    found = ", ".join(f"{count:,} {name}" for name, count in verdict.anomaly_counts.items())
-    return f"{verdict.level}: {verdict.outcome}" + (f" by {found}" if found else "")
+    return online_status(final, judging)
 
 
 class _Serving:

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+#: Intervals convict mechanisms before levels, and it is levels that OUT still breaks.
+_METHODS = [str(method) for method in Method if method is not Method.INTERVALS]
+
 
 @click.command("shrink")
 @click.argument("path", metavar="HISTORY")
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Level that OUT still breaks; by default the weakest that HISTORY breaks.")  # fmt: skip
-@click.option("--method", type=click.Choice([str(method) for method in Method]), help="Use this method only.")
+@click.option("--method", type=click.Choice(_METHODS), help="Use this method only.")
 @click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("HISTORY")

@@ -8,27 +8,24 @@ import sys
 from contextlib import contextmanager
 from threading import Event
 from time import monotonic_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from isoscope.cli import screen
-from isoscope.cli.check import exit_status
-from isoscope.cli.options import initial_option
-from isoscope.cli.serve import clock_levels
+from isoscope.cli.judging import judging_of, online_status
+from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
-from isoscope.history import UNKNOWN
-from isoscope.live.engines import Engines, Judging
+from isoscope.live.engines import engines_of
 from isoscope.live.following import follow
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from isoscope.checkers.online import News, OnlineStatus
     from isoscope.history import History, Initial
-    from isoscope.levels import Level
+    from isoscope.live.judging import Judging
 
 __all__ = ["command"]
 
@@ -41,8 +38,10 @@ _PICTURE = _SECOND // 4
 @click.argument("source", metavar="FILE")
 @click.option("--level", "names", multiple=True, metavar="LEVEL",
               help="Level to check; may be repeated. By default both levels of the clock.")  # fmt: skip
+@profile_options
 @click.option("--timeout", default=5.0, show_default=True, type=click.FloatRange(0, 86400),
-              help="Seconds for which a read may wait for the write that it shows.")  # fmt: skip
+              help="Seconds for which a read may wait for the write that it shows, and a silent session "
+              "for others.")  # fmt: skip
 @click.option("--keep", default=0.0, show_default=True, type=click.FloatRange(0, 86400),
               help="Seconds for which what is final stays in memory, for late arrivals.")  # fmt: skip
 @initial_option()
@@ -54,6 +53,8 @@ def command(
     source: str,
     *,
     names: tuple[str, ...],
+    profile_name: str | None,
+    clock_error: int,
     timeout: float,
     keep: float,
     initial: Initial | None,
@@ -63,42 +64,48 @@ def command(
 ) -> int:
     """Check a growing file of transactions, in the terminal.
 
-    FILE holds transactions in the AION shape as JSON lines, with the database's own timestamps; `-` is
-    standard input. Each violation is printed when it is final. Ctrl-C, or the end of standard input, makes
-    everything final and prints the report.
+    FILE holds transactions in the AION shape as JSON lines, with the database's own timestamps; with
+    --profile, operations in Leopard's shape, with their clients' clocks. `-` is standard input. Each
+    violation is printed when it is final. Ctrl-C, or the end of standard input, makes everything final and
+    prints the report.
 
     \b
-    Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input.
+    Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input. With --profile:
+    1 if a mechanism is violated, else 0.
 
     \b
     Examples:
         isoscope watch history.jsonl
         tail -f history.jsonl | isoscope watch - --level clock-snapshot-isolation
         isoscope watch history.jsonl --to-the-end --json
+        isoscope watch trace.leopard.jsonl --profile postgresql/serializable
     """
-    judging = Judging(
-        levels=clock_levels(names),
-        timeout=int(timeout * _SECOND),
-        keep=int(keep * _SECOND),
+    judging = judging_of(
+        names=names,
+        profile=profile_name,
+        clock_error=clock_error,
+        timeout=timeout,
+        keep=keep,
         most=max_anomalies,
-        initial=UNKNOWN if initial is None else initial.value,
+        initial=initial,
     )
     watching = _Watching(judging, "<stdin>" if source == "-" else source, is_quiet=as_json)
+    shape = "aion" if judging.profile is None else "leopard"
     with _opened(source) as handle, _stopping() as stop:
-        watching.run(follow(handle, watching.path, to_the_end=to_the_end, stop=stop))
+        watching.run(follow(handle, watching.path, shape=shape, to_the_end=to_the_end, stop=stop))
     report = watching.engines.report()
     if as_json:
         click.echo(render_json(report))
     else:
         screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
-    return exit_status([report], judging.levels)
+    return online_status(report, judging)
 
 
 class _Watching:
     """The engines, told what comes and what time it is; and what they say of it."""
 
     def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
-        self.engines = Engines(judging, path=path)
+        self.engines = engines_of(judging, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)
@@ -125,11 +132,11 @@ class _Watching:
         self.engines.advance(now)
         self._tell()
         if now >= self._due:
-            self._table.show(now, self.engines.statuses())
+            self._table.show(now, self.engines.status())
             self._due = now + _PICTURE
 
     def _tell(self) -> None:
-        told = [_line(level, news) for level, news in self.engines.news()]
+        told = [news.line() for news in self.engines.news()]
         if told and not self._is_quiet:
             self._table.clear()
             click.echo("\n".join(told))
@@ -145,18 +152,18 @@ class _Table:
         self._lines = 0
         self._is_on = sys.stderr.isatty()
 
-    def show(self, now: int, statuses: dict[Level, OnlineStatus]) -> None:
+    def show(self, now: int, status: Mapping[str, Any]) -> None:
         """How far everything is."""
         if not self._is_on:
             return
-        first = next(iter(statuses.values()))
-        self._rate.note(now, first.transactions)
+        parts = status["levels"] or [status["mechanisms"]]
+        first = parts[0]
+        self._rate.note(now, first["transactions"])
         lines = [
-            f"{self._path}: {first.transactions:,} transactions, {self._rate.per_second():,.0f} a second, "
-            f"{first.keys:,} keys, {sum(so_far.memory for so_far in statuses.values()) >> 20:,} MiB",
-            f"  {'level':<26}{'not final':>12}{'provisional':>13}  final",
+            f"{self._path}: {first['transactions']:,} transactions, {self._rate.per_second():,.0f} a second, "
+            f"{first['keys']:,} keys, {sum(part['memory'] for part in parts) >> 20:,} MiB",
+            *(_levels(parts) if status["levels"] else _mechanisms(first)),
         ]
-        lines += [_row(level, so_far) for level, so_far in statuses.items()]
         self.clear()
         width = screen.width()
         click.echo("\n".join(line[:width] for line in lines), err=True)
@@ -169,17 +176,25 @@ class _Table:
             self._lines = 0
 
 
-def _row(level: Level, so_far: OnlineStatus) -> str:
-    counts = ", ".join(f"{count:,} {name}" for name, count in so_far.counts.items()) or "nothing wrong"
-    return f"  {level:<26}{so_far.pending:>12,}{so_far.provisional:>13,}  {counts}"
+def _levels(levels: list[Mapping[str, Any]]) -> Iterator[str]:
+    yield f"  {'level':<26}{'not final':>12}{'provisional':>13}  final"
+    for level in levels:
+        so_far = f"{level['pending']:>12,}{level['provisional']:>13,}"
+        yield f"  {level['level']:<26}{so_far}  {_counts(level['counts'])}"
 
 
-def _line(level: Level, news: News) -> str:
-    """A violation in one line."""
-    what = f"{level}: {news.name} in transaction {news.transaction!r}"
-    where = "" if news.key is None else f", key {news.key!r}"
-    against = "" if news.other is None else f", against {news.other!r}"
-    return f"{what}{where}{against}" + (" (taken back)" if news.is_retracted else "")
+def _mechanisms(so_far: Mapping[str, Any]) -> Iterator[str]:
+    behind = "" if so_far["behind"] is None else f", {so_far['behind']:.1f} s behind"
+    late = f", {so_far['late']:,} came too late" if so_far["late"] else ""
+    yield f"  {so_far['profile']}: {so_far['pending']:,} not judged yet{behind}{late}"
+    yield f"  {'mechanism':<26}{'checked':>12}{'undecided':>13}  found"
+    for one in so_far["verdicts"]:
+        numbers = f"{one['checked']:>12,}{one['undecided']:>13,}"
+        yield f"  {one['mechanism']:<26}{numbers}  {_counts(one['counts'])}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "nothing wrong"
 
 
 @contextmanager

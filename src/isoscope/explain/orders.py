@@ -33,6 +33,7 @@ _TOLD = {
     "list read": "reads of the list have {} before {}",
     "log": "the log has {} before {}",
     "declared": "the declared order has {} before {}",
+    "intervals": "by the clients' clocks and the mechanisms {} comes before {}",
     "timestamps": "by commit timestamps {} comes before {}",
     "initial": "every key starts with it",
 }

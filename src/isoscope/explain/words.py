@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain import clock, conflicts, dependencies, reads, versions
+from isoscope.explain import clock, conflicts, dependencies, mechanisms, reads, versions
+from isoscope.explain.instants import is_timed
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
@@ -17,6 +18,7 @@ _SENTENCES = {
     **dependencies.SENTENCES,
     **versions.SENTENCES,
     **clock.SENTENCES,
+    **mechanisms.SENTENCES,
 }
 _CONTRADICTIONS = {
     **reads.CONTRADICTIONS,
@@ -30,7 +32,8 @@ _CONTRADICTIONS = {
 def message(anomaly: Anomaly) -> str:
     """What happened, in one or two sentences."""
     sentence = _SENTENCES.get(anomaly.name)
-    if sentence is None:
+    is_untimed = anomaly.name in mechanisms.SENTENCES and not is_timed(anomaly)
+    if sentence is None or is_untimed:
         return f"{anomaly.name} between {', '.join(anomaly.transactions)}."
     return sentence(anomaly)
 

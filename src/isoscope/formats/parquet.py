@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isoscope.formats.source import Input
     from isoscope.history import Initial
 
-__all__ = ["FORMAT", "SCHEMA_VERSION", "from_stream"]
+__all__ = ["FORMAT", "SCHEMA_VERSION", "from_stream", "to_stream"]
 
 SCHEMA_VERSION = 1
 # Value of every key, whether a write of it replaces it, values of single keys; EDN, empty if unknown.
@@ -62,6 +62,17 @@ def from_stream(data: bytes, *, path: str) -> History:
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise _damaged(path, "an Arrow stream", error) from None
+
+
+def to_stream(history: History) -> bytes:
+    """The history as an Arrow stream, which `from_stream` reads."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    schema, sink = _schema(history), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in _batches(history, schema):
+            writer.write_batch(batch)
+    return bytes(sink.getvalue())
 
 
 def _sniff(head: bytes) -> bool:

@@ -1,25 +1,34 @@
-"""What a collector sends: transactions in one of three forms, taken whole or refused whole with a reason."""
+"""What a collector sends: transactions in one of four forms, taken whole or refused whole, and heartbeats.
+
+JSON is in the shape of AION (transactions with timestamps) or of Leopard (operations with intervals).
+"""
 
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope._native import Reader
 from isoscope.errors import FormatError
-from isoscope.formats import parquet
+from isoscope.formats import leopard, parquet
 from isoscope.formats.format import feed
 from isoscope.formats.source import File, Input
+from isoscope.history import STATUSES, Status
 
 if TYPE_CHECKING:
-    from isoscope.history import History
+    from isoscope.history import History, Scalar
 
-__all__ = ["FORMS", "Batch", "Refused"]
+__all__ = ["FORMS", "Batch", "Refused", "heartbeats"]
 
 #: Content types; the journal keeps their numbers.
 FORMS = ("application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream")
 _ARROW = 2
+#: So much of a batch says which shape its JSON has.
+_HEAD = 1 << 12
+_BEATS = 'expected heartbeats such as {"sessions": [[3, 1700000000000000000]]}'
+_LIMIT = 2**63
 
 
 @dataclass(eq=False)
@@ -63,6 +72,38 @@ class Batch:
             if self.form == _ARROW:
                 return parquet.from_stream(self.body, path=name)
             source = Input(name, (File(name, io.BytesIO(self.body)),))
+            if leopard.FORMAT.sniff(self.body[:_HEAD]):
+                return _ended(feed(Reader("leopard"), source, name="leopard"))
             return feed(Reader("aion"), source, name="aion")
         except FormatError as error:
             raise Refused(400, str(error), error.line, error.column) from None
+
+
+def heartbeats(body: bytes) -> list[tuple[Scalar, int]]:
+    """Sessions and their instants. Raises Refused if the body says something else."""
+    try:
+        rows = json.loads(body)["sessions"]
+        beats = [(session, time) for session, time in rows]
+    except (KeyError, TypeError, ValueError):
+        raise Refused(400, _BEATS) from None
+    if isinstance(rows, dict) or not all(_is_beat(session, time) for session, time in beats):
+        raise Refused(400, _BEATS)
+    return beats
+
+
+def _is_beat(session: object, time: object) -> bool:
+    is_name = isinstance(session, int | str) and not isinstance(session, bool)
+    return is_name and type(time) is int and -_LIMIT < time < _LIMIT
+
+
+def _ended(history: History) -> History:
+    """The same. Raises Refused if a transaction may go on in another batch: nobody would know its end."""
+    if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
+        one = next(one for one in history if one.status is Status.INDETERMINATE)
+        raise Refused(
+            422,
+            f"transaction {one.id!r} has no COMMIT or ROLLBACK in this batch: send each transaction whole, "
+            "when it has ended (Arrow can say that nobody knows how one ended)",
+            one.line or 0,
+        )
+    return history

@@ -1,201 +1,78 @@
-"""One engine a level, all told the same: each beyond the first works in a thread of its own."""
+"""What judges: the levels of the database's clock, or the mechanisms of a profile."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from isoscope.checkers import online_report
-from isoscope.checkers.online import Online
-from isoscope.checkers.timestamps import LEVELS
-from isoscope.history import STATUSES, UNKNOWN, EvidenceKind, Extent, Initial, Source, Status
-from isoscope.live.files import sync
+from isoscope.live.by_clock import ClockEngines
+from isoscope.live.by_intervals import IntervalsEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from isoscope.checkers.online import News, OnlineStatus
-    from isoscope.history import History, Scalar, Unknown
-    from isoscope.levels import Level
+    from isoscope.history import EvidenceKind, History, Scalar
+    from isoscope.live.judging import Judging
+    from isoscope.live.telling import Told
     from isoscope.verdict import Anomaly, Report
 
-__all__ = ["Engines", "Judging"]
-
-_Result = TypeVar("_Result")
+__all__ = ["Engines", "engines_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
-    """What verdicts depend on beside the transactions.
-
-    A read waits for `timeout` nanoseconds of the service's clock for the write that it shows, and what is
-    final stays in memory for `keep` more; then it goes to the folder `spill`, or is forgotten.
-    """
-
-    levels: tuple[Level, ...] = LEVELS
-    timeout: int = 5_000_000_000
-    keep: int = 0
-    most: int = 10
-    initial: Scalar | Unknown = UNKNOWN
-    spill: Path | None = None
-
-    def document(self) -> dict[str, Any]:
-        """The same for the journal, which must not be replayed with anything else."""
-        return {
-            "levels": [str(level) for level in self.levels],
-            "timeout": self.timeout,
-            "keep": self.keep,
-            "max-anomalies": self.most,
-            "initial": "unknown" if self.initial is UNKNOWN else [self.initial],
-            "spill": self.spill is not None,
-        }
-
-
-class Engines:
-    """The engines of all levels, as they were saved or new."""
-
-    def __init__(
-        self,
-        judging: Judging,
-        saved: Sequence[bytes] = (),
-        *,
-        evidence: Iterable[str] = (),
-        path: str = "<live>",
-    ) -> None:
-        self._source = Source(path=path, format="aion")
-        self.levels = judging.levels
-        self._evidence = {EvidenceKind(kind) for kind in evidence}
-        self._initial = Initial(value=judging.initial)
-        self._spilled = _Spilled(judging.spill, self.levels)
-        self._engines = [
-            Online.load(level, data, spill=self._spilled.folder(level))
-            for level, data in zip(self.levels, saved, strict=bool(saved))
-        ] or [_new(judging, level, self._spilled.folder(level)) for level in self.levels]
-        self._pool = ThreadPoolExecutor(max(1, len(self.levels) - 1), thread_name_prefix="isoscope-engine")
+class Engines(Protocol):
+    """One engine or several, all told the same. Time is the service's own, in nanoseconds."""
 
     def admit(self, history: History) -> None:
-        """Raises ValueError if one level would take the transactions and another would not.
-
-        Serializability does without starts. So it does if nobody knows whether one of them committed: what is
-        refused here takes no room in the journal and none in the engines. Nothing is changed, and any thread
-        may ask.
-        """
-        if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
-            one = next(one for one in history if one.status is Status.INDETERMINATE)
-            place = history.source.place(one.line)
-            raise ValueError(f"{place}: transaction {one.id!r}: nobody knows whether it committed")
-        if len(self.levels) == 1 or history.evidence[EvidenceKind.TIMESTAMPS] is Extent.COMPLETE:
-            return
-        for one in history:
-            if one.status is Status.COMMITTED and (one.start is None or one.commit is None):
-                place = history.source.place(one.line)
-                raise ValueError(f"{place}: transaction {one.id!r}: a transaction without its timestamps")
+        """Raises ValueError if the transactions cannot be judged; any thread may ask, nothing changes."""
 
     def refuse(self, history: History) -> None:
-        """Raises ValueError if one level would refuse the transactions."""
-        self._all(lambda engine: engine.admit(history))
+        """Raises ValueError as `take` would."""
 
     def take(self, history: History, now: int) -> int:
-        """How many of the transactions are new. Raises ValueError if a level refuses them: none is taken."""
-        if len(self._engines) > 1:
-            self.refuse(history)
-        taken = max(self._all(lambda engine: engine.take(history, now)))
-        self._evidence.update(history.evidence.present)
-        return taken
+        """How many of the transactions are new. Raises ValueError if they are refused: none is taken."""
+
+    def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:
+        """What each session does from now on begins at its instant or later; raises ValueError."""
 
     def advance(self, now: int) -> None:
         """What has waited long enough becomes final."""
-        self._all(lambda engine: engine.advance(now))
 
     def flush(self) -> None:
         """Everything becomes final."""
-        self._all(lambda engine: engine.flush())
 
-    def news(self) -> Iterator[tuple[Level, News]]:
-        """The violations that became final since the last call, level by level."""
-        for level, engine in zip(self.levels, self._engines, strict=True):
-            for news in engine.news():
-                yield level, news
+    def news(self) -> Iterator[Told]:
+        """The violations that became final since the last call."""
 
-    def statuses(self) -> dict[Level, OnlineStatus]:
-        """How far each level is."""
-        return {level: engine.status() for level, engine in zip(self.levels, self._engines, strict=True)}
-
-    def stability(self) -> dict[Level, tuple[list[int], list[int], list[int]]]:
-        """How often provisional answers changed, level by level; see `Online.stability`."""
-        return {level: engine.stability() for level, engine in zip(self.levels, self._engines, strict=True)}
+    def status(self) -> dict[str, Any]:
+        """How far everything is, as JSON: `levels` and `mechanisms`, one of them empty."""
 
     def report(self) -> Report:
-        """What the levels say as of now."""
-        return online_report(
-            self._engines, source=self._source, initial=self._initial, evidence=self.evidence
-        )
+        """What they say as of now."""
+
+    def anomaly(self, event: Mapping[str, Any]) -> Anomaly | None:
+        """The counterexample of a recent violation, by what was told of it."""
+
+    def save(self) -> tuple[bytes, ...]:
+        """Everything that they know."""
+
+    def close(self) -> None:
+        """Ends their threads."""
 
     @property
     def evidence(self) -> tuple[EvidenceKind, ...]:
         """What kinds of evidence there were."""
-        return tuple(kind for kind in EvidenceKind if kind in self._evidence)
 
-    def anomaly(self, level: Level, number: int) -> Anomaly | None:
-        """The counterexample of a recent violation."""
-        return self._engines[self.levels.index(level)].anomaly(number)
+    @property
+    def memory(self) -> int:
+        """Bytes that they hold."""
 
     @property
     def trouble(self) -> str:
         """What a disk said when something could not be spilled or read back."""
-        return "; ".join(engine.trouble for engine in self._engines if engine.trouble)
-
-    def save(self) -> tuple[bytes, ...]:
-        """Everything that the engines know; what they spilled is then safe on the disk."""
-        self._spilled.sync()
-        return tuple(self._all(lambda engine: engine.save()))
-
-    def close(self) -> None:
-        """Ends their threads."""
-        self._pool.shutdown()
-
-    def _all(self, work: Callable[[Online], _Result]) -> list[_Result]:
-        """What each engine answers, when all are done; raises what one raised."""
-        others = [self._pool.submit(work, engine) for engine in self._engines[1:]]
-        try:
-            first = work(self._engines[0])
-        finally:
-            wait(others)
-        return [first, *(other.result() for other in others)]
 
 
-def _new(judging: Judging, level: Level, spill: str | None) -> Online:
-    return Online(
-        level,
-        timeout=judging.timeout,
-        keep=judging.keep,
-        most=judging.most,
-        initial=judging.initial,
-        spill=spill,
-    )
-
-
-class _Spilled:
-    """Folders of what left memory, one a level."""
-
-    def __init__(self, folder: Path | None, levels: Iterable[Level]) -> None:
-        self._folders = {} if folder is None else {level: folder / level for level in levels}
-        self._safe: set[Path] = set()
-        for path in self._folders.values():
-            path.mkdir(parents=True, exist_ok=True)
-
-    def folder(self, level: Level) -> str | None:
-        """Where one level spills to."""
-        return str(self._folders[level]) if self._folders else None
-
-    def sync(self) -> None:
-        """Forces new files to the disk: a checkpoint counts on them."""
-        for folder in self._folders.values():
-            new = {*folder.glob("*.segment")} - self._safe
-            for path in new:
-                sync(path)
-            if new:
-                sync(folder)
-            self._safe |= new
+def engines_of(
+    judging: Judging, saved: Sequence[bytes] = (), *, evidence: Iterable[str] = (), path: str = "<live>"
+) -> Engines:
+    """The engines that judge so, as they were saved or new."""
+    kind = ClockEngines if judging.profile is None else IntervalsEngine
+    return kind(judging, saved, evidence=evidence, path=path)

@@ -1,8 +1,9 @@
-"""A file that grows, or a pipe: its transactions as they come, in the AION shape."""
+"""A file that grows, or a pipe: its transactions as they come, in the shape of AION or of Leopard."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from select import select
 from typing import TYPE_CHECKING
@@ -21,15 +22,20 @@ __all__ = ["follow"]
 _BLOCK = 1 << 20
 #: Seconds between two looks at a file that does not grow.
 _GLANCE = 0.1
+_TRANSACTION = re.compile(rb'"transactionID"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
+_VERB = re.compile(rb'"operationTraceType"\s*:\s*"(\w+)')
+_ENDS = (b"commit", b"abort", b"rollback")
 
 
-def follow(handle: int, path: str, *, to_the_end: bool, stop: Event) -> Iterator[History | None]:
+def follow(
+    handle: int, path: str, *, shape: str = "aion", to_the_end: bool, stop: Event
+) -> Iterator[History | None]:
     """What is new, again and again until `stop`; None if there is nothing new for now.
 
     A file is followed beyond its end unless `to_the_end`; a pipe ends when its writer ends it. Raises
     FormatError at the first line that is no transaction, and UsageError if the file was cut.
     """
-    reading = _Reading(path)
+    reading = _Operations(path) if shape == "leopard" else _Reading(path)
     for block in _blocks(handle, path, to_the_end=to_the_end, stop=stop):
         yield reading.lines(block) if block else None
     # Who stops may do so in the middle of a line that somebody is writing.
@@ -68,6 +74,59 @@ class _Reading:
             return History(self._reader.finish(), self._source)
         except ParseError as error:
             raise format_error(error, self._source) from None
+
+
+class _Operations:
+    """Feeds transactions whose end has come: their operations stand among those of others."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._tail, self._number = path, b"", 0
+        self._open: dict[bytes, list[tuple[int, bytes]]] = {}
+
+    def lines(self, block: bytes) -> History | None:
+        *whole, self._tail = (self._tail + block).split(b"\n")
+        ended: list[tuple[int, bytes]] = []
+        for line in whole:
+            ended += self._line(line)
+        return self._history(ended) if ended else None
+
+    def rest(self) -> History:
+        ended = self._line(self._tail)
+        # How these ended nobody will say.
+        return self._history([*ended, *(line for lines in self._open.values() for line in lines)])
+
+    def _line(self, line: bytes) -> list[tuple[int, bytes]]:
+        """All lines of the transaction that ends with this one; this one alone if it is no operation."""
+        self._number += 1
+        name, verb = _TRANSACTION.search(line), _VERB.search(line)
+        if not line.strip():
+            return []
+        if name is None or verb is None:
+            return [(self._number, line)]
+        lines = self._open.setdefault(name[1], [])
+        lines.append((self._number, line))
+        return self._open.pop(name[1]) if verb[1].lower() in _ENDS else []
+
+    def _history(self, lines: list[tuple[int, bytes]]) -> History:
+        reader = Reader("leopard")
+        try:
+            reader.start_of_file("")
+            reader.feed(b"\n".join(line for _, line in lines))
+            reader.end_of_file()
+            return History(reader.finish(), _Unplaced(path=self._path, format="leopard"))
+        except ParseError as error:
+            place, *rest = error.args
+            number = lines[place - 1][0] if 0 < place <= len(lines) else 0
+            source = Source(path=self._path, format="leopard")
+            raise format_error(ParseError(number, *rest), source) from None
+
+
+class _Unplaced(Source):
+    """Of lines that do not stand together in the file."""
+
+    def place(self, line: int | None) -> str:  # noqa: ARG002 - it is that of a slice
+        """The path alone."""
+        return self.path
 
 
 def _blocks(handle: int, path: str, *, to_the_end: bool, stop: Event) -> Iterator[bytes]:

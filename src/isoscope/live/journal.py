@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Advanced", "Arrived", "Flushed", "Fsync", "Journal", "Record"]
+    from isoscope.history import Scalar
+
+__all__ = ["Advanced", "Arrived", "Flushed", "Fsync", "Heard", "Journal", "Record"]
 
 _MAGIC = b"isoscope journal 1\n"
 _HEAD = struct.Struct("<III")
@@ -33,7 +35,7 @@ _BATCH = struct.Struct("<BqQHB")
 _TIME = struct.Struct("<Bq")
 #: Settings are shorter.
 _SHORT = 1 << 16
-_SETTINGS, _ARRIVED, _ADVANCED, _FLUSHED = range(4)
+_SETTINGS, _ARRIVED, _ADVANCED, _FLUSHED, _HEARD = range(5)
 
 
 class Fsync(StrEnum):
@@ -72,7 +74,15 @@ class Flushed:
     time: int
 
 
-Record: TypeAlias = Arrived | Advanced | Flushed
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Heartbeats: sessions and the instants, by their clients' clocks, before which nothing more comes."""
+
+    time: int
+    beats: tuple[tuple[Scalar, int], ...]
+
+
+Record: TypeAlias = Arrived | Advanced | Flushed | Heard
 
 
 class Journal:
@@ -231,6 +241,8 @@ def _payload(record: Record) -> bytes:
         return _TIME.pack(_ADVANCED, record.time)
     if isinstance(record, Flushed):
         return _TIME.pack(_FLUSHED, record.time)
+    if isinstance(record, Heard):
+        return _TIME.pack(_HEARD, record.time) + json.dumps(record.beats).encode()
     name = record.collector.encode()
     head = _BATCH.pack(_ARRIVED, record.time, record.sequence, len(name), record.form)
     return head + name + record.body
@@ -241,6 +253,9 @@ def _record(payload: bytes) -> Record:
         return Advanced(_TIME.unpack(payload)[1])
     if payload[0] == _FLUSHED:
         return Flushed(_TIME.unpack(payload)[1])
+    if payload[0] == _HEARD:
+        beats = json.loads(payload[_TIME.size :])
+        return Heard(_TIME.unpack_from(payload)[1], tuple((session, time) for session, time in beats))
     _, time, sequence, length, form = _BATCH.unpack_from(payload)
     body = _BATCH.size + length
     return Arrived(

@@ -1,8 +1,8 @@
 """What is known and how it came to be known: journal, engines and events, which a restart finds again.
 
-Everything that changes a verdict (a batch, the time that went on, a flush) is a record of the journal before
-the engines hear of it, with the time by the service's own clock. A restart makes the same calls in the same
-order, so it comes to the same verdicts and the same events. Nothing here looks at a clock.
+Everything that changes a verdict (a batch, a heartbeat, the time that went on, a flush) is a record of the
+journal before the engines hear of it, with the time by the service's own clock. A restart makes the same
+calls in the same order, so it comes to the same verdicts and events. Nothing here looks at a clock.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from isoscope.errors import UsageError
-from isoscope.levels import Level
 from isoscope.live import checkpoint
 from isoscope.live.batches import Batch, Refused
-from isoscope.live.engines import Engines
+from isoscope.live.engines import engines_of
 from isoscope.live.events import Events
-from isoscope.live.journal import Advanced, Arrived, Journal
+from isoscope.live.journal import Advanced, Arrived, Heard, Journal
 from isoscope.live.telling import event
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from isoscope.history import History
-    from isoscope.live.engines import Judging
     from isoscope.live.journal import Fsync, Record
+    from isoscope.live.judging import Judging
     from isoscope.verdict import Anomaly
 
 __all__ = ["BrokenError", "Ledger"]
@@ -46,13 +45,13 @@ class Ledger:
         saved = checkpoint.latest(folder)
         #: The last number that was taken of each collector.
         self.collectors = dict(saved.collectors)
-        #: The time of the latest record, and of the latest batch.
+        #: The time of the latest record, and of the latest batch or heartbeat.
         self.time = self.arrival = saved.time
         self.checkpointed = saved.segment
         self.journal = Journal(folder, judging.document(), first=saved.segment, fsync=fsync)
         self.journal.verify()
         try:
-            self.engines = Engines(judging, saved.engines, evidence=saved.evidence)
+            self.engines = engines_of(judging, saved.engines, evidence=saved.evidence)
         except ValueError as error:
             raise UsageError(f"{folder}: {error}") from None
         self.events = Events(folder / "violations.jsonl", *saved.events)
@@ -108,8 +107,7 @@ class Ledger:
     def anomaly(self, number: int) -> Anomaly | None:
         """The counterexample of the event with this number, if the engine still has it."""
         for _, line in self.events.after(number - 1, 1) if number > 0 else ():
-            told = json.loads(line)
-            return self.engines.anomaly(Level(told["level"]), told["number"])
+            return self.engines.anomaly(json.loads(line))
         return None
 
     def close(self) -> None:
@@ -142,6 +140,7 @@ class Ledger:
             raise _stopped(error) from error
         if isinstance(record, Arrived):
             self.collectors[record.collector] = record.sequence
+        if isinstance(record, Arrived | Heard):
             self.arrival = record.time
         self._collect_news()
         return taken
@@ -149,16 +148,18 @@ class Ledger:
     def _tell_engines(self, record: Record, history: History | None) -> int:
         if history is not None:
             return self.engines.take(history, record.time)
-        if isinstance(record, Advanced):
+        if isinstance(record, Heard):
+            self.engines.heartbeat(record.beats, record.time)
+        elif isinstance(record, Advanced):
             self.engines.advance(record.time)
         else:
             self.engines.flush()
         return 0
 
     def _collect_news(self) -> None:
-        for level, news in self.engines.news():
+        for told in self.engines.news():
             number = self.events.count + len(self._untold) + 1
-            self._untold.append(event(number, self.time, level, news))
+            self._untold.append(event(number, self.time, told))
         # What finds no room on a full disk is told later.
         with suppress(OSError):
             self.tell()

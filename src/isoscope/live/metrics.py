@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,11 +39,35 @@ _OF_LEVEL = (
     ("level_overturned_total", "counter", "Final answers that a late one changed.", "overturned"),
     ("level_memory_bytes", "gauge", "What the checker holds.", "memory"),
 )
+_OF_PROFILE = (
+    ("mechanisms_transactions_total", "counter", "Transactions taken.", "transactions"),
+    ("mechanisms_operations_total", "counter", "Operations taken.", "operations"),
+    ("mechanisms_keys", "gauge", "Keys.", "keys"),
+    ("mechanisms_sessions", "gauge", "Sessions.", "sessions"),
+    ("mechanisms_live_transactions", "gauge", "Transactions in memory.", "live"),
+    ("mechanisms_pending_transactions", "gauge", "Transactions that wait for the watermark.", "pending"),
+    ("mechanisms_repeated_total", "counter", "Transactions that came again.", "repeated"),
+    ("mechanisms_late_total", "counter", "Transactions that came too late.", "late"),
+    ("mechanisms_memory_bytes", "gauge", "What the checker holds.", "memory"),
+    ("mechanisms_watermark", "gauge", "The instant that all sessions went beyond.", "watermark"),
+    ("mechanisms_behind_seconds", "gauge", "From what was told to what is judged.", "behind"),
+)
+_OF_MECHANISM = (
+    ("mechanism_checked_total", "counter", "Reads or pairs that were checked.", "checked"),
+    ("mechanism_undecided_total", "counter", "Those that may be right or wrong.", "undecided"),
+)
+_OF_DEPENDENCIES = (
+    ("dependencies_total", "counter", "Dependencies.", "total"),
+    ("dependencies_overlapping_total", "counter", "Those whose intervals overlap.", "overlapping"),
+    ("dependencies_uncertain_total", "counter", "Those that stay open.", "uncertain"),
+)
 
 
 def render_metrics(status: Mapping[str, Any]) -> str:
     """The text format, version 0.0.4."""
-    return "\n".join([*_of_service(status), *_of_levels(status["levels"]), ""])
+    mechanisms = status["mechanisms"]
+    judged = _of_levels(status["levels"]) if mechanisms is None else _of_mechanisms(mechanisms)
+    return "\n".join([*_of_service(status), *judged, ""])
 
 
 def _of_service(status: Mapping[str, Any]) -> Iterator[str]:
@@ -66,6 +91,26 @@ def _of_levels(levels: list[Mapping[str, Any]]) -> Iterator[str]:
     for level in levels:
         for anomaly, count in sorted(level["counts"].items()):
             yield f'isoscope_level_violations_total{{level="{level["level"]}",name="{anomaly}"}} {count}'
+
+
+def _of_mechanisms(so_far: Mapping[str, Any]) -> Iterator[str]:
+    # A file of a user may have any name.
+    profile = f"profile={json.dumps(so_far['profile'], ensure_ascii=False)}"
+    for name, kind, meaning, field in _OF_PROFILE:
+        if so_far[field] is not None:
+            yield from _head(name, kind, meaning)
+            yield f"isoscope_{name}{{{profile}}} {so_far[field]}"
+    parts = ((_OF_MECHANISM, "mechanism", "verdicts"), (_OF_DEPENDENCIES, "kind", "dependencies"))
+    for rows, label, part in parts:
+        for name, kind, meaning, field in rows:
+            yield from _head(name, kind, meaning)
+            for one in so_far[part]:
+                yield f'isoscope_{name}{{{profile},{label}="{one[label]}"}} {one[field]}'
+    yield from _head("mechanism_violations_total", "counter", "Violations by name.")
+    for one in so_far["verdicts"]:
+        for anomaly, count in sorted(one["counts"].items()):
+            labels = f'{profile},mechanism="{one["mechanism"]}",name="{anomaly}"'
+            yield f"isoscope_mechanism_violations_total{{{labels}}} {count}"
 
 
 def _head(name: str, kind: str, meaning: str) -> Iterator[str]:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from isoscope.live.batches import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from isoscope.checkers.online import OnlineStatus
+    from isoscope.live.engines import Engines
 
 __all__ = ["Room"]
 
@@ -24,9 +22,9 @@ class Room:
         self.limit = limit
         self.used = 0
 
-    def measure(self, statuses: Collection[OnlineStatus]) -> None:
+    def measure(self, engines: Engines) -> None:
         """Takes note of what the engines hold."""
-        self.used = sum(so_far.memory for so_far in statuses)
+        self.used = engines.memory
 
     def refuse(self, *, is_settled: bool) -> None:
         """Raises Refused if there is no room; `is_settled`: nothing more will leave by itself."""

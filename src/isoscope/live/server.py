@@ -23,7 +23,7 @@ from starlette.routing import Route
 from isoscope import __version__
 from isoscope.live import dashboard
 from isoscope.live.access import Gate
-from isoscope.live.batches import FORMS, Batch, Refused
+from isoscope.live.batches import FORMS, Batch, Refused, heartbeats
 from isoscope.live.metrics import render_metrics
 from isoscope.live.rates import Limit
 from isoscope.live.service import State
@@ -54,6 +54,7 @@ def application(routes: Routes, token: str | None) -> Starlette:
     """The routes behind the gate; every answer that is an error says why in JSON."""
     found = [
         Route("/v1/batches", routes.batches, methods=["POST"]),
+        Route("/v1/heartbeat", routes.heartbeat, methods=["POST"]),
         Route("/v1/collectors/{name:path}", routes.collector),
         Route("/v1/flush", routes.flush, methods=["POST"]),
         Route("/v1/status", routes.status),
@@ -95,6 +96,14 @@ class Routes:
         finally:
             self._under_way -= len(body)
         return _json(taken.document())
+
+    async def heartbeat(self, request: Request) -> Response:
+        """Sessions that have nothing more to tell of the time before an instant."""
+        body = await self._body(request)
+        self._under_way -= len(body)
+        beats = heartbeats(body)
+        await asyncio.get_running_loop().run_in_executor(self._pool, self._service.hear, beats)
+        return _json({"sessions": len(beats)})
 
     async def collector(self, request: Request) -> Response:
         """Which batch of a collector is expected next."""

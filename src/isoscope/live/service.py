@@ -19,18 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.errors import UsageError
 from isoscope.live.batches import Refused
-from isoscope.live.engines import Judging
-from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync
+from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync, Heard
+from isoscope.live.judging import Judging
 from isoscope.live.ledger import BrokenError, Ledger
 from isoscope.live.rates import Rate
 from isoscope.live.room import Room
-from isoscope.live.telling import status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from isoscope.history import History
+    from isoscope.history import History, Scalar
     from isoscope.live.batches import Batch
     from isoscope.live.journal import Record
     from isoscope.verdict import Anomaly, Report
@@ -40,6 +39,7 @@ __all__ = ["Service", "Settings", "State", "Taken"]
 _SECOND = 1_000_000_000
 #: More collectors than anybody has: their numbers are kept for good.
 _COLLECTORS = 100_000
+_UNAWAITED = "levels of the database's clock wait for no session: heartbeats are for a --profile"
 
 
 class State(StrEnum):
@@ -129,6 +129,19 @@ class Service:
         self._lag = self._clock() - came
         return Taken(taken=taken, repeated=len(history) - taken, sequence=batch.sequence)
 
+    def hear(self, beats: Sequence[tuple[Scalar, int]]) -> None:
+        """Heartbeats: nothing of these sessions that began before its instant is still to come.
+
+        Raises Refused if nobody waits for sessions here.
+        """
+        if self.settings.judging.profile is None:
+            raise Refused(422, _UNAWAITED)
+        with self._flying(), self._lock:
+            self._refuse_failed()
+            self._record(Heard(self._now(), tuple(beats)))
+            self._is_settled = False
+            self._measure()
+
     def expected(self, collector: str) -> int:
         """The number of the next batch of this collector."""
         with self._lock:
@@ -189,17 +202,13 @@ class Service:
         """How far everything is, as JSON."""
         with self._lock:
             ledger, counts = self._ledger, self._counts
-            flips = ledger.engines.stability()
-            levels = [
-                status(level, so_far, flips[level]) for level, so_far in ledger.engines.statuses().items()
-            ]
             return {
                 "state": str(self.state),
                 "problem": self.problem,
                 "start": self._start,
                 "uptime": (self._clock() - self._started) / _SECOND,
                 "time": self._now(),
-                "levels": levels,
+                **ledger.engines.status(),
                 "intake": {
                     "batches": counts["batches"],
                     "transactions": counts["transactions"],
@@ -331,7 +340,7 @@ class Service:
         return self._base + self._clock() - self._started
 
     def _measure(self) -> None:
-        self._room.measure(self._ledger.engines.statuses().values())
+        self._room.measure(self._ledger.engines)
 
     @contextmanager
     def _flying(self) -> Iterator[None]:

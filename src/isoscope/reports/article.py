@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import because, contradiction, deed, one_line, proof, shown
+from isoscope.explain import because, contradiction, deed, instants_of, is_timed, one_line, proof, shown
 from isoscope.levels import weakest
 from isoscope.reports.lettering import inert
 from isoscope.reports.links import MISSED, closing, links
@@ -19,6 +19,7 @@ from isoscope.reports.svg import render_svg
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
+    from isoscope.explain import Instants
     from isoscope.reports.embedding import Example
     from isoscope.reports.links import Link
     from isoscope.verdict import Anomaly, Participant, Step, Witness
@@ -127,22 +128,23 @@ def _picture(anomaly: Anomaly, own: str) -> tuple[str, bool]:
 def _transactions(anomaly: Anomaly, places: Places) -> Iterator[str]:
     """Who takes part and what each did."""
     yield '<h4>What each transaction did</h4><ul class="participants">'
-    yield from (_participant(participant, places) for participant in anomaly.participants)
+    times = instants_of(anomaly) if is_timed(anomaly) else None
+    yield from (_participant(participant, places, times) for participant in anomaly.participants)
     yield "</ul>"
 
 
-def _participant(participant: Participant, places: Places) -> str:
+def _participant(participant: Participant, places: Places, times: Instants | None) -> str:
     own = escaped(participant.transaction)
     facts = [] if participant.session is None else [f"session {escaped(shown(participant.session))}"]
     facts += [participant.status] if participant.status != "committed" else []
-    rows = "".join(_operations(participant, places))
+    rows = "".join(_operations(participant, places, times))
     return (
         f'<li data-transaction="{own}"><span class="who"><b><bdi>{own}</bdi></b> {", ".join(facts)}</span>'
         f'<ol class="operations">{rows}</ol></li>'
     )
 
 
-def _operations(participant: Participant, places: Places) -> Iterator[str]:
+def _operations(participant: Participant, places: Places, times: Instants | None) -> Iterator[str]:
     """The operations, and between them how many are left out."""
     after = -1
     for one in participant.operations:
@@ -151,6 +153,7 @@ def _operations(participant: Participant, places: Places) -> Iterator[str]:
         name = "operation matters" if one.index in participant.matters else "operation"
         own = f"{escaped(participant.transaction)}:{one.index}"
         place = f" {places.link(one.place)}" if one.place else ""
+        place += f" ({times.between(one.interval)})" if times else ""
         yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(deed(one))}</bdi>{place}</li>'
     yield _left_out(participant.left_out + len(participant.operations) - after - 1)
 

@@ -6,8 +6,19 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from isoscope.explain import abbreviated, contradiction, deed, harmless, proof, same, shown, trimmed
+from isoscope.explain import (
+    abbreviated,
+    contradiction,
+    deed,
+    harmless,
+    is_timed,
+    proof,
+    same,
+    shown,
+    trimmed,
+)
 from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
+from isoscope.reports.timeline_text import render_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +39,7 @@ _PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
 _TOGETHER = re.compile(
     r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
-    r"| \((byte|event|line) |\.\.\. \S+ more"
+    r"| \((byte|event|line) |\.\.\. \S+ more|\d (ns|us|ms|s)\b"
 )
 
 
@@ -43,10 +54,19 @@ def render_counterexample(
     told = trimmed(anomaly) if anomaly.participants else anomaly
     parts = proof(told)
     blocks = [
-        "\n".join(_transactions(anomaly, parts, _Places(folder), width, paint)),
+        "\n".join(_accounts(anomaly, parts, _Places(folder), width, paint)),
         "\n".join([*_steps(parts, width), _filled(contradiction(told), width)]),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+def _accounts(
+    anomaly: Anomaly, parts: Sequence[Part], places: _Places, width: int, paint: Paint
+) -> Iterator[str]:
+    """What each transaction did: when, if that matters."""
+    if is_timed(anomaly) and anomaly.participants:
+        return render_timeline(anomaly, places.of, width=width, paint=paint)
+    return _transactions(anomaly, parts, places, width, paint)
 
 
 def _transactions(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import hint, shown
+from isoscope.explain import hint, is_timed, shown
 from isoscope.levels import weakest
+from isoscope.reports import mechanisms
 from isoscope.reports.article import Places, escaped, render_article
 from isoscope.reports.embedding import embed, pack
 from isoscope.reports.lattice import render_lattice
@@ -24,6 +25,7 @@ from isoscope.reports.names import with_short_names
 from isoscope.reports.results import findings
 from isoscope.reports.svg import STYLE
 from isoscope.reports.text import in_short, ordered
+from isoscope.reports.timeline_svg import STYLE as TIMELINE
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.reports.embedding import Embedded
     from isoscope.reports.results import Finding
-    from isoscope.verdict import Anomaly, Search
+    from isoscope.verdict import Anomaly, Mechanisms, MechanismVerdict, Search
 
 __all__ = ["render_html"]
 
@@ -45,7 +47,9 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     places = Places(path, folder)
     found = list(findings(report))
     embedded = embed(found, lambda example: render_article(example, places))
-    style, script = _file("page.css") + STYLE, _file("page.js")
+    has_timelines = any(is_timed(anomaly) for one in found for anomaly in one.anomalies)
+    style = _file("page.css") + STYLE + (TIMELINE if has_timelines else "")
+    script = _file("page.js")
     return Template(_file("page.html")).substitute(
         title=escaped(f"{PurePath(path).name}: isolation report"),
         path=escaped(path),
@@ -96,10 +100,14 @@ def _sizes(history: Mapping[str, Any]) -> str:
 
 
 def _answers(report: Report, found: Sequence[Finding]) -> Iterator[str]:
-    """The answer in short, what it rests on, the lattice, and the same as a table."""
+    """The answer in short, what it rests on, mechanisms, the lattice, and the same as a table."""
+    if report.mechanisms is not None:
+        yield f'<p class="short">{escaped(mechanisms.answer(report))}.</p>'
     for short in in_short(report):
         yield f'<p class="short">{escaped(short)}.</p>'
     yield _facts(report, dict(_outcomes(report)))
+    if report.mechanisms is not None:
+        yield from _mechanisms(report.mechanisms)
     links = {level: f"#{one.name}-1" for one in reversed(found) for level in one.levels}
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     yield (
@@ -116,6 +124,33 @@ def _answers(report: Report, found: Sequence[Finding]) -> Iterator[str]:
         '<th scope="col">level</th><th scope="col">outcome</th><th scope="col">method</th>'
         f'<th scope="col">reason</th></tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
+
+
+def _mechanisms(found: Mechanisms) -> Iterator[str]:
+    """Which were at work, and what of the dependencies the intervals show."""
+    rows = "".join(
+        f'<tr><th scope="row">{one.mechanism}</th><td class="{one.outcome}">{one.outcome}</td>'
+        f'<td class="number">{one.checked:,}</td><td class="number">{one.undecided:,}</td>'
+        f"<td>{_wrong(one)}</td><td>{escaped(one.reason)}</td></tr>"
+        for one in found.verdicts
+    )
+    yield (
+        '<h2>Mechanisms</h2><div class="wide"><table><thead><tr><th scope="col">mechanism</th>'
+        '<th scope="col">outcome</th><th scope="col" class="number">checked</th>'
+        '<th scope="col" class="number">undecided</th><th scope="col">found</th>'
+        f'<th scope="col">reason</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+    said = {row.kind: mechanisms.depends(row) for row in found.dependencies}
+    if open_ := mechanisms.unverified(found):
+        said["not verified"] = open_
+    facts = "".join(f"<dt>{head}</dt><dd>{escaped(text)}</dd>" for head, text in said.items())
+    yield f'<dl class="facts">{facts}</dl>' if facts else ""
+
+
+def _wrong(verdict: MechanismVerdict) -> str:
+    """Links to the counterexamples."""
+    counts = verdict.anomaly_counts.items()
+    return ", ".join(f'<a href="#{name}-1">{name}</a> ({count:,})' for name, count in counts)
 
 
 def _outcomes(report: Report) -> Iterator[tuple[str, str]]:

@@ -6,11 +6,24 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__
-from isoscope.explain import because, hint, message, one_line, whole
+from isoscope.explain import because, hint, is_timed, message, one_line, whole
+from isoscope.reports.mechanisms import beta
 from isoscope.verdict import Report
 
 if TYPE_CHECKING:
-    from isoscope.verdict import Anomaly, Ordered, Participant, Search, Sighting, Step, Verdict, Witness
+    from isoscope.verdict import (
+        Anomaly,
+        Dependencies,
+        Mechanisms,
+        MechanismVerdict,
+        Ordered,
+        Participant,
+        Search,
+        Sighting,
+        Step,
+        Verdict,
+        Witness,
+    )
 
 __all__ = ["document", "dumps", "render_json"]
 
@@ -40,11 +53,43 @@ def document(report: Report | Search, *, timings: bool = False) -> dict[str, Any
 
 def _answers(report: Report) -> dict[str, Any]:
     return {
+        **({} if report.mechanisms is None else {"mechanisms": _mechanisms(report.mechanisms)}),
         "version_order": [_ordered(row) for row in report.version_order],
         "verdicts": [_verdict(verdict) for verdict in report.verdicts],
         "strongest_holding": [str(level) for level in report.strongest_holding],
         "strongest_possible": [str(level) for level in report.strongest_possible],
         "weakest_violated": [str(level) for level in report.weakest_violated],
+    }
+
+
+def _mechanisms(found: Mechanisms) -> dict[str, Any]:
+    return {
+        "profile": found.profile,
+        "clock_error": found.clock_error,
+        "verdicts": [_mechanism(verdict) for verdict in found.verdicts],
+        "dependencies": [_dependencies(row) for row in found.dependencies],
+    }
+
+
+def _mechanism(verdict: MechanismVerdict) -> dict[str, Any]:
+    return {
+        "mechanism": str(verdict.mechanism),
+        "outcome": str(verdict.outcome),
+        "reason": verdict.reason,
+        "checked": verdict.checked,
+        "undecided": verdict.undecided,
+        "anomaly_counts": dict(verdict.anomaly_counts),
+        "anomalies": [_anomaly(anomaly) for anomaly in verdict.anomalies],
+    }
+
+
+def _dependencies(row: Dependencies) -> dict[str, Any]:
+    return {
+        "kind": row.kind,
+        "total": row.total,
+        "overlapping": row.overlapping,
+        "uncertain": row.uncertain,
+        "beta": beta(row),
     }
 
 
@@ -87,15 +132,15 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "transactions": list(anomaly.transactions),
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
-        "operations": [_witness(witness) for witness in anomaly.witnesses],
-        "participants": [_participant(participant) for participant in anomaly.participants],
+        "operations": [_operation(witness, anomaly) for witness in anomaly.witnesses],
+        "participants": [_participant(participant, anomaly) for participant in anomaly.participants],
         "circle": one_line(anomaly),
         "message": message(anomaly),
         "hint": hint(anomaly.name),
     }
 
 
-def _participant(participant: Participant) -> dict[str, Any]:
+def _participant(participant: Participant, anomaly: Anomaly) -> dict[str, Any]:
     """A transaction and what it did; times by the clock that is named, if one is."""
     return {
         "transaction": participant.transaction,
@@ -108,7 +153,7 @@ def _participant(participant: Participant) -> dict[str, Any]:
         "operations": [
             {
                 "index": operation.index,
-                **_witness(operation),
+                **_operation(operation, anomaly),
                 "matters": operation.index in participant.matters,
             }
             for operation in participant.operations
@@ -128,11 +173,14 @@ def _step(step: Step) -> dict[str, Any]:
     }
 
 
-def _witness(witness: Witness) -> dict[str, Any]:
+def _operation(witness: Witness, anomaly: Anomaly) -> dict[str, Any]:
+    """An operation, and when it was if the anomaly is about that."""
+    timed = {"interval": list(witness.interval)} if is_timed(anomaly) and witness.interval else {}
     return {
         "transaction": witness.transaction,
         "kind": witness.kind,
         "key": whole(witness.key),
         "value": whole(witness.value),
         "place": witness.place,
+        **timed,
     }

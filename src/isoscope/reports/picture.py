@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isoscope.reports.shapes import Panel
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "draw", "participants_of"]
+__all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "draw", "participants_of", "titled"]
 
 #: With more transactions than this, what each did is left out.
 MANY = 50
@@ -46,7 +46,7 @@ _SAMPLE = 44
 
 def draw(anomaly: Anomaly) -> Picture:
     """The picture of an anomaly."""
-    title = Text(text=anomaly.name, area=_line(GAP, GAP // 2, anomaly.name, size=15))
+    title = titled(anomaly)
     top = title.area.bottom + GAP // 2
     participants = participants_of(anomaly)
     if not participants or len(participants) > TOO_MANY:
@@ -58,6 +58,11 @@ def draw(anomaly: Anomaly) -> Picture:
         panels.append(panel)
         top = panel.area.bottom + GAP
     return _with_legend(title, panels)
+
+
+def titled(anomaly: Anomaly) -> Text:
+    """The name above a picture."""
+    return Text(text=anomaly.name, area=_line(GAP, GAP // 2, anomaly.name, size=15))
 
 
 def participants_of(anomaly: Anomaly, circle: Sequence[Link] | None = None) -> tuple[Participant, ...]:

@@ -1,4 +1,4 @@
-"""What the reports for machines are made of: an answer for each level, and each anomaly once.
+"""What the reports for machines are made of: an answer for each mechanism and level, each anomaly once.
 
 An answer *counts* if it decides the exit status, so that a file and the status never disagree.
 """
@@ -43,7 +43,7 @@ _OUTCOMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a report says of one level, or a search of one anomaly; `part` says this and nothing else."""
+    """What a report says of one mechanism or level, or a search of one anomaly; `part` says nothing else."""
 
     name: str
     outcome: Outcome
@@ -54,7 +54,7 @@ class Answer:
 
 
 def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]:
-    """One answer for each level or anomaly; `asked` are the levels that the user named, if any."""
+    """One answer for each mechanism and level, or anomaly; `asked` are the levels that the user named."""
     if isinstance(report, Search):
         for sighting in report.sightings:
             yield Answer(
@@ -66,21 +66,41 @@ def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]
                 part=replace(report, sightings=(sighting,)),
             )
         return
+    yield from _of_mechanisms(report)
     for verdict in report.verdicts:
         yield Answer(
             name=str(verdict.level),
             outcome=verdict.outcome,
             reason=verdict.reason,
-            counts=_counts(verdict.level, verdict.outcome, asked),
+            counts=_counts(report, verdict.level, verdict.outcome, asked),
             anomalies=tuple(verdict.anomaly_counts),
-            part=replace(report, verdicts=(verdict,)),
+            part=replace(report, verdicts=(verdict,), mechanisms=None),
         )
 
 
-def _counts(level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
-    """A violation of what was asked for, or of the minimum, counts; unknown only if it was asked for."""
+def _of_mechanisms(report: Report) -> Iterator[Answer]:
+    """One answer for each mechanism; what overlapping intervals leave open does not count."""
+    if report.mechanisms is None:
+        return
+    for verdict in report.mechanisms.verdicts:
+        is_silent = verdict.outcome is Outcome.UNKNOWN and not verdict.checked
+        yield Answer(
+            name=str(verdict.mechanism),
+            outcome=verdict.outcome,
+            reason=verdict.reason,
+            counts=verdict.outcome is Outcome.VIOLATED or is_silent,
+            anomalies=tuple(verdict.anomaly_counts),
+            part=replace(report, verdicts=(), mechanisms=replace(report.mechanisms, verdicts=(verdict,))),
+        )
+
+
+def _counts(report: Report, level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
+    """A violation of what was asked for, or of the minimum, counts; unknown only if it was asked for.
+
+    Who asks about a profile asks about all that it promises.
+    """
     if outcome is Outcome.VIOLATED:
-        return level in (asked or MINIMUM)
+        return report.mechanisms is not None or level in (asked or MINIMUM)
     return outcome is Outcome.UNKNOWN and level in asked
 
 
@@ -102,6 +122,9 @@ def findings(report: Report | Search, asked: Sequence[Level] = ()) -> Iterator[F
             if s.anomalies:
                 yield Finding(name=s.name, count=s.count, anomalies=s.anomalies, levels=(), counts=True)
         return
+    for convicted in report.mechanisms.verdicts if report.mechanisms else ():
+        for name, count in convicted.anomaly_counts.items():
+            yield Finding(name=name, count=count, anomalies=convicted.anomalies, levels=(), counts=True)
     # The verdict with the most names has them in the order in which the text shows them.
     widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
     for name in dict.fromkeys(name for verdict in widest for name in verdict.anomaly_counts):
@@ -112,7 +135,7 @@ def findings(report: Report | Search, asked: Sequence[Level] = ()) -> Iterator[F
             count=first.anomaly_counts[name],
             anomalies=tuple(anomaly for anomaly in first.anomalies if anomaly.name == name),
             levels=levels,
-            counts=any(_counts(level, Outcome.VIOLATED, asked) for level in levels),
+            counts=any(_counts(report, level, Outcome.VIOLATED, asked) for level in levels),
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from isoscope.anomalies import CATALOGUE
 from isoscope.levels import Level
-from isoscope.verdict import Method, Outcome, Presence
+from isoscope.verdict import Mechanism, Method, Outcome, Presence
 
 __all__ = ["EVIDENCE", "render_schema", "schema"]
 
@@ -21,6 +21,15 @@ _TEXT = {"type": "string"}
 _NAME = {"type": "string", "minLength": 1}
 _COUNT = {"type": "integer", "minimum": 0}
 _OPERATION = {"transaction": _NAME, "kind": _NAME, "key": _TEXT, "value": _TEXT, "place": _TEXT}
+_INTERVAL = {
+    "interval": {
+        "description": "when its client sent it and had the answer, in nanoseconds; of mechanisms only",
+        "type": "array",
+        "items": {"type": ["integer", "null"]},
+        "minItems": 2,
+        "maxItems": 2,
+    }
+}
 _SECONDS = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}
 
 
@@ -36,7 +45,15 @@ def schema() -> dict[str, Any]:
         "$id": "urn:isoscope:document",
         "title": "A document of isoscope check --json or isoscope run --json",
         "oneOf": [_ref(name) for name in ("report", "search", "unreadable", "summary", "unchecked")],
-        "$defs": {**_documents(), **_answers(), **_proofs(), **_summary(), **_ran(), **_names()},
+        "$defs": {
+            **_documents(),
+            **_answers(),
+            **_mechanisms(),
+            **_proofs(),
+            **_summary(),
+            **_ran(),
+            **_names(),
+        },
     }
 
 
@@ -56,11 +73,12 @@ def _documents() -> dict[str, Any]:
         "weakest_violated": levels,
     }
     run = {"run": _said(_ref("run"), "how the history was recorded; by isoscope run only")}
+    asked = {"mechanisms": _said(_ref("mechanisms"), "those of the profile; with --profile only")}
     path = {"history": _said(_object({"path": _TEXT}), "without --no-record")}
     search = {**head, **assumptions, "sightings": _list(_ref("sighting"))}
     unreadable = {**version, "history": _object({"path": _TEXT}), "error": _NAME}
     return {
-        "report": _said(_object(report, {**seconds, **run}), "verdicts on one history"),
+        "report": _said(_object(report, {**asked, **seconds, **run}), "verdicts on one history"),
         "search": _said(_object(search, seconds), "one history, with --anomaly"),
         "unreadable": _said(_object(unreadable), "a history that could not be read"),
         "summary": _said(_object({**version, "summary": _ref("counts")}), "with --summary"),
@@ -82,12 +100,7 @@ def _answers() -> dict[str, Any]:
         "outcome": {"enum": [str(outcome) for outcome in Outcome]},
         "method": _ref("method"),
         "reason": _said(_TEXT, "why it is unknown; empty otherwise"),
-        "anomaly_counts": {
-            "type": "object",
-            "propertyNames": _ref("anomaly-name"),
-            "additionalProperties": {"type": "integer", "minimum": 1},
-        },
-        "anomalies": _list(_ref("anomaly")),
+        **_found(),
     }
     sighting = {
         "name": _ref("anomaly-name"),
@@ -103,6 +116,47 @@ def _answers() -> dict[str, Any]:
         "ordered": _object(ordered),
         "verdict": _object(verdict) | _proved("outcome", Outcome.VIOLATED, Outcome.UNKNOWN),
         "sighting": _object(sighting) | _proved("presence", Presence.FOUND, Presence.UNKNOWN),
+    }
+
+
+def _found() -> dict[str, Any]:
+    """What a verdict rests on if it is one of guilty."""
+    return {
+        "anomaly_counts": {
+            "type": "object",
+            "propertyNames": _ref("anomaly-name"),
+            "additionalProperties": {"type": "integer", "minimum": 1},
+        },
+        "anomalies": _list(_ref("anomaly")),
+    }
+
+
+def _mechanisms() -> dict[str, Any]:
+    verdict = {
+        "mechanism": {"enum": [str(mechanism) for mechanism in Mechanism]},
+        "outcome": {"enum": [str(outcome) for outcome in Outcome]},
+        "reason": _said(_TEXT, "why it is unknown; empty otherwise"),
+        "checked": _said(_COUNT, "reads, or pairs of operations"),
+        "undecided": _said(_COUNT, "of those checked, what overlapping intervals leave open"),
+        **_found(),
+    }
+    dependencies = {
+        "kind": {"enum": ["wr", "ww", "rw"]},
+        "total": _COUNT,
+        "overlapping": _said(_COUNT, "with intervals that overlap"),
+        "uncertain": _said(_COUNT, "of those overlapping, what the mechanisms leave open"),
+        "beta": _said({"type": "number", "minimum": 0, "maximum": 1}, "uncertain by total"),
+    }
+    mechanisms = {
+        "profile": _NAME,
+        "clock_error": _said(_COUNT, "nanoseconds by which each interval was widened at both ends"),
+        "verdicts": _list(_ref("mechanism")),
+        "dependencies": _list(_ref("dependencies")),
+    }
+    return {
+        "mechanisms": _object(mechanisms),
+        "mechanism": _object(verdict) | _proved("outcome", Outcome.VIOLATED, Outcome.UNKNOWN),
+        "dependencies": _object(dependencies),
     }
 
 
@@ -129,7 +183,7 @@ def _proofs() -> dict[str, Any]:
     anomaly = {
         "name": _ref("anomaly-name"),
         "axiom": _said(_TEXT, "of the database's clock: ext, int, noconflict, session, ...; else empty"),
-        "class": _said(_TEXT, "of a stale read: older-version, newer-version, uncommitted, never-written"),
+        "class": _said(_TEXT, "of a stale read: older-version, newer-version, ...; of mechanisms: the case"),
         "expected": _said({"type": ["string", "null"]}, "what a stale read should have shown, if known"),
         "transactions": _list(_NAME),
         "keys": _list(_TEXT),
@@ -143,7 +197,7 @@ def _proofs() -> dict[str, Any]:
     return {
         "anomaly": _object(anomaly),
         "step": _object(step),
-        "operation": _object(_OPERATION),
+        "operation": _object(_OPERATION, _INTERVAL),
         **_participants(),
     }
 
@@ -161,7 +215,7 @@ def _participants() -> dict[str, Any]:
         "left_out": _said(_COUNT, "operations that are not among these"),
     }
     act = {"index": _COUNT, **_OPERATION, "matters": {"type": "boolean"}}
-    return {"participant": _object(participant), "act": _object(act)}
+    return {"participant": _object(participant), "act": _object(act, _INTERVAL)}
 
 
 def _summary() -> dict[str, Any]:

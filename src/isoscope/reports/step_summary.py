@@ -97,7 +97,7 @@ def _table(report: Report | Search, asked: Sequence[Level]) -> str:
         "",
         ", ".join(sizes),
         "",
-        f"| outcome | {'anomalies' if is_search else 'levels'} |",
+        f"| outcome | {_answered(report)} |",
         "|---|---|",
     ]
     every = list(answers(report, asked))
@@ -107,6 +107,13 @@ def _table(report: Report | Search, asked: Sequence[Level]) -> str:
             lines.append(f"| {words[is_search]} | {', '.join(names)} |")
     reasons = dict.fromkeys(one.reason for one in every if one.reason)
     return "\n".join([*lines, *(f"\nunknown: {_inert(reason)}" for reason in reasons)])
+
+
+def _answered(report: Report | Search) -> str:
+    """What has outcomes."""
+    if isinstance(report, Search):
+        return "anomalies"
+    return "levels" if report.mechanisms is None else "mechanisms and levels"
 
 
 def _details(finding: Finding) -> str:

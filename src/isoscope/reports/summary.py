@@ -67,6 +67,8 @@ class Summary:
             outcomes = self.levels.setdefault(verdict.level, dict.fromkeys(Outcome, 0))
             outcomes[verdict.outcome] += 1
             counts |= verdict.anomaly_counts
+        for convicted in report.mechanisms.verdicts if report.mechanisms else ():
+            counts |= convicted.anomaly_counts
         for name, count in counts.items():
             self.anomalies.setdefault(name, _Shown()).add(path, count)
 

@@ -10,16 +10,19 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from isoscope.explain import message
+from isoscope.explain import is_timed, message
+from isoscope.reports.across import GAP
 from isoscope.reports.cards import PADDING
 from isoscope.reports.lettering import inert, measure
-from isoscope.reports.picture import draw
-from isoscope.reports.shapes import Area
+from isoscope.reports.picture import TOO_MANY, draw, titled
+from isoscope.reports.shapes import Area, Picture
+from isoscope.reports.timeline_svg import STYLE as TIMELINE
+from isoscope.reports.timeline_svg import draw_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Picture, Row, Text
+    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Row, Text
     from isoscope.verdict import Anomaly
 
 __all__ = ["STYLE", "render_svg"]
@@ -84,10 +87,17 @@ _ROUND = 6
 
 def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
     """The picture of an anomaly; `ids` go before every id, for several in one page."""
-    return "".join(_svg(draw(anomaly), message(anomaly), ids=_escaped(ids), styled=styled))
+    if is_timed(anomaly) and 0 < len(anomaly.participants) <= TOO_MANY:
+        title = titled(anomaly)
+        marks, width, bottom = draw_timeline(anomaly, top=title.area.bottom + GAP // 2)
+        area = Area(x=0, y=0, width=max(width, title.area.right + GAP), height=bottom + GAP)
+        picture = Picture(area=area, title=title, panels=())
+    else:
+        picture, marks = draw(anomaly), ""
+    return "".join(_svg(picture, message(anomaly), marks, ids=_escaped(ids), styled=styled))
 
 
-def _svg(picture: Picture, description: str, *, ids: str, styled: bool) -> Iterator[str]:
+def _svg(picture: Picture, description: str, marks: str, *, ids: str, styled: bool) -> Iterator[str]:
     width, height = picture.area.width, picture.area.height
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="isoscope" role="img" width="{width}" '
@@ -96,9 +106,10 @@ def _svg(picture: Picture, description: str, *, ids: str, styled: bool) -> Itera
         f'<desc id="{ids}what">{_escaped(description)}</desc>'
     )
     if styled:
-        yield f"<style>{STYLE}</style>"
+        yield f"<style>{STYLE}{TIMELINE if marks else ''}</style>"
     yield f'<rect width="{width}" height="{height}" fill="var(--paper)"/>'
     yield _text(picture.title, name="name")
+    yield marks
     for panel in picture.panels:
         yield from _panel(panel, width)
     yield from (_text(remark) for remark in picture.remarks)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
+from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
 from isoscope.reports.results import findings
 from isoscope.reports.terminal import Paint, paragraph
@@ -21,7 +22,7 @@ __all__ = ["in_short", "ordered", "render_text"]
 
 _MARGIN = 12
 #: Heads of rows that are no outcome.
-_NO_ANSWERS = ("in short", "")
+_NO_ANSWERS = ("in short", "", *mechanisms.HEADS)
 #: More levels with one reason are counted, not listed.
 _FEW = 4
 #: What most people ask for; these stand for a longer list.
@@ -45,6 +46,7 @@ _WHO = {
     "list read": "list reads order",
     "log": "the log orders",
     "declared": "a declaration orders",
+    "intervals": "intervals and mechanisms order",
     "timestamps": "timestamps order",
     "initial": "the first state orders",
 }
@@ -54,11 +56,20 @@ def render_text(report: Report | Search, *, width: int = 100, colour: bool = Fal
     """The report; lines are no longer than `width` where words allow it."""
     rows = _outcomes(report) if isinstance(report, Report) else _sightings(report)
     blocks = [
+        *_mechanisms(report, width, Paint(colour)),
         _heading(report, width),
         "\n".join(_row(head, text, width, Paint(colour)) for head, text in rows),
         *_anomalies(report, width, Paint(colour)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _mechanisms(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
+    """Whether those of a profile were at work, and what of them was seen."""
+    if isinstance(report, Report) and report.mechanisms is not None:
+        yield paint.name(harmless(mechanisms.answer(report)))
+        rows = mechanisms.rows(report.mechanisms)
+        yield "\n".join(_row(head, text, width, paint) for head, text in rows)
 
 
 def _heading(report: Report | Search, width: int) -> str:

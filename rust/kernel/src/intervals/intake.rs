@@ -1,6 +1,6 @@
 //! Transactions of a history, translated: intervals, statements, and what the profile says of them.
 
-use super::profile::{Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
+use super::profile::{Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
 use super::span::Span;
 use super::transaction::{Bounds, Operation, Transaction};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
@@ -115,7 +115,7 @@ impl Intake<'_> {
             self.operation(operation, place, span, names, known, &mut draft);
         }
         let status = columns.statuses[number];
-        let times = draft.times(status, self.outer(whole)).ok_or("it has no operations")?;
+        let times = draft.times(status, self.outer(whole), self.error).ok_or("it has no operations")?;
         let Times { first, end, release, sure, asked_to_commit } = times;
         let snapshot = draft.snapshot(self.profile.snapshot, first, end);
         Ok(Transaction {
@@ -132,6 +132,7 @@ impl Intake<'_> {
             bounds: draft.bounds.into_boxed_slice(),
             first: first.invoke,
             end,
+            appears: if self.profile.certifier == Certifier::TimestampOrder { first.to(end) } else { end },
             release,
             sure,
             snapshot,
@@ -147,9 +148,6 @@ impl Intake<'_> {
     pub fn admit(&self, number: usize) -> Result<(), String> {
         let whole = self.history.transactions.intervals.get(number);
         let operations = self.history.operations_of(number);
-        if operations.is_empty() {
-            return Err("it has no operations".to_owned());
-        }
         operations.map(|operation| self.span(operation, whole)).try_for_each(|span| span.map(|_| ()))
     }
 
@@ -356,14 +354,14 @@ impl Draft {
         Value::list_at((self.lists.len() - 1) as u64)
     }
 
-    fn times(&self, status: Status, outer: Option<i64>) -> Option<Times> {
+    fn times(&self, status: Status, outer: Option<i64>, error: i64) -> Option<Times> {
         let first = self.operations.first()?.span;
         let last = self.operations.last()?;
         let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
         let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
-        let (sure, released) = self.last_sure();
+        let (sure, released) = self.last_sure(error);
         let times = |end: Span, release: Span, sure: u32, asked_to_commit: bool| Times {
             first,
             end,
@@ -381,7 +379,10 @@ impl Draft {
                 times(end, Span { invoke: released, complete: end.complete }, sure, false)
             }
             Status::Indeterminate => {
-                let from = commit.map_or(released, |commit| commit.invoke);
+                // A connection that breaks before the commit arrives takes the locks with it.
+                let last_answer = self.operations.iter().rev().find(|one| one.is_statement());
+                let answered = last_answer.map_or(released, |one| not_before(one.span, error));
+                let from = if commit.is_some() { answered } else { released };
                 let release = Span { invoke: from, complete: Span::NEVER };
                 let end = Span { invoke: commit.unwrap_or(last.span).invoke, complete: Span::NEVER };
                 let all = self.operations.len() as u32;
@@ -391,12 +392,12 @@ impl Draft {
     }
 
     /// How many operations certainly got what they asked for if the last statement may have failed, and when the
-    /// last of them was over.
-    fn last_sure(&self) -> (u32, i64) {
+    /// last of them was over at the earliest.
+    fn last_sure(&self, error: i64) -> (u32, i64) {
         let statements = || self.operations.iter().enumerate().filter(|(_, one)| one.is_statement());
         let Some((_, last)) = statements().next_back() else { return (0, i64::MIN) };
         let before = statements().rev().find(|(_, one)| one.span != last.span);
-        before.map_or((0, i64::MIN), |(place, one)| (place as u32 + 1, one.span.complete))
+        before.map_or((0, i64::MIN), |(place, one)| (place as u32 + 1, not_before(one.span, error)))
     }
 
     fn snapshot(&self, taken: Snapshot, first: Span, end: Span) -> Option<Span> {
@@ -414,4 +415,9 @@ impl Draft {
             Snapshot::Transaction => Some(first.to(end)),
         }
     }
+}
+
+/// When something that was widened was over at the earliest.
+fn not_before(span: Span, error: i64) -> i64 {
+    span.complete.saturating_sub(2 * error)
 }

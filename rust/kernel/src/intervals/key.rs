@@ -357,5 +357,6 @@ pub fn static_order(one: &Version, other: &Version, rules: Rules) -> Option<(boo
 
 /// Whether the later writer may have seen the earlier one's version, or need not.
 pub fn sees(later: &Version, earlier: &Version) -> bool {
-    later.is_insert || earlier.commit.may_precede(later.seen)
+    let is_exempt = later.is_insert && earlier.commit.may_precede(later.commit);
+    is_exempt || earlier.commit.may_precede(later.seen)
 }

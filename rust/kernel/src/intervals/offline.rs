@@ -77,6 +77,9 @@ fn feed(engine: &mut Engine, history: &History, cancel: &Cancel) -> Result<(), R
                 engine.pipeline_mut().finish(client);
                 break;
             };
+            if history.operations_of(number).is_empty() {
+                continue;
+            }
             let mut transaction = engine.transaction(history, number, &mut known)?;
             transaction.number = number as u64;
             engine.count(&transaction);

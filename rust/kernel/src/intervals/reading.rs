@@ -47,6 +47,7 @@ impl Verifier {
                     && transaction.snapshot == Some(found.snapshot)
                 {
                     self.narrow(found, moments);
+                    self.judge_repeated(found, &certain);
                 }
                 certain.extend(found);
             }
@@ -200,6 +201,15 @@ impl Verifier {
             self.found_read(ReadCase::Stale, operation.key, operations, None);
             return true;
         }
+        let undone = key.passing.iter().find(|passing| {
+            let is_left = || key.versions.iter().any(|version| version.value == passing.value);
+            passing.is_aborted && elements.contains(&passing.value) && !is_left()
+        });
+        if let Some(undone) = undone {
+            let operations = vec![read, undone.write];
+            self.found_read(ReadCase::Aborted, operation.key, operations, None);
+            return true;
+        }
         let place = |value: Value| key.versions.iter().find(|version| version.value == value);
         let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
         let known: Vec<(Reference, Span)> = elements[reach..]
@@ -289,6 +299,9 @@ impl Verifier {
             self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
+        // Of a key that nobody wrote so far nothing is known.
+        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written(snapshot));
+        let missing: Vec<u32> = missing.collect();
         for number in missing {
             self.judge_missing(transaction, number, read, snapshot);
         }
@@ -342,6 +355,19 @@ impl Verifier {
             if is_after && version.is_certain && version.commit.complete < moments.to.0 {
                 moments.to = (version.commit.complete, [Some(certain.read), Some(version.write)]);
             }
+        }
+    }
+
+    /// One snapshot shows one version of a key, however often it is read.
+    fn judge_repeated(&mut self, found: Certain, before: &[Certain]) {
+        let version = |one: &Certain| one.write.map(|(write, _)| write);
+        let is_other = |one: &&Certain| {
+            one.key == found.key && one.snapshot == found.snapshot && version(one) != version(&found)
+        };
+        let Some(other) = before.iter().find(is_other) else { return };
+        let (earlier, later) = if found.write.is_some() { (other, &found) } else { (&found, other) };
+        if let Some(shown) = version(later) {
+            self.found_read(ReadCase::Torn, found.key, vec![earlier.read, shown, later.read, shown], None);
         }
     }
 
@@ -438,12 +464,18 @@ impl Key {
             // Nobody knows which rows there were.
             _ if is_absent => true,
             First::Known(value) => value == shown.value,
+            // What nobody wrote is the initial value; what somebody wrote may be it as well.
             First::Open if is_new && !self.knows(shown.value) => {
                 self.first = First::Known(shown.value);
                 true
             }
-            First::Open => false,
+            First::Open => is_new,
         }
+    }
+
+    fn is_written(&self, snapshot: Span) -> bool {
+        let first = self.versions.front();
+        !self.is_fresh || first.is_some_and(|first| first.commit.may_precede(snapshot))
     }
 
     /// Whether somebody is known to have written a value.

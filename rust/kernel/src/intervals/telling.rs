@@ -214,6 +214,7 @@ fn remains(
         bounds: Box::default(),
         first: take.invoke,
         end: commit,
+        appears: commit,
         release: commit,
         sure: 0,
         writes: Box::default(),

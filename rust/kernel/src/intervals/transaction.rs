@@ -72,6 +72,9 @@ pub struct Transaction {
     pub first: i64,
     /// Its commit, or its rollback.
     pub end: Span,
+    /// When its versions appeared to others: with its commit, but by timestamp ordering at its timestamp, which is
+    /// any instant of its.
+    pub appears: Span,
     /// When what it locked was released.
     pub release: Span,
     /// Operations from here on may have failed: they locked nothing for certain.

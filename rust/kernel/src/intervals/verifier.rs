@@ -8,7 +8,7 @@ use super::certifier::{Certificates, Missed, Party};
 use super::found::{CertifierCase, Finding, Name, Tally};
 use super::key::{First, Key, Passing, Reference, Rules, Version, sees};
 use super::locks::{Collision, Table};
-use super::profile::{Certifier, Lock, Profile};
+use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
 use super::span::Span;
@@ -38,6 +38,8 @@ pub struct Verifier {
     due: BinaryHeap<Reverse<Due>>,
     /// When those began that are not settled, and how many of them at each time.
     begun: BTreeMap<i64, u32>,
+    /// The same of those that are not installed, where others may see them before they commit.
+    unfinished: Option<BTreeMap<i64, u32>>,
     /// Settled transactions in the order of their settlement.
     settled: VecDeque<u32>,
     /// Past ones, each with the watermark at which it became so.
@@ -69,6 +71,8 @@ impl Verifier {
         let locks = profile.statements.iter().any(|one| matches!(one.lock, Lock::Exclusive | Lock::Update));
         let snapshots = profile.first_updater_wins || profile.certifier == Certifier::OptimisticWrites;
         let certificates = Certificates::new(profile.certifier);
+        let is_dirty = profile.certifier == Certifier::TimestampOrder
+            || profile.statements.iter().any(|one| one.read == Read::Uncommitted);
         Self {
             profile,
             rules: Rules { locks, snapshots },
@@ -79,6 +83,7 @@ impl Verifier {
             certificates,
             due: BinaryHeap::new(),
             begun: BTreeMap::new(),
+            unfinished: is_dirty.then(BTreeMap::new),
             settled: VecDeque::new(),
             past: VecDeque::new(),
             tally: Tally::default(),
@@ -108,6 +113,9 @@ impl Verifier {
 
     pub fn add(&mut self, transaction: Transaction) -> u32 {
         *self.begun.entry(transaction.first).or_default() += 1;
+        if let Some(unfinished) = &mut self.unfinished {
+            *unfinished.entry(transaction.first).or_default() += 1;
+        }
         self.transactions.add(transaction)
     }
 
@@ -118,23 +126,26 @@ impl Verifier {
 
     /// It came too late.
     pub fn discard(&mut self, slot: u32) {
+        self.finish_one(slot);
         self.forget_beginning(slot);
         self.freed.push(self.transactions.get(slot).id);
         self.transactions.remove(slot);
     }
 
-    fn forget_beginning(&mut self, slot: u32) {
+    fn finish_one(&mut self, slot: u32) {
         let first = self.transactions.get(slot).first;
-        if let Some(count) = self.begun.get_mut(&first) {
-            *count -= 1;
-            if *count == 0 {
-                self.begun.remove(&first);
-            }
+        if let Some(unfinished) = &mut self.unfinished {
+            take_one(unfinished, first);
         }
+    }
+
+    fn forget_beginning(&mut self, slot: u32) {
+        take_one(&mut self.begun, self.transactions.get(slot).first);
     }
 
     /// The end of a transaction is known: so are its versions and its locks.
     pub fn install(&mut self, slot: u32) {
+        self.finish_one(slot);
         let mut transaction = self.transactions.lend(slot);
         self.install_writes(&transaction, slot);
         let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
@@ -176,11 +187,11 @@ impl Verifier {
                 write,
                 writer: transaction.id,
                 session: transaction.session,
-                commit: transaction.end,
+                commit: transaction.appears,
                 take,
                 lock: operation.lock,
                 seen: seen_by(transaction, operation.span, self.profile.first_updater_wins),
-                is_insert: operation.kind == Kind::Insert && self.profile.first_updater_wins,
+                is_insert: self.profile.first_updater_wins && inserts(transaction, operation.key),
                 is_absent: operation.is_absent,
                 is_certain: transaction.status == Status::Committed,
                 is_settled: false,
@@ -205,7 +216,8 @@ impl Verifier {
     /// Everything that began before `watermark` was installed: judges the next of those that ended before it.
     pub fn settle_next(&mut self, watermark: i64) -> bool {
         let Some(&Reverse((known_at, .., slot))) = self.due.peek() else { return false };
-        if known_at >= watermark {
+        let open = self.unfinished.as_ref().and_then(|all| all.first_key_value()).map(|(&first, _)| first);
+        if known_at >= watermark.min(open.unwrap_or(watermark)) {
             return false;
         }
         self.due.pop();
@@ -269,7 +281,7 @@ impl Verifier {
         let certified = self.profile.certifier == Certifier::OptimisticWrites;
         for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            let Some(place) = key.place_of(write, transaction.appears) else { continue };
             let own = &key.versions[place];
             let mut is_undecided = false;
             let mut broken: Vec<Reference> = Vec::new();
@@ -299,7 +311,7 @@ impl Verifier {
         let mut is_uncertain = false;
         for (number, write) in transaction.left(slot) {
             let key = &mut self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            let Some(place) = key.place_of(write, transaction.appears) else { continue };
             key.versions[place].is_settled = true;
             let Some(before) = place.checked_sub(1) else { continue };
             let (one, other) = (&key.versions[before], &key.versions[place]);
@@ -375,7 +387,7 @@ impl Verifier {
         let transaction = self.transactions.get(slot);
         for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.end) else { continue };
+            let Some(place) = key.place_of(write, transaction.appears) else { continue };
             let readers = match key.predecessor(place, self.rules) {
                 None => continue,
                 Some(None) => &key.first_readers,
@@ -509,9 +521,28 @@ fn seen_by(transaction: &Transaction, write: Span, by_update: bool) -> Span {
     }
 }
 
+/// Whether a transaction added a row, whatever it did with it then.
+fn inserts(transaction: &Transaction, key: u32) -> bool {
+    transaction.operations.iter().any(|one| one.kind == Kind::Insert && one.key == key)
+}
+
 /// When a transaction first got a lock on the row that keeps other writers out.
 fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
     let locks = transaction.operations.iter().take_while(|one| one.place < write.place);
-    let mut locks = locks.filter(|one| one.row == write.row && one.lock.conflicts(write.lock) && one.key != NO_KEY);
+    let takes = |one: &&Operation| {
+        let is_nothing = one.key == NO_KEY || one.is_absent && one.is_read();
+        !is_nothing && one.row == write.row && one.lock.conflicts(write.lock)
+    };
+    let mut locks = locks.filter(takes);
     locks.next().map_or(write.span, |first| first.span)
+}
+
+/// One fewer at this time.
+fn take_one(all: &mut BTreeMap<i64, u32>, time: i64) {
+    if let Some(count) = all.get_mut(&time) {
+        *count -= 1;
+        if *count == 0 {
+            all.remove(&time);
+        }
+    }
 }

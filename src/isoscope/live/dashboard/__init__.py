@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES", "policy", "render"]
 
 #: In the order in which they need each other.
-_SCRIPTS = ("elements.js", "stream.js", "words.js", "charts.js", "now.js", "latest.js", "page.js")
+_SCRIPTS = (
+    "elements.js",
+    "stream.js",
+    "words.js",
+    "charts.js",
+    "mechanisms.js",
+    "now.js",
+    "latest.js",
+    "page.js",
+)
 
 
 @cache

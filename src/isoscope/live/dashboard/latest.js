@@ -53,7 +53,7 @@ function row(event) {
   const element = make("li", ""), words = make("span", "");
   const button = make("button", `${event.id}. ${event.name}`, { type: "button", "data-id": event.id });
   words.append(make("bdi", event.retracted ? `taken back: ${subject(event)}` : subject(event)));
-  button.append(words, make("span", event.level, { class: "quiet" }));
+  button.append(words, make("span", brokenBy(event), { class: "quiet" }));
   element.append(button);
   rows.set(event.id, { event, element, button });
   return element;
@@ -61,7 +61,7 @@ function row(event) {
 
 // A transaction that came late explains what was a violation without it.
 function retract(late) {
-  const same = ["level", "name", "transaction", "other", "key"];
+  const same = ["level", "mechanism", "name", "transaction", "other", "key"];
   for (const { event, button } of rows.values()) {
     if (!event.retracted && same.every((field) => event[field] === late[field])) button.classList.add("retracted");
   }
@@ -128,12 +128,12 @@ function reveal(button) {
 }
 
 function read(event, { words, image }) {
-  byId("shown-head").replaceChildren(`${event.name} ${event.id}`, make("small", ` breaks ${event.level}`));
+  byId("shown-head").replaceChildren(`${event.name} ${event.id}`, make("small", ` breaks ${brokenBy(event)}`));
   set(byId("shown-words"), words);
   byId("picture").replaceChildren(...(image ? [image] : []));
   byId("picture").classList.toggle("none", !image);
   fill(byId("shown-facts"), {
-    axiom: [event.axiom.toUpperCase(), MEANING[event.axiom]?.asks].filter(Boolean).join(": "),
+    ...(event.mechanism ? { promise: PROMISES[event.mechanism].promises, case: event.case } : { axiom: [event.axiom.toUpperCase(), MEANING[event.axiom]?.asks].filter(Boolean).join(": ") }),
     transaction: scalar(event.transaction),
     against: event.other === null ? "–" : scalar(event.other),
     key: event.key === null ? "–" : scalar(event.key),

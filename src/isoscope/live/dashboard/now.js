@@ -1,4 +1,4 @@
-// What the service says of itself once a second: gauges, sizes, and one card a level.
+// What the service says of itself once a second: gauges, sizes, and one card a level or mechanism.
 
 const past = new Past();
 const gauges = new Map(), cards = new Map();
@@ -14,8 +14,7 @@ function take(told) {
 // Another history than before: the service was started again, without its journal.
 function isAnew(told) {
   if (status === null || told.start === status.start) return false;
-  const fewer = (level, place) => level.transactions < (status.levels[place]?.transactions ?? 0);
-  return told.violations < last || told.levels.some(fewer);
+  return told.violations < last || sized(told).transactions < sized(status).transactions;
 }
 
 function forget() {
@@ -25,35 +24,39 @@ function forget() {
 }
 
 // Only what charts need: six hundred whole answers would be much.
-function measured({ intake, memory, levels }) {
-  const before = counted;
-  counted = levels.map((level) => ({ ...byAxiom(level), flips: flipped(level.flips.reads) }));
+function measured(told) {
+  const { intake, memory } = told, before = counted;
+  counted = judged(told).map((one) => (one.mechanism ? { violations: finals(one), checked: one.checked } : { ...byAxiom(one), flips: flipped(one.flips.reads) }));
   const since = (name, place) => (before ? Math.max(0, counted[place][name] - (before[place]?.[name] ?? 0)) : 0);
   return {
     rate: intake.rate, lag: intake.lag, memory: memory.used,
-    levels: levels.map(({ provisional }, place) => ({
+    levels: judged(told).map(({ provisional = 0 }, place) => ({
       provisional, grown: Object.fromEntries(Object.keys(counted[place]).map((name) => [name, since(name, place)])),
     })),
   };
 }
 
 function show() {
-  const { intake, memory, levels } = status, at = now();
-  const worst = ["violated", "unknown", "holds"].find((one) => levels.some((level) => outcome(level) === one)) ?? "waiting";
-  set(byId("answer"), answer(levels));
+  const { intake, memory, levels, mechanisms } = status, at = now();
+  const state = (one) => (mechanisms ? mechanismOutcome(one, mechanisms.transactions) : outcome(one));
+  const worst = ["violated", "unknown", "holds"].find((one) => judged(status).some((part) => state(part) === one)) ?? "waiting";
+  set(byId("answer"), mechanisms ? mechanismsAnswer(mechanisms) : answer(levels));
   byId("answer").dataset.outcome = worst;
-  document.title = `${SIGN[worst]}${SAID[worst]} · Isoscope`;
-  set(byId("told"), whole.format(levels.reduce((sum, level) => sum + finals(level), 0)));
+  document.title = `${SIGN[worst]}${(mechanisms ? SAID_OF_MECHANISMS : SAID)[worst]} · Isoscope`;
+  set(byId("told"), whole.format(judged(status).reduce((sum, part) => sum + finals(part), 0)));
   gauge("throughput", rate, roundUp).show(intake.rate, "transactions a second", at);
   gauge("lag", seconds, roundUp).show(intake.lag, "from a batch's arrival to its answer", at);
   const limit = memory.limit === null ? "" : `, of ${bytes(memory.limit)}`;
   gauge("memory", bytes, roundBytes).show(memory.used, `held by the checkers${limit}`, at);
   sizes();
   levels.forEach((level, place) => card(level).show(level, place, at));
+  if (mechanisms) showMechanisms(mechanisms, at);
+  set(byId("levels-head"), mechanisms ? "Mechanisms" : "Levels");
+  set(byId("levels-link"), mechanisms ? "Mechanisms" : "Levels");
 }
 
 function sizes() {
-  const [first] = status.levels, { intake } = status;
+  const first = sized(status), { intake } = status;
   const numbers = {
     transactions: first.transactions, operations: first.operations, sessions: first.sessions, keys: first.keys,
     collectors: intake.collectors, "refused batches": intake.refused_batches,

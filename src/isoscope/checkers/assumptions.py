@@ -1,0 +1,76 @@
+"""What verdicts rest on beside the recorded operations, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope.checkers.clock import METHOD as BY_CLOCK
+from isoscope.history import UNKNOWN
+from isoscope.levels import Level
+from isoscope.verdict import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.history import History
+    from isoscope.profiles import Profile
+    from isoscope.verdict import Verdict
+
+__all__ = ["of_all", "of_mechanisms", "of_ranges"]
+
+_MEANINGS = {
+    Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
+    Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
+    Claim.WRITES_FOLLOW_READS: "who reads a key and then writes it installs the later version",
+}
+
+
+def of_all(
+    history: History, claims: Sequence[Claim], ties: int | None, verdicts: Sequence[Verdict] = ()
+) -> tuple[str, ...]:
+    """What the verdicts rest on beside the recorded operations."""
+    initial = history.initial
+    if initial.value is UNKNOWN:
+        start = "the initial value of a key is the one value that reads show and nobody wrote"
+    else:
+        start = f"every key holds {initial} before its first write (a list: nothing)"
+    said = [start]
+    if initial.of_key:
+        said.append(f"keys with an initial value of their own: {len(initial.of_key)}")
+    if history.source.log:
+        said.append(f"{history.source.log} is its write-ahead log")
+    said += _trusted(verdicts)
+    if ties:
+        several = "1 timestamp belongs" if ties == 1 else f"{ties:,} timestamps belong"
+        said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
+    said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
+    return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))
+
+
+def of_ranges(recorded: History, judged: History) -> Iterator[str]:
+    """What it means that range reads were judged as reads of their rows."""
+    if judged is recorded:
+        return
+    count = recorded.counts["range-read"]
+    ranges = "1 range read is" if count == 1 else f"{count:,} range reads are"
+    yield f"{ranges} reads of the rows: none comes or goes, and every key in the range is shown"
+    yield from (f"{note}: {count}" for note, count in recorded.columns.notes())
+
+
+def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What it means that verdicts rest on the database's clock."""
+    decided = {verdict.level for verdict in verdicts if verdict.method is BY_CLOCK and not verdict.reason}
+    if decided:
+        yield "the database's timestamps are right: what contradicts them may hold by another order"
+    if Level.CLOCK_SERIALIZABLE in decided:
+        yield "clock-serializable asks for the order of commits, whenever transactions started"
+
+
+def of_mechanisms(profile: Profile, clock_error: int) -> Iterator[str]:
+    """What it means that verdicts rest on the mechanisms of a profile."""
+    yield (
+        f"the order of versions is what the mechanisms of {profile.name} and the clients' clocks show: "
+        "a level is judged by it"
+    )
+    if clock_error:
+        yield f"every interval is {clock_error:,} ns longer at both ends than it was recorded"

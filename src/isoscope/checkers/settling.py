@@ -1,0 +1,107 @@
+"""What the verdicts of the methods say of one level together: the lattice does the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope import levels as lattice
+from isoscope.levels import DEFINITIONS
+from isoscope.verdict import Method, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from isoscope.levels import Level
+    from isoscope.verdict import Anomaly
+
+__all__ = ["settle"]
+
+_BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
+
+
+def settle(  # noqa: PLR0913 - what is known, and in the light of what
+    level: Level,
+    own: Sequence[Verdict],
+    checkers: Sequence[ModuleType],
+    *,
+    method: Method | None,
+    unread: frozenset[Level],
+    most: int,
+) -> Verdict:
+    """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
+
+    Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
+    one that was recorded.
+    """
+    if broken := [verdict for verdict in own if _breaks(verdict, level)]:
+        return _violated(level, broken, checkers, most)
+    heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
+    if proofs := [
+        verdict for verdict in heard if _proves(verdict, level) and not _is_broken(verdict.level, own)
+    ]:
+        return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
+    reason = _reason(level, own, method)
+    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
+
+
+def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
+    """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
+    proving = [verdict.reason for verdict in own if level in lattice.implied(verdict.level)]
+    kept = [reason for reason in proving if reason]
+    if kept:
+        return kept[-1]
+    if not DEFINITIONS[level].decided:
+        return _BY_NAME_ONLY
+    if method is not None:
+        return f"not decided by the method {method} in this version"
+    return "not decided by any method of this version"
+
+
+def _breaks(verdict: Verdict, level: Level) -> bool:
+    return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
+
+
+def _is_broken(level: Level, own: Sequence[Verdict]) -> bool:
+    """Whether some method breaks the level, whatever another says of its own condition."""
+    return any(_breaks(verdict, level) for verdict in own)
+
+
+def _proves(verdict: Verdict, level: Level) -> bool:
+    return verdict.outcome is Outcome.HOLDS and level in lattice.implied(verdict.level)
+
+
+def _violated(level: Level, broken: Sequence[Verdict], checkers: Sequence[ModuleType], most: int) -> Verdict:
+    """The anomalies of all of `broken`, in the order of the checkers' names.
+
+    Where two methods report one name, the later checker looked at more of the evidence.
+    """
+    counts: dict[str, int] = {}
+    anomalies: dict[str, list[Anomaly]] = {}
+    for checker in checkers:
+        own = [verdict for verdict in broken if verdict.method is checker.METHOD]
+        names = dict.fromkeys(name for verdict in own for name in verdict.anomaly_counts)
+        # A proof that was looked for one level alone counts once there, and with the others elsewhere.
+        counts |= {name: max(v.anomaly_counts.get(name, 0) for v in own) for name in names}
+        anomalies |= {name: found[: min(counts[name], most)] for name, found in _shown(own).items()}
+    ordered = list(dict.fromkeys(name for checker in checkers for name in checker.NAMES if name in counts))
+    return Verdict(
+        level=level,
+        outcome=Outcome.VIOLATED,
+        method=broken[0].method,
+        anomaly_counts={name: counts[name] for name in ordered},
+        anomalies=tuple(anomaly for name in ordered for anomaly in anomalies[name]),
+    )
+
+
+def _shown(verdicts: Sequence[Verdict]) -> dict[str, list[Anomaly]]:
+    """The anomalies by name, each once: two levels may have looked for the same."""
+    found: dict[str, list[Anomaly]] = {}
+    alike: dict[tuple[object, ...], list[Anomaly]] = {}
+    for anomaly in (anomaly for verdict in verdicts for anomaly in verdict.anomalies):
+        # An anomaly has no hash, and to compare each with all takes too long for many.
+        known = alike.setdefault((anomaly.name, anomaly.transactions, anomaly.witnesses), [])
+        if anomaly not in known:
+            known.append(anomaly)
+            found.setdefault(anomaly.name, []).append(anomaly)
+    return found

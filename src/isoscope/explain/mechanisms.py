@@ -1,0 +1,250 @@
+"""Sentences about mechanisms that did not work: what happened when, by the clients' clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from isoscope.explain.instants import instants_of
+from isoscope.explain.phrases import act, at, deed, key_in_words, read, same, shown
+from isoscope.history import OperationKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from isoscope.verdict import Anomaly, Witness
+
+__all__ = ["SENTENCES"]
+
+
+def _when(anomaly: Anomaly, one: Witness, side: int) -> str:
+    """When an operation was sent (0) or answered (1)."""
+    time = (one.interval or (None, None))[side]
+    return "an unknown time" if time is None else instants_of(anomaly).said(time)
+
+
+def _end(anomaly: Anomaly, one: Witness) -> Witness:
+    """The operation inside which the transaction of another ended."""
+    ends = cast("Sequence[Witness]", anomaly.facts["ends"])
+    return next(end for end in ends if end.transaction == one.transaction)
+
+
+def _committed_by(anomaly: Anomaly, one: Witness) -> str:
+    return f"committed at {_when(anomaly, _end(anomaly, one), 1)} at the latest"
+
+
+def _not_committed_before(anomaly: Anomaly, one: Witness) -> str:
+    return f"did not commit before {_when(anomaly, _end(anomaly, one), 0)}"
+
+
+def _snapshot(anomaly: Anomaly, place: int, side: int) -> str:
+    """Whose snapshot is the earliest (0) or latest (1) at what time."""
+    snapshots = cast("Sequence[Witness]", anomaly.facts["snapshots"])
+    one = anomaly.witnesses[place]
+    bound = ("earliest", "latest")[side]
+    return f"{one.transaction}'s snapshot is of {_when(anomaly, snapshots[place], side)} at the {bound}"
+
+
+def _origin(write: Witness) -> str:
+    return f"which {write.transaction} wrote{at(write)}"
+
+
+def _replaced(newer: Witness) -> str:
+    """What hides a version."""
+    if newer.kind == OperationKind.DELETE:
+        return f"{newer.transaction} had deleted {key_in_words(newer.key)}{at(newer)}"
+    return f"{newer.transaction} had written {key_in_words(newer.key)} = {shown(newer.value)}{at(newer)}"
+
+
+def _stale(anomaly: Anomaly) -> str:
+    seen, *served, newer = anomaly.witnesses
+    from_ = f", {_origin(served[0])}" if served else ", the initial state"
+    return (
+        f"{read(seen)}{from_}; but {_replaced(newer)} after that and {_committed_by(anomaly, newer)}, and "
+        f"{_snapshot(anomaly, 0, 0)}."
+    )
+
+
+def _future(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return (
+        f"{read(seen)}, {_origin(write)}; but {write.transaction} {_not_committed_before(anomaly, write)}, "
+        f"and {_snapshot(anomaly, 0, 1)}."
+    )
+
+
+def _aborted(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return f"{read(seen)}, {_origin(write)} and then rolled back."
+
+
+def _intermediate(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return f"{read(seen)}, {_origin(write)} and replaced itself before it committed."
+
+
+def _thin_air(anomaly: Anomaly) -> str:
+    [seen] = anomaly.witnesses
+    key = key_in_words(seen.key)
+    return f"{read(seen)}, but nobody ever wrote that to {key}, and {key} cannot have held it then."
+
+
+def _own(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return f"{read(seen)} although it had itself {_done(write)} before{at(write)}."
+
+
+def _done(write: Witness) -> str:
+    if write.kind == OperationKind.DELETE:
+        return f"deleted {key_in_words(write.key)}"
+    return f"written {key_in_words(write.key)} = {shown(write.value)}"
+
+
+def _missing_row(anomaly: Anomaly) -> str:
+    seen, *writes = anomaly.witnesses
+    if not writes:
+        return f"{read(seen)}, without a row that was there."
+    [write] = writes
+    start = f"{read(seen)}, without the row {key_in_words(write.key)}"
+    if write.transaction == seen.transaction:
+        return f"{start}, which it had itself {_done(write)} before{at(write)}."
+    return f"{start}; but {act(write)} and {_committed_by(anomaly, write)}, and {_snapshot(anomaly, 0, 0)}."
+
+
+def _torn(anomaly: Anomaly) -> str:
+    earlier, newer, later, write = anomaly.witnesses
+    return (
+        f"{read(earlier)}, and nothing of {newer.transaction}, which {deed(newer)}{at(newer)} and "
+        f"{_committed_by(anomaly, newer)}; it also {deed(later)}{at(later)}, {_origin(write)}, and "
+        f"{write.transaction} {_not_committed_before(anomaly, write)}: no one snapshot shows both."
+    )
+
+
+def _held(anomaly: Anomaly, one: Witness) -> str:
+    """How long a lock was certainly held."""
+    released = _when(anomaly, _end(anomaly, one), 0)
+    return f"{one.transaction} had it by {_when(anomaly, one, 1)} and kept it to {released} or longer"
+
+
+def _row_locked(anomaly: Anomaly) -> str:
+    one, other = anomaly.witnesses
+    on = (
+        f"the lock on {key_in_words(one.key)}"
+        if same(one.key, other.key)
+        else "locks that exclude each other"
+    )
+    return (
+        f"{act(one)} and {act(other)}, and both held {on} at the same time: {_held(anomaly, one)}, "
+        f"{_held(anomaly, other)}."
+    )
+
+
+def _predicate_locked(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return (
+        f"{act(seen)} and locked all rows that its predicate speaks of, also those that are not there; but "
+        f"{act(write)} while it did: {_held(anomaly, seen)}, {_held(anomaly, write)}."
+    )
+
+
+def _locked_while_committing(anomaly: Anomaly) -> str:
+    holder, writer = anomaly.witnesses
+    end = instants_of(anomaly).between(_end(anomaly, writer).interval)
+    return (
+        f"{act(writer)} and committed while {holder.transaction} held a lock on that: {act(holder)}, "
+        f"{_held(anomaly, holder)}, and {writer.transaction} committed {end}."
+    )
+
+
+def _both_updated(anomaly: Anomaly) -> str:
+    one, other = anomaly.witnesses
+    spans = [
+        f"{_snapshot(anomaly, place, 1)} and it {_not_committed_before(anomaly, write)}"
+        for place, write in enumerate(anomaly.witnesses)
+    ]
+    return (
+        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other "
+        f"took its snapshot: {', '.join(spans)}."
+    )
+
+
+def _dangerous(anomaly: Anomaly) -> str:
+    first, missed, second, last = anomaly.witnesses
+    start = f"{act(first)} and did not see that {act(missed)}; {act(second)} and did not see that {act(last)}"
+    if first.transaction == last.transaction:
+        return f"{start}. Both ran at the same time and both committed: one of them had to be refused."
+    return (
+        f"{start}. They ran at the same time, and {last.transaction} {_committed_by(anomaly, last)}, before "
+        f"the others: one of them had to be refused."
+    )
+
+
+def _against_timestamps(anomaly: Anomaly) -> str:
+    earlier, later = anomaly.witnesses
+    return (
+        f"{act(later)}, which depends on {earlier.transaction}: {act(earlier)}. But {earlier.transaction} "
+        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at "
+        "the latest: it had the newer timestamp."
+    )
+
+
+def _overwritten(anomaly: Anomaly) -> str:
+    seen, write = anomaly.witnesses
+    return (
+        f"{act(seen)}; {act(write)} over that and {_committed_by(anomaly, write)}. {seen.transaction}, which "
+        f"wrote something, committed all the same, and {_not_committed_before(anomaly, seen)}."
+    )
+
+
+_BY = {
+    "intervals": "the times of their commits",
+    "locks": "the locks that they held",
+    "snapshots": "their snapshots, since the first updater wins",
+}
+
+
+def _contradictory(anomaly: Anomaly) -> str:
+    first, second, *reads = anomaly.witnesses
+    sources = str(anomaly.facts["class"]).split("-")
+    one, other = (_BY.get(source) or _sight(reads.pop(0)) for source in sources)
+    key = key_in_words(first.key)
+    return (
+        f"{act(first)} and {act(second)}. By {one}, {first.transaction}'s version of {key} is the older "
+        f"one; by {other}, it is the newer one. One of these mechanisms did not work."
+    )
+
+
+def _sight(seen: Witness) -> str:
+    return f"{seen.transaction}'s read of {shown(seen.value)}{at(seen)}"
+
+
+_CASES: Mapping[str, Callable[[Anomaly], str]] = {
+    "stale": _stale,
+    "future": _future,
+    "aborted": _aborted,
+    "intermediate": _intermediate,
+    "thin-air": _thin_air,
+    "own": _own,
+    "missing-row": _missing_row,
+    "torn": _torn,
+    "row": _row_locked,
+    "predicate": _predicate_locked,
+    "commit": _locked_while_committing,
+    "overlap": _both_updated,
+    "ssi": _dangerous,
+    "timestamp-order": _against_timestamps,
+    "optimistic-reads": _overwritten,
+    "optimistic-writes": _both_updated,
+}
+
+
+def _by_case(anomaly: Anomaly) -> str:
+    return _CASES[str(anomaly.facts["class"])](anomaly)
+
+
+SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
+    "inconsistent-read": _by_case,
+    "lock-violation": _by_case,
+    "first-updater-violation": _by_case,
+    "certifier-violation": _by_case,
+    "contradictory-dependencies": _contradictory,
+}

@@ -1,0 +1,148 @@
+"""What each read says of each key: what it shows, what of that is the reader's own, and when it looked.
+
+A range read is a read of each row that it shows, and a read of nothing for each key inside its bounds that
+it does not show, unless a predicate narrows what it asks for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from isoscope.history import UNKNOWN, OperationKind, Range
+from isoscope.profiles import Read
+from isoscope.reference.mechanisms.conduct import WRITES, conduct_of
+from isoscope.reference.mechanisms.versions import NOTHING, Place, shown_value
+from isoscope.reference.observations import INITIAL
+from isoscope.reference.reads import token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isoscope.history import Operation, Scalar, Transaction
+    from isoscope.reference.mechanisms.versions import Store, Version, Write
+    from isoscope.reference.mechanisms.worlds import Span
+
+__all__ = ["Observation", "is_inside", "observations", "of_others", "shows", "snapshots"]
+
+
+class Observation(NamedTuple):
+    """The read at `place` shows `value` of `key`; of a list the elements that are not its own.
+
+    `own`: the reader's last write of the key before it. `is_own`: what is shown must be that; of a list, it
+    does not end with the own appends. `is_absent`: a range read does not show the key.
+    """
+
+    place: Place
+    key: object
+    value: object
+    own: Write | None = None
+    is_own: bool = False
+    is_absent: bool = False
+    is_uncommitted: bool = False
+
+
+def observations(store: Store) -> list[Observation]:
+    """What reads of committed transactions say of keys that are judged."""
+    return [
+        observation
+        for reader in store.committed
+        for place, operation in enumerate(reader.operations)
+        for observation in _of(store, reader, place, operation)
+    ]
+
+
+def snapshots(store: Store, observation: Observation) -> list[Span]:
+    """When the reader may have looked.
+
+    Who changed one cell of a row sees the other ones as they were at his snapshot, or as they were when he
+    changed the row: that differs between databases. So does what an own append was added to.
+    """
+    reader, place = observation.place
+    times, row = store.times[reader], store.row(observation.key)
+    changed = [
+        write
+        for write, operation in enumerate(store.transactions[reader].operations[:place])
+        if operation.kind in WRITES and store.row(token(operation.key)) == row
+    ]
+    return [times.snapshot(place), *(times.operation(write) for write in changed)]
+
+
+def of_others(store: Store, observation: Observation) -> dict[int, Version]:
+    """The versions of the key that are not the reader's, by transaction."""
+    reader = observation.place.transaction
+    return {v.transaction: v for v in store.versions(observation.key) if v.transaction != reader}
+
+
+def shows(store: Store, observation: Observation, version: Version) -> bool:
+    """Whether this can be the version that a read shows; a list shows that of its last element."""
+    if store.shape(observation.key) == "list":
+        assert isinstance(observation.value, tuple)
+        assert isinstance(version.value, tuple)
+        return observation.value[-1:] == version.value[-1:]
+    if version.transaction == INITIAL:
+        return observation.is_absent or store.is_initial(observation.key, observation.value)
+    return observation.value == version.value
+
+
+def is_inside(key: Scalar, low: Scalar, high: Scalar) -> bool:
+    """Whether a key is inside bounds of its type; an open bound is None."""
+    return _is_at_most(low, key) and _is_at_most(key, high)
+
+
+def _is_at_most(one: Scalar, other: Scalar) -> bool:
+    if one is None or other is None:
+        return True
+    return type(one) is type(other) and one <= other  # type: ignore[operator]
+
+
+def _of(store: Store, reader: Transaction, place: int, operation: Operation) -> Iterator[Observation]:
+    is_uncommitted = conduct_of(operation, store.profile).read is Read.UNCOMMITTED
+    for key, value, is_absent in _said(store, operation):
+        seen = Observation(Place(reader.number, place), key, value, is_absent=is_absent)
+        writes = store.writes(key, reader.number, before=place)
+        shape = store.shape(key)
+        if shape == "register":
+            own = writes[-1] if writes else None
+            yield seen._replace(own=own, is_own=own is not None, is_uncommitted=is_uncommitted)
+        elif shape == "list" and operation.kind is OperationKind.READ and not is_uncommitted:
+            yield _of_list(seen, operation, writes)
+
+
+def _of_list(seen: Observation, read: Operation, writes: list[Write]) -> Observation:
+    """A list is what others left of it, followed by all that its reader has appended."""
+    elements = [token(element) for element in read.value] if isinstance(read.value, tuple) else []
+    own = [write.value for write in writes]
+    kept = len(elements) - len(own)
+    is_whole = kept >= 0 and elements[kept:] == own
+    last = writes[-1] if writes else None
+    return seen._replace(value=tuple(elements[: max(kept, 0)]), own=last, is_own=not is_whole)
+
+
+def _said(store: Store, operation: Operation) -> Iterator[tuple[object, object, bool]]:
+    """Key, value, and whether a range read is silent about it."""
+    if operation.kind is OperationKind.READ and operation.value is not UNKNOWN:
+        yield token(operation.key), shown_value(operation), False
+    if operation.kind is not OperationKind.RANGE_READ or not isinstance(operation.value, Range):
+        return
+    shown = {token(key): token(value) for key, value in operation.value.rows}
+    gone = {token(key): NOTHING for key, _ in operation.value.tombstones if token(key) not in shown}
+    for key, value in shown.items():
+        yield key, value, False
+    for key in gone | dict.fromkeys(_asked(store, operation)):
+        if key not in shown:
+            yield key, NOTHING, True
+
+
+def _asked(store: Store, operation: Operation) -> list[object]:
+    """Keys that somebody wrote and that a range read asks for."""
+    asked = operation.value
+    assert isinstance(asked, Range)
+    if operation.predicate is not None:
+        return []
+    writes = [o for t in store.transactions for o in t.operations if o.kind in WRITES]
+    return [
+        token(o.key)
+        for o in writes
+        if is_inside(o.key, asked.low, asked.high)
+        and (o.table, o.columns) == (operation.table, operation.columns)
+    ]

@@ -1,0 +1,209 @@
+"""When the events of a transaction can have happened: operations, snapshot, commit, release of locks.
+
+`docs/explanation/intervals.md` ("What is assumed of time") is spelt out here. Spans are computed from what
+the client wrote down and widened by the error of the clocks at the very end: the *end* of one operation may
+be the *beginning* of another span.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from math import inf
+from typing import TYPE_CHECKING
+
+from isoscope.history import OperationKind, Status
+from isoscope.profiles import Read, Snapshot
+from isoscope.reference.mechanisms.conduct import MARKERS, READS, conduct_of
+from isoscope.reference.mechanisms.worlds import EVER, Span
+
+if TYPE_CHECKING:
+    from isoscope.history import Interval, Operation, Transaction
+    from isoscope.profiles import Profile
+
+__all__ = ["Times"]
+
+
+@dataclass(frozen=True)
+class Times:
+    """The spans of one transaction; `commits_apart`: transactions of its history commit by an operation."""
+
+    transaction: Transaction
+    profile: Profile
+    clock_error: int = 0
+    commits_apart: bool = True
+
+    def operation(self, place: int) -> Span:
+        """When the operation at `place` happened."""
+        return self._widened(self._told(place))
+
+    @cached_property
+    def begin(self) -> float:
+        """Before this nothing of it happened."""
+        return self._widened(self._whole).invoke
+
+    @cached_property
+    def commit(self) -> Span | None:
+        """When its versions appeared to others; None if they never did.
+
+        An indeterminate transaction that asked to commit may have done so at any instant since. Where
+        transactions commit with their last operation, that is how it asked.
+        """
+        status = self.transaction.status
+        asked = self._places(OperationKind.COMMIT)
+        if status is Status.ABORTED or (
+            status is Status.INDETERMINATE and not asked and (self.commits_apart or not self._operations)
+        ):
+            return None
+        told = self._told(asked[-1]) if asked else self._last
+        complete = inf if status is Status.INDETERMINATE else told.complete
+        return self._widened(Span(told.invoke, complete))
+
+    @cached_property
+    def end(self) -> Span:
+        """When it was over, as far as anybody knows."""
+        if self.commit is not None:
+            return self.commit
+        marker = self._places(OperationKind.ABORT)
+        told = self._told(marker[-1]) if marker else self._last
+        is_open = self.transaction.status is Status.INDETERMINATE
+        return self._widened(Span(told.invoke, inf if is_open else told.complete))
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """Whether it did commit."""
+        return self.transaction.status is Status.COMMITTED
+
+    @cached_property
+    def undone(self) -> float:
+        """By when its rollback was over; never, as far as anybody knows, if nobody says so."""
+        rollbacks = self._places(OperationKind.ABORT)
+        ends = [_ends(self._operations[place].interval)[1] for place in rollbacks[-1:]]
+        told = next((end for end in [*ends, _ends(self.transaction.interval)[1]] if end is not None), inf)
+        return told + self.clock_error if self.transaction.status is Status.ABORTED else inf
+
+    def lock(self, place: int) -> tuple[Span, Span] | None:
+        """When the operation at `place` took its lock and when that was released; None if it may have none.
+
+        Of a transaction that did not commit nobody knows which statement failed: the last one may never have
+        got its lock, and the others' were released after the last but one had ended.
+        """
+        if self.is_certain:
+            assert self.commit is not None
+            return self.operation(place), self.commit
+        if len(self._statements) < 2 or place in self._statements[-1]:
+            return None
+        known = self._statements[-2][-1]
+        ended = _ends(self._operations[known].interval)[1]
+        held = self._told(known).invoke if ended is None else ended
+        return self.operation(place), self._widened(_span(held, inf))
+
+    def snapshot(self, place: int) -> Span:
+        """When the snapshot was taken that the read at `place` shows."""
+        mode = conduct_of(self._operations[place], self.profile).read
+        is_own = mode is not Read.CONSISTENT or self.of_transaction is None
+        return self.operation(place) if is_own else self.of_transaction or EVER
+
+    @cached_property
+    def of_transaction(self) -> Span | None:
+        """When the snapshot of the transaction was taken; None if it has none."""
+        match self.profile.snapshot:
+            case Snapshot.STATEMENT:
+                return None
+            case Snapshot.TRANSACTION:
+                end = self.commit.complete if self.commit else inf
+                return Span(self.begin, max(end, self.begin))
+            case Snapshot.BEGIN if not self._places(OperationKind.BEGIN):
+                # Its first operation began it; it may have begun before that.
+                first = self.operation(0) if self._operations else EVER
+                return Span(min(self.begin, first.invoke), first.complete)
+        return None if self._taken is None else self.operation(self._taken)
+
+    def before_write(self, place: int) -> Span | None:
+        """The snapshot that the write at `place` is held against: one taken later counts as taken with it."""
+        if self.profile.snapshot is Snapshot.STATEMENT:
+            return None
+        is_chosen = self.profile.snapshot in (Snapshot.TRANSACTION, Snapshot.BEGIN)
+        if not is_chosen and (self._taken is None or self._taken > place):
+            return self.operation(place)
+        return self.of_transaction
+
+    @cached_property
+    def _taken(self) -> int | None:
+        """The place of the operation that takes the snapshot of the transaction."""
+        if self.profile.snapshot is Snapshot.BEGIN:
+            places = self._places(OperationKind.BEGIN)
+        elif self.profile.snapshot is Snapshot.FIRST_READ:
+            places = self._consistent_reads
+        else:
+            places = [place for place, o in enumerate(self._operations) if o.kind not in MARKERS]
+        return places[0] if places else None
+
+    @cached_property
+    def _consistent_reads(self) -> list[int]:
+        """Reads of a snapshot: a locking read needs none, and takes none."""
+        return [
+            place
+            for place, o in enumerate(self._operations)
+            if o.kind in READS and conduct_of(o, self.profile).read is Read.CONSISTENT
+        ]
+
+    # What the client wrote down.
+
+    @property
+    def _operations(self) -> tuple[Operation, ...]:
+        return self.transaction.operations
+
+    def _places(self, kind: OperationKind) -> list[int]:
+        return [place for place, o in enumerate(self._operations) if o.kind is kind]
+
+    def _told(self, place: int) -> Span:
+        """An operation without an interval happened somewhere inside that of its transaction."""
+        invoke, complete = _ends(self._operations[place].interval)
+        return _span(
+            self._whole.invoke if invoke is None else invoke,
+            self._whole.complete if complete is None else complete,
+        )
+
+    @cached_property
+    def _last(self) -> Span:
+        """A transaction without a commit of its own commits inside its last operation, or after it."""
+        if not self._operations:
+            return self._whole
+        last = self._told(len(self._operations) - 1)
+        return Span(last.invoke, max(last.complete, self._whole.complete))
+
+    @cached_property
+    def _whole(self) -> Span:
+        """Its own interval; what that leaves open is said by its first and last operation, or by nobody."""
+        first, last = (self._operations[i].interval if self._operations else None for i in (0, -1))
+        begins = (_ends(self.transaction.interval)[0], _ends(first)[0], -inf)
+        ends = (_ends(self.transaction.interval)[1], _ends(last)[1], inf)
+        return _span(*(next(end for end in some if end is not None) for some in (begins, ends)))
+
+    @cached_property
+    def _statements(self) -> list[list[int]]:
+        """Places of operations by statement: those of one have one interval."""
+        asked = [
+            i
+            for i, o in enumerate(self._operations)
+            if o.kind not in MARKERS or o.kind is OperationKind.COMMIT
+        ]
+        return [list(places) for _, places in groupby(asked, key=lambda i: self._operations[i].interval)]
+
+    def _widened(self, span: Span) -> Span:
+        return Span(span.invoke - self.clock_error, span.complete + self.clock_error)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Both ends as they were told; an interval that ends before it begins tells nothing."""
+    if interval is None:
+        return None, None
+    invoke, complete = interval
+    is_inverted = invoke is not None and complete is not None and complete < invoke
+    return (None, None) if is_inverted else (invoke, complete)
+
+
+def _span(invoke: float, complete: float) -> Span:
+    return Span(invoke, complete) if invoke <= complete else EVER

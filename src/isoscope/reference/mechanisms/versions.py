@@ -1,0 +1,182 @@
+"""The versions of each key: what transactions left of it when they committed, and what it held at first.
+
+A transaction has at most one version of a key: its last write, or all that it appended to a list. A delete
+leaves a version without a value. Keys and values are `reads.token`s.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from isoscope.history import UNKNOWN, OperationKind, Range, Status
+from isoscope.reference.mechanisms.conduct import WRITES
+from isoscope.reference.mechanisms.times import Times
+from isoscope.reference.mechanisms.worlds import Span
+from isoscope.reference.observations import INITIAL
+from isoscope.reference.reads import token
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Operation, Scalar, Transaction
+    from isoscope.profiles import Profile
+
+__all__ = ["NOTHING", "Place", "Store", "Version", "Write", "shown_value"]
+
+#: What a key holds that was deleted, or that was never there: a read shows nil.
+NOTHING = token(None)
+_FIRST = Span(-inf, -inf)
+
+
+class Place(NamedTuple):
+    """An operation by the number of its transaction and its place there."""
+
+    transaction: int
+    operation: int
+
+
+class Write(NamedTuple):
+    """A write of a key, of whatever became of it."""
+
+    place: Place
+    value: object
+
+
+class Version(NamedTuple):
+    """What others see of a transaction's writes; `span`: when it appeared. The first one has no `place`.
+
+    `value` of a list is what was appended. `is_certain`: its transaction did commit.
+    """
+
+    transaction: int
+    value: object
+    span: Span
+    place: Place | None = None
+    is_certain: bool = True
+
+
+class Store:
+    """What transactions did to the keys of a history, and when."""
+
+    def __init__(self, history: History, profile: Profile, clock_error: int = 0) -> None:
+        self.history = history
+        self.profile = profile
+        self.transactions = list(history)
+        commits_apart = any(o.kind is OperationKind.COMMIT for t in self.transactions for o in t.operations)
+        self.times = {
+            t.number: Times(t, profile, clock_error, commits_apart=commits_apart) for t in self.transactions
+        }
+        self.keys: dict[object, Scalar] = {token(key): key for key in history.keys}
+
+    @cached_property
+    def committed(self) -> list[Transaction]:
+        """Whose reads are judged, and whose writes make others' old."""
+        return [t for t in self.transactions if t.status is Status.COMMITTED]
+
+    def operation(self, place: Place) -> Operation:
+        """The operation at a place."""
+        return self.transactions[place.transaction].operations[place.operation]
+
+    def writes(self, key: object, transaction: int, before: int | None = None) -> list[Write]:
+        """What a transaction wrote to a key, in program order; `before` one of its operations."""
+        operations = self.transactions[transaction].operations[:before]
+        return [
+            Write(Place(transaction, place), _written(operation))
+            for place, operation in enumerate(operations)
+            if operation.kind in WRITES and self._concerns(operation, key)
+        ]
+
+    def versions(self, key: object) -> list[Version]:
+        """The first state of a key and what each transaction that may have committed left of it."""
+        found = [Version(INITIAL, (), _FIRST)]
+        for t in self.transactions:
+            span, writes = self.times[t.number].commit, self.writes(key, t.number)
+            if span is not None and writes:
+                appended = tuple(write.value for write in writes)
+                value = appended if self.shape(key) == "list" else writes[-1].value
+                is_certain = self.times[t.number].is_certain
+                found.append(Version(t.number, value, span, writes[-1].place, is_certain))
+        return found
+
+    def shape(self, key: object) -> str:
+        """`register`, `list`, or `mixed`, which is not judged."""
+        kinds = {self.operation(w.place).kind for t in self.transactions for w in self.writes(key, t.number)}
+        is_list = OperationKind.APPEND in kinds or any(
+            isinstance(o.value, tuple) and o.kind is OperationKind.READ and token(o.key) == key
+            for t in self.transactions
+            for o in t.operations
+        )
+        if not is_list:
+            return "register"
+        return "list" if kinds <= {OperationKind.APPEND} else "mixed"
+
+    def is_initial(self, key: object, value: object) -> bool:
+        """Whether a register may have held `value` at first.
+
+        If nobody says what it held, it was the one value that a read shows and nobody wrote; as long as
+        there is none, it may have held nothing.
+        """
+        of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
+        told = of_key.get(key, self.history.initial.value)
+        if told is not UNKNOWN:
+            return token(told) == value
+        return value in (self._never_written(key) or [NOTHING])[:1]
+
+    def row(self, key: object) -> object:
+        """The row that a key is a cell of; any other key is its own row."""
+        return self._rows.get(key, key)
+
+    def _never_written(self, key: object) -> list[object]:
+        """Values that reads of others' writes show and nobody wrote, in the order of the history."""
+        written = {w.value for t in self.transactions for w in self.writes(key, t.number)}
+        return [
+            value
+            for t in self.committed
+            for place, operation in enumerate(t.operations)
+            for value in _values(operation, key)
+            if value not in written and not self.writes(key, t.number, before=place)
+        ]
+
+    def _concerns(self, operation: Operation, key: object) -> bool:
+        """Whether it writes the key; the delete of a row as a whole writes all of its cells."""
+        if operation.kind is OperationKind.DELETE and not operation.columns:
+            return self.row(token(operation.key)) == self.row(key)
+        return token(operation.key) == key
+
+    @cached_property
+    def _rows(self) -> dict[object, object]:
+        named = [o for t in self.transactions for o in t.operations if isinstance(o.key, str)]
+        return {token(o.key): ("row", row) for o in named for row in [_row_of(o)] if row is not None}
+
+
+def _row_of(operation: Operation) -> str | None:
+    """The row of a key `table/row/column`, with its table; of a row as a whole the column is empty."""
+    if not operation.columns and operation.table is None:
+        return None
+    column = "".join(operation.columns).replace("\\", "\\\\").replace("/", "\\/")
+    row = str(operation.key).removesuffix(f"/{column}")
+    return None if row == operation.key else row
+
+
+def _keys(operation: Operation) -> list[Scalar]:
+    if isinstance(operation.value, Range):
+        return [key for key, _ in operation.value.rows]
+    return [operation.key]
+
+
+def shown_value(read: Operation) -> object:
+    """What a read of a register shows; a deleted row is nothing."""
+    return NOTHING if read.tombstone else token(read.value)
+
+
+def _written(write: Operation) -> object:
+    return NOTHING if write.tombstone or write.kind is OperationKind.DELETE else token(write.value)
+
+
+def _values(operation: Operation, key: object) -> list[object]:
+    """Values of a register that a read shows."""
+    if operation.kind is OperationKind.READ and token(operation.key) == key:
+        return [] if operation.value is UNKNOWN else [shown_value(operation)]
+    if operation.kind is OperationKind.RANGE_READ and isinstance(operation.value, Range):
+        return [token(value) for row, value in operation.value.rows if token(row) == key]
+    return []

@@ -1,0 +1,99 @@
+"""The mechanisms of a profile in words: were they at work, how much of them was seen, what stays open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope.explain.phrases import listed
+from isoscope.verdict import Mechanism, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from isoscope.verdict import Dependencies, Mechanisms, MechanismVerdict, Report
+
+__all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "unverified"]
+
+#: Heads of rows that are no outcome.
+HEADS = ("wr", "ww", "rw", "open")
+#: What each mechanism decides, one and several.
+_UNITS = {
+    Mechanism.CONSISTENT_READ: ("read", "reads"),
+    Mechanism.MUTUAL_EXCLUSION: ("pair of locks", "pairs of locks"),
+    Mechanism.FIRST_UPDATER_WINS: ("write", "writes"),
+    Mechanism.SERIALIZATION_CERTIFIER: ("transaction", "transactions"),
+    Mechanism.AGREEMENT: ("order of two versions", "orders of two versions"),
+}
+
+
+def answer(report: Report) -> str:
+    """Whether the mechanisms were at work, on one line; nothing if no profile was asked about."""
+    found = report.mechanisms
+    if found is None:
+        return ""
+    broken = [str(verdict.mechanism) for verdict in found.verdicts if verdict.outcome is Outcome.VIOLATED]
+    if broken and broken != [Mechanism.AGREEMENT]:
+        return f"{found.title} broke {listed(broken)}"
+    if broken:
+        return f"{found.title}: its mechanisms contradict each other"
+    if levels := report.weakest_violated:
+        return f"{found.title}: no mechanism is convicted, but {listed(levels)} is violated"
+    return f"{found.title}: {_at_work(found)}"
+
+
+def _at_work(found: Mechanisms) -> str:
+    """What is known where nothing is wrong."""
+    if _is_silent(found):
+        return "nothing shows whether its mechanisms were at work"
+    is_open = any(verdict.outcome is Outcome.UNKNOWN for verdict in found.verdicts)
+    return f"its mechanisms were at work{' wherever intervals decide it' if is_open else ''}"
+
+
+def _is_silent(found: Mechanisms) -> bool:
+    return any(verdict.outcome is Outcome.UNKNOWN and not verdict.checked for verdict in found.verdicts)
+
+
+def rows(found: Mechanisms) -> Iterator[tuple[str, str]]:
+    """The mechanisms by outcome, the dependencies, and what could not be verified: heads and texts."""
+    for verdict in found.verdicts:
+        yield str(verdict.outcome), f"{verdict.mechanism}: {counted(verdict)}"
+    for row in found.dependencies:
+        yield row.kind, depends(row)
+    if open_ := unverified(found):
+        yield "open", f"not verified: {open_}"
+
+
+def counted(verdict: MechanismVerdict) -> str:
+    """How much of a mechanism was seen, how much was wrong, and how much could be either."""
+    if verdict.outcome is Outcome.UNKNOWN and not verdict.checked:
+        return verdict.reason
+    said = [f"{_units(verdict)} checked"]
+    said += [f"{count:,} {name}" for name, count in verdict.anomaly_counts.items()]
+    if verdict.undecided:
+        said.append(f"{verdict.undecided:,} not decided because intervals overlap")
+    return ", ".join(said)
+
+
+def _units(verdict: MechanismVerdict) -> str:
+    return f"{verdict.checked:,} {_UNITS[verdict.mechanism][verdict.checked != 1]}"
+
+
+def depends(row: Dependencies) -> str:
+    """How many dependencies there are, and of how many the order is open."""
+    known = f"{row.total:,} {'dependency' if row.total == 1 else 'dependencies'}"
+    open_ = f"{row.overlapping:,} with intervals that overlap, {row.uncertain:,} uncertain"
+    return f"{known}, {open_} (beta {100 * beta(row):.3g} %)"
+
+
+def beta(row: Dependencies) -> float:
+    """The share of dependencies that stay uncertain (Li et al. 2023)."""
+    return round(row.uncertain / row.total, 6) if row.total else 0.0
+
+
+def unverified(found: Mechanisms) -> str:
+    """What the intervals leave open, in numbers; nothing if that is nothing."""
+    left = [f"{verdict.undecided:,} of {_units(verdict)}" for verdict in found.verdicts if verdict.undecided]
+    uncertain = [f"{row.uncertain:,} {row.kind}" for row in found.dependencies if row.uncertain]
+    if uncertain:
+        left.append(f"whatever rests on {listed(uncertain)} that may be either way round")
+    return "; ".join(left)

@@ -1,0 +1,119 @@
+"""When each operation of a counterexample was: a lane a transaction, a bar from invocation to completion.
+
+Pure data, the same for the same anomaly. Instants keep their order; a long wait takes less room than its due,
+so that short operations beside it can be seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isoscope.explain import instants_of
+from isoscope.reports.lettering import operation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isoscope.verdict import Anomaly, Participant, Witness
+
+__all__ = ["LEGEND", "Bar", "Track", "Tracks", "tracks_of"]
+
+#: What a bar stands for.
+LEGEND = {
+    "matters": "what the mechanism is about",
+    "end": "commit or abort: versions appear inside it, locks go",
+    "other": "other operations",
+}
+#: How much of the room each step from one instant to the next has, whatever the time between them.
+_EVEN = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One operation; `start` and `stop` are shares of the width, and `when` is the same in words.
+
+    `kind` is a key of `LEGEND`. An end that nobody knows is at the edge of the picture.
+    """
+
+    label: str
+    kind: str
+    index: int
+    place: str
+    start: float
+    stop: float
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Track:
+    """One transaction; `left_out` counts the operations that have no bar."""
+
+    participant: Participant
+    bars: tuple[Bar, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracks:
+    """All of them, by the time when they began; `length` is what the whole width stands for."""
+
+    tracks: tuple[Track, ...]
+    instants: int
+    length: str
+
+
+def tracks_of(anomaly: Anomaly) -> Tracks:
+    """The timeline of an anomaly of mechanisms."""
+    instants = instants_of(anomaly)
+    shown = [_shown(participant) for participant in anomaly.participants]
+    times = sorted(
+        {time for bars in shown for one in bars for time in one.interval or () if time is not None}
+    )
+    share = dict(zip(times, _shares(times), strict=True))
+    ends = {(one.transaction, one.index) for one in anomaly.facts["ends"]}  # type: ignore[attr-defined]
+    tracks = []
+    for participant, operations in zip(anomaly.participants, shown, strict=True):
+        bars = tuple(
+            _bar(one, _kind(one, participant, ends), share, instants.between(one.interval))
+            for one in operations
+        )
+        left_out = participant.left_out + len(participant.operations) - len(bars)
+        tracks.append(Track(participant=participant, bars=bars, left_out=left_out))
+    tracks.sort(key=lambda track: (min(bar.start for bar in track.bars), track.participant.lane))
+    return Tracks(tracks=tuple(tracks), instants=len(times), length=instants.said(instants.last))
+
+
+def _shown(participant: Participant) -> list[Witness]:
+    """Its operations; a begin only if it takes the snapshot."""
+    return [one for one in participant.operations if one.kind != "begin" or one.index in participant.matters]
+
+
+def _shares(times: Sequence[int]) -> list[float]:
+    """How far from the left each instant is, from 0 to 1: half by its time, half by its place among all."""
+    if len(times) < 2:
+        return [0.0] * len(times)
+    span = times[-1] - times[0]
+    return [
+        _EVEN * place / (len(times) - 1) + (1 - _EVEN) * (time - times[0]) / span
+        for place, time in enumerate(times)
+    ]
+
+
+def _kind(one: Witness, participant: Participant, ends: set[tuple[str, int]]) -> str:
+    if one.kind in ("commit", "abort") and (one.transaction, one.index) in ends:
+        return "end"
+    return "matters" if one.index in participant.matters else "other"
+
+
+def _bar(one: Witness, kind: str, share: dict[int, float], when: str) -> Bar:
+    invoke, complete = one.interval or (None, None)
+    return Bar(
+        label=operation(one),
+        kind=kind,
+        index=one.index,
+        place=one.place,
+        start=0.0 if invoke is None else share[invoke],
+        stop=1.0 if complete is None else share[complete],
+        when=when,
+    )

@@ -1,0 +1,133 @@
+"""A timeline as the inside of an SVG picture: `svg` puts it into one.
+
+What a bar stands for is told by its shape as well as by its colour: a commit or abort is hollow.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from isoscope.reports.cards import lane_name
+from isoscope.reports.charts import bar as rectangle
+from isoscope.reports.charts import text
+from isoscope.reports.lettering import inert, measure, shortened
+from isoscope.reports.timeline import LEGEND, tracks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from isoscope.reports.timeline import Bar, Track
+    from isoscope.verdict import Anomaly
+
+__all__ = ["STYLE", "draw_timeline"]
+
+STYLE = (
+    ".isoscope .bar{fill:var(--rim)}"
+    ".isoscope .bar.matters{fill:var(--wr)}"
+    ".isoscope .bar.end{fill:var(--card);stroke:var(--rw);stroke-width:2}"
+    ".isoscope .instant{stroke:var(--rim);stroke-width:.6;stroke-dasharray:2 3}"
+    ".isoscope .band{fill:var(--band)}"
+    ".isoscope .when{fill:var(--faint)}"
+)
+_GAP, _HEAD, _ROW, _BAR, _BELOW, _BETWEEN = 16, 24, 20, 12, 6, 8
+#: Room for the bars: so much for each instant, but never less or more.
+_EACH, _NARROWEST, _WIDEST = 34, 220, 560
+#: A bar is never so short that it cannot be seen.
+_SHORTEST = 4
+_SAMPLE = 34
+
+
+def draw_timeline(anomaly: Anomaly, *, top: int) -> tuple[str, int, int]:
+    """The marks below `top`, and how wide and high the picture is with them."""
+    found = tracks_of(anomaly)
+    bars = [bar for track in found.tracks for bar in track.bars]
+    left = 2 * _GAP + max(measure(bar.label, monospaced=True) for bar in bars)
+    heads = max(_GAP + measure(_title(track), size=13, monospaced=True) for track in found.tracks)
+    left = max(left, heads + _GAP)
+    room = min(_WIDEST, max(_NARROWEST, _EACH * (found.instants - 1)))
+    behind = [_length(found.length), *(bar.when for bar in bars)]
+    width = left + room + 2 * _GAP + max(map(measure, behind))
+    return _Drawing(left, room, width).all(found.tracks, found.length, top)
+
+
+class _Drawing:
+    """Where everything is from left to right."""
+
+    def __init__(self, left: int, room: int, width: int) -> None:
+        self._left, self._room = left, room
+        self._width = max(width, _GAP + _SAMPLE + max(map(measure, LEGEND.values())) + _GAP)
+
+    def all(self, tracks: Sequence[Track], length: str, top: int) -> tuple[str, int, int]:
+        """The marks of everything, bands and instants behind the rest; its width and its lower end."""
+        tops = [*accumulate((_height(track) + _BETWEEN for track in tracks), initial=top)]
+        placed = [*zip(tracks, tops, strict=False)]
+        instants = sorted({x for track in tracks for bar in track.bars for x in self._ends(bar)})
+        kinds = {bar.kind for track in tracks for bar in track.bars}
+        below = tops[-1] + _BETWEEN
+        parts = [
+            *(rectangle(0, y, (self._width, _height(track)), "band") for track, y in placed),
+            *(_upright(x, top, tops[-1] - _BETWEEN) for x in instants),
+            *(part for track, y in placed for part in self._track(track, y)),
+            *self._axis(length, below),
+            *_legend([kind for kind in LEGEND if kind in kinds], below + _HEAD),
+        ]
+        return "".join(parts), self._width, below + _HEAD + _ROW * len(kinds)
+
+    def _track(self, track: Track, top: int) -> Iterator[str]:
+        who = inert(track.participant.transaction)
+        yield f'<g class="track" data-transaction="{escape(who)}">'
+        yield text(_GAP, top + _HEAD / 2, _title(track), style="title")
+        for place, bar in enumerate(track.bars):
+            yield from self._operation(who, bar, top + _HEAD + _ROW * place)
+        if track.left_out:
+            y = top + _HEAD + _ROW * len(track.bars) + _ROW / 2
+            yield text(_GAP, y, f"... {track.left_out:,} more", style="when")
+        yield "</g>"
+
+    def _operation(self, who: str, bar: Bar, y: int) -> Iterator[str]:
+        name = "operation" if bar.kind == "other" else "operation matters"
+        start, stop = self._ends(bar)
+        yield f'<g class="{name}" data-operation="{escape(who)}:{bar.index}">'
+        yield rectangle(_GAP - 4, y + 1, (self._left - 2 * _GAP + 8, _ROW - 2), "")
+        yield text(_GAP, y + _ROW / 2, bar.label) + "</g>"
+        size = (max(stop - start, _SHORTEST), _BAR)
+        yield rectangle(start, y + (_ROW - _BAR) / 2, size, f"bar {bar.kind}")
+        yield text(self._left + self._room + _GAP, y + _ROW / 2, bar.when, style="when")
+
+    def _ends(self, bar: Bar) -> tuple[float, float]:
+        return self._left + bar.start * self._room, self._left + bar.stop * self._room
+
+    def _axis(self, length: str, y: int) -> Iterator[str]:
+        right = self._left + self._room
+        way = f"M{self._left} {y}H{right}M{right - 5} {y - 4}L{right} {y}L{right - 5} {y + 4}"
+        yield f'<g class="axis"><path d="{way}"/>'
+        yield text(right + _GAP, y, _length(length)) + "</g>"
+
+
+def _legend(kinds: Sequence[str], top: int) -> Iterator[str]:
+    for place, kind in enumerate(kinds):
+        y = top + _ROW * place
+        yield rectangle(_GAP, y + (_ROW - _BAR) / 2, (_SAMPLE - 10, _BAR), f"bar {kind}")
+        yield f'<g class="legend">{text(_GAP + _SAMPLE, y + _ROW / 2, LEGEND[kind])}</g>'
+
+
+def _length(length: str) -> str:
+    """What stands behind the axis."""
+    return f"{length}, not to scale"
+
+
+def _height(track: Track) -> int:
+    return _HEAD + _ROW * (len(track.bars) + bool(track.left_out)) + _BELOW
+
+
+def _title(track: Track) -> str:
+    who = track.participant
+    facts = [lane_name(who)] if who.session is not None else []
+    facts += [who.status] if who.status != "committed" else []
+    return "  ".join([shortened(who.transaction, 24), ", ".join(facts)]).rstrip()
+
+
+def _upright(x: float, top: float, bottom: float) -> str:
+    return f'<path class="instant" d="M{x:.1f} {top}V{bottom}"/>'
