@@ -259,7 +259,7 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
+# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
 # enumerations of `isoscope.profiles` by their places.
 _ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
