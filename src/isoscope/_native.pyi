@@ -452,8 +452,8 @@ class IntervalsOnline:
     def take(self, columns: Columns, now: int) -> int:
         """Takes all transactions of `columns`, which arrive at `now`; how many are new.
 
-        Raises ValueError with the number of the transaction and what is wrong with it if one cannot be judged;
-        then none is taken.
+        Raises ValueError with the number of a transaction that cannot be judged and what is wrong with it; then
+        none is taken.
         """
 
     def heartbeat(self, session: Any, time: int, now: int) -> None:
@@ -469,7 +469,7 @@ class IntervalsOnline:
         """What was found since the last time: number, name, case, transaction, other transaction, key."""
 
     def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]:
-        """Everything so far: transactions that show it, sessions and places, and what `judge_intervals` gives."""
+        """Transactions that show what was found, sessions and places, and what `judge_intervals` gives."""
 
     def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged] | None:
         """The same of one piece of news, if it is one of the last."""
