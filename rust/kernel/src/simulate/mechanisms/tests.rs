@@ -55,7 +55,7 @@ fn conducts() -> [(Conduct, Conduct); 5] {
 fn simulation(profile: Profile, seed: u64) -> Simulation {
     let load = Load {
         clients: 6,
-        transactions: 120,
+        transactions: 60,
         operations: (1, 6),
         keys: 10,
         tables: 2,
