@@ -62,7 +62,12 @@ fn meeting(one: &Held, other: &Held) -> Meeting {
     if one.is_surely_apart(other) {
         return Meeting::Apart;
     }
-    if one.may_be_first(other) || other.may_be_first(one) { Meeting::Undecided } else { Meeting::Collided }
+    if !one.may_be_first(other) && !other.may_be_first(one) {
+        return Meeting::Collided;
+    }
+    // Of a lock whose end nobody saw nothing can be decided, and nothing is asked.
+    let is_open = one.release.complete == Span::NEVER || other.release.complete == Span::NEVER;
+    if is_open { Meeting::Apart } else { Meeting::Undecided }
 }
 
 /// Locks on one row.
