@@ -180,10 +180,12 @@ BUGS = (
         wrong=history(
             committed(write(7, 70, 1, 2), read(6, 14, 7, 8), commit(9, 10)),
             committed(write(6, 14, 3, 4), commit(5, 6)),
+            initial=0,
         ),
         right=history(
             committed(write(7, 70, 1, 2), read(6, 0, 7, 8), commit(9, 10)),
             committed(write(6, 14, 3, 4), commit(5, 6)),
+            initial=0,
         ),
     ),
     Bug(
@@ -194,10 +196,12 @@ BUGS = (
         wrong=history(
             committed(begin(1, 2), read("x", 5, 7, 8), commit(9, 10)),
             committed(write("x", 5, 3, 4), commit(5, 6)),
+            initial=0,
         ),
         right=history(
             committed(begin(1, 5), read("x", 5, 7, 8), commit(9, 10)),
             committed(write("x", 5, 3, 4), commit(5, 6)),
+            initial=0,
         ),
     ),
     Bug(
@@ -273,15 +277,35 @@ BUGS = (
     Bug(
         title="a transaction reads from one that began after it had ended",
         profile=timed.COCKROACHDB,
-        name="certifier-violation",
+        name="inconsistent-read",
         case=1,
         wrong=history(
             committed(begin(1, 2), read("x", 1, 3, 4), commit(5, 6)),
             committed(begin(7, 8), write("x", 1, 9, 10), commit(11, 12)),
+            initial=0,
         ),
         right=history(
             committed(begin(1, 2), read("x", 1, 3, 11), commit(12, 13)),
             committed(begin(7, 8), write("x", 1, 9, 10), commit(11, 12)),
+            initial=0,
+        ),
+    ),
+    Bug(
+        title="a transaction misses what was over before it began, as another one's read shows",
+        profile=timed.COCKROACHDB,
+        name="certifier-violation",
+        case=1,
+        wrong=history(
+            committed(write("x", 1, 1, 2), commit(3, 6)),
+            committed(write("x", 2, 1, 2), commit(4, 6)),
+            committed(read("x", 2, 7, 8), commit(9, 10)),
+            committed(read("x", 1, 11, 12), commit(13, 14)),
+        ),
+        right=history(
+            committed(write("x", 1, 1, 2), commit(3, 6)),
+            committed(write("x", 2, 1, 2), commit(4, 6)),
+            committed(read("x", 1, 6, 8), commit(9, 10)),
+            committed(read("x", 2, 11, 12), commit(13, 14)),
         ),
     ),
 )
