@@ -256,6 +256,14 @@ def test_a_read_that_finds_no_row_locks_nothing() -> None:
     assert judge(told, STATEMENT).cases() == set()
 
 
+def test_an_empty_list_need_not_be_a_row_that_could_be_locked() -> None:
+    told = history(
+        committed(append("x", 1, 1, 2), commit(7, 8)),
+        committed(read("x", [], 3, 4, statement="select for update"), commit(5, 6)),
+    )
+    assert judge(told, STATEMENT).cases() == set()
+
+
 def test_cells_of_a_row_share_its_lock() -> None:
     told = history(
         committed(write("t/1/a", 1, 1, 2, table="t", columns=("a",)), commit(7, 8)),
@@ -332,6 +340,15 @@ def test_two_consecutive_rw_are_allowed_if_the_third_did_not_commit_first() -> N
         committed(write("x", 3, 3, 4), commit(11, 12)),
     )
     assert judge(told, timed.POSTGRESQL_SERIALIZABLE).cases() == set()
+
+
+def test_a_row_that_is_not_there_yet_does_not_depend_on_who_deletes_it_later() -> None:
+    told = history(
+        committed(read(7, None, 1, 2), commit(3, 4)),
+        committed(insert(7, 70, 5, 6), commit(7, 8)),
+        committed(delete(7, 9, 10), commit(11, 12)),
+    )
+    assert judge(told, timed.COCKROACHDB).cases() == set()
 
 
 # What is deduced.

@@ -222,7 +222,7 @@ impl Intake<'_> {
         let is_absent = kind == Kind::Delete
             || kind == Kind::Read && (value == Value::NIL || columns.tombstones.get(number));
         let value = if is_absent { Value::NIL } else { value };
-        draft.operations.push(Operation { key, row, value, is_absent, ..base });
+        draft.operations.push(Operation { is_absent, key, row, value, ..base });
     }
 
     /// What the statement of an operation does: the profile says so, unless the trace itself does.
@@ -357,7 +357,8 @@ impl Draft {
     fn times(&self, status: Status, outer: Option<i64>, error: i64) -> Option<Times> {
         let first = self.operations.first()?.span;
         let last = self.operations.last()?;
-        let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
+        let marker =
+            |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
         let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
@@ -411,8 +412,7 @@ impl Draft {
             Snapshot::FirstStatement => self.operations.iter().find(|one| one.is_statement()).map(span_of),
             // Without a begin of its own nobody knows when it was.
             Snapshot::Begin if self.operations[0].kind == Kind::Begin => Some(first),
-            Snapshot::Begin => Some(first.to(end)),
-            Snapshot::Transaction => Some(first.to(end)),
+            Snapshot::Begin | Snapshot::Transaction => Some(first.to(end)),
         }
     }
 }

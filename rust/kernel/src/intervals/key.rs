@@ -3,19 +3,22 @@
 use super::profile::Lock;
 use super::span::Span;
 use crate::value::Value;
-use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// An operation of a transaction, which may be gone: `number` says whose `slot` it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
+    /// Where it was.
     pub slot: u32,
+    /// Its number.
     pub number: u64,
     /// The operation, by its place in the transaction's history.
     pub place: u32,
 }
 
 /// What a committed transaction left of a key.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Version {
     pub value: Value,
@@ -90,6 +93,15 @@ pub struct Rules {
     pub locks: bool,
     /// Whether of two writers one must have seen the other.
     pub snapshots: bool,
+}
+
+/// What comes directly before a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predecessor {
+    Unknown,
+    /// The initial state.
+    First,
+    Version(usize),
 }
 
 /// `before` comes before `after`, as `read` shows.
@@ -227,7 +239,9 @@ impl Key {
         let version = &self.versions[place];
         let mut next: Option<usize> = None;
         for other in self.from(version.commit)..self.versions.len() {
-            if next.is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke) {
+            if next
+                .is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke)
+            {
                 break;
             }
             let is_nearer = other != place
@@ -238,13 +252,14 @@ impl Key {
         next.filter(|&next| self.is_next(Some(place), next, rules))
     }
 
-    /// The version that certainly comes directly before the one at `place`: `Some(None)` is the initial state.
-    pub fn predecessor(&self, place: usize, rules: Rules) -> Option<Option<usize>> {
+    /// What certainly comes directly before the version at `place`.
+    pub fn predecessor(&self, place: usize, rules: Rules) -> Predecessor {
         let end = self.end(self.versions[place].commit);
         let mut last: Option<usize> = None;
         for other in (0..end).rev() {
             let is_far = |last: usize| {
-                self.versions[other].commit.invoke.saturating_add(self.longest) < self.versions[last].commit.invoke
+                self.versions[other].commit.invoke.saturating_add(self.longest)
+                    < self.versions[last].commit.invoke
             };
             if self.open_ends == 0 && last.is_some_and(is_far) {
                 break;
@@ -255,8 +270,9 @@ impl Key {
             last = if is_nearer { Some(other) } else { last };
         }
         match last {
-            Some(last) => self.is_next(Some(last), place, rules).then_some(Some(last)),
-            None => (self.is_fresh && self.is_next(None, place, rules)).then_some(None),
+            Some(last) if self.is_next(Some(last), place, rules) => Predecessor::Version(last),
+            None if self.is_fresh && self.is_next(None, place, rules) => Predecessor::First,
+            _ => Predecessor::Unknown,
         }
     }
 
@@ -272,8 +288,7 @@ impl Key {
         }
         let from = place.map_or(0, |place| self.from(self.versions[place].commit));
         (from..self.end(version.commit)).all(|other| {
-            let is_earlier =
-                place.is_some_and(|place| other == place || self.is_before(other, place, rules));
+            let is_earlier = place.is_some_and(|place| other == place || self.is_before(other, place, rules));
             other == next || is_earlier || self.is_before(next, other, rules)
         })
     }
@@ -299,7 +314,7 @@ impl Key {
         let is_there = |version: &&Version| {
             version.is_certain && version.is_settled && version.commit.complete < horizon
         };
-        let Some(pivot) = self.versions.iter().filter(is_there).next_back().cloned() else { return };
+        let Some(pivot) = self.versions.iter().rfind(is_there).cloned() else { return };
         let before = self.versions.len();
         let mut place = 0;
         while place < self.versions.len() && self.versions[place].commit.invoke <= pivot.commit.invoke {

@@ -100,15 +100,8 @@ impl Table {
             for operation in transaction.operations.iter().filter(|one| one.kind.installs()) {
                 let (by, key) = (by(operation.place), operation.key);
                 let (take, release) = (transaction.end, transaction.end);
-                let held = Held {
-                    by,
-                    key,
-                    mode: commit_lock,
-                    take,
-                    release,
-                    is_of_commit: true,
-                    is_settled: false,
-                };
+                let held =
+                    Held { by, key, mode: commit_lock, take, release, is_of_commit: true, is_settled: false };
                 all.push((operation.row, held));
             }
         }
@@ -206,9 +199,8 @@ impl Table {
             for insert in &self.inserts {
                 let held = &predicate.held;
                 let is_new = is_own(held) != is_own(insert) && held.is_settled && insert.is_settled;
-                let is_inside = || {
-                    held.mode.conflicts(insert.mode) && within(key_of(insert.key), predicate.bounds)
-                };
+                let is_inside =
+                    || held.mode.conflicts(insert.mode) && within(key_of(insert.key), predicate.bounds);
                 if is_new && is_inside() && meeting(held, insert) == Meeting::Collided {
                     collisions.push(Collision {
                         case: LockCase::Predicate,

@@ -8,7 +8,9 @@ use super::profile::Profile;
 use crate::cancel::Cancel;
 use crate::history::{History, Status, VersionOrder, VersionSource};
 use crate::value::Value;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// More sessions than this are put in order at once.
 const MANY: usize = 1024;
@@ -137,20 +139,20 @@ impl Clients {
     fn in_order(history: &History) -> Vec<Vec<u32>> {
         let mut all: Vec<u32> = (0..history.transaction_count() as u32).collect();
         all.sort_by_key(|&one| (begin(history, one as usize), one));
-        let mut free: std::collections::BinaryHeap<std::cmp::Reverse<(i64, usize)>> = Default::default();
+        let mut free: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
         let mut queues: Vec<Vec<u32>> = Vec::new();
         for number in all {
             let begin = begin(history, number as usize);
-            let is_free = free.peek().is_some_and(|&std::cmp::Reverse((until, _))| until <= begin);
-            let queue = match is_free.then(|| free.pop()).flatten() {
-                Some(std::cmp::Reverse((_, queue))) => queue,
-                None => {
+            let is_free = free.peek().is_some_and(|&Reverse((until, _))| until <= begin);
+            let queue = is_free.then(|| free.pop()).flatten().map_or_else(
+                || {
                     queues.push(Vec::new());
                     queues.len() - 1
-                }
-            };
+                },
+                |Reverse((_, queue))| queue,
+            );
             queues[queue].push(number);
-            free.push(std::cmp::Reverse((end(history, number as usize), queue)));
+            free.push(Reverse((end(history, number as usize), queue)));
         }
         queues
     }
@@ -198,7 +200,7 @@ impl Writers {
             .collect();
         let mut of: HashMap<(u32, Value), (u32, ReadCase)> = HashMap::new();
         if !shown.is_empty() {
-            let wanted: hashbrown::HashSet<(u32, Value)> = shown.values().copied().collect();
+            let wanted: HashSet<(u32, Value)> = shown.values().copied().collect();
             for number in 0..history.transaction_count() {
                 Self::hear(history, number, &wanted, &mut of);
             }
@@ -209,7 +211,7 @@ impl Writers {
     fn hear(
         history: &History,
         number: usize,
-        wanted: &hashbrown::HashSet<(u32, Value)>,
+        wanted: &HashSet<(u32, Value)>,
         of: &mut HashMap<(u32, Value), (u32, ReadCase)>,
     ) {
         let columns = &history.operations;

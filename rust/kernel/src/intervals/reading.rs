@@ -68,13 +68,15 @@ impl Verifier {
                 self.judge_own(transaction, operation, read, own.1);
                 return None;
             }
-            None => Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) },
+            None => {
+                Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) }
+            }
             Some(list) => {
                 let elements = &transaction.lists[list];
-                let (others, snapshot) = match self.without_own(transaction, operation, elements) {
+                let (others, snapshot) = match Self::without_own(transaction, operation, elements) {
                     Ok((length, snapshot)) => (&elements[..length], snapshot),
                     Err(write) => {
-                        self.found_read(ReadCase::Own, operation.key, vec![read, self.at(read, write)], None);
+                        self.found_read(ReadCase::Own, operation.key, vec![read, at(read, write)], None);
                         return None;
                     }
                 };
@@ -94,7 +96,7 @@ impl Verifier {
         self.tally.reads.count(false);
         let write = &transaction.operations[own as usize];
         if write.value != operation.value {
-            let write = self.at(read, write.place);
+            let write = at(read, write.place);
             self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
         }
     }
@@ -102,7 +104,6 @@ impl Verifier {
     /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
     /// first append, if there is one. Else the append that it lacks.
     fn without_own(
-        &self,
         transaction: &Transaction,
         operation: &Operation,
         elements: &[Value],
@@ -257,17 +258,17 @@ impl Verifier {
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
-            key.versions.iter().any(|other| {
-                other.is_certain && take.precedes(other.take) && other.commit.precedes(span)
-            })
+            key.versions
+                .iter()
+                .any(|other| other.is_certain && take.precedes(other.take) && other.commit.precedes(span))
         };
         let versions = key.versions.iter().filter(|version| version.value == shown);
-        let is_shown = versions.into_iter().any(|version| {
-            version.take.may_precede(span) && !hidden_from(version.commit)
-        });
+        let is_shown = versions
+            .into_iter()
+            .any(|version| version.take.may_precede(span) && !hidden_from(version.commit));
         let passing = key.passing.iter().filter(|passing| passing.value == shown);
-        let is_passing =
-            is_shown || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
+        let is_passing = is_shown
+            || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
         let whole = Shown { value: shown, elements: None, snapshot: span };
         let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
@@ -278,57 +279,6 @@ impl Verifier {
         } else {
             self.tally.reads.count(false);
             self.convict(operation, read, span, shown);
-        }
-    }
-
-    /// Rows that a range read should have shown.
-    fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
-        let operation = &transaction.operations[place];
-        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else { return };
-        let returned: Vec<u32> = transaction.operations[place + 1..]
-            .iter()
-            .take_while(|one| one.place == operation.place)
-            .map(|one| one.key)
-            .collect();
-        let low = bounds.low.as_small().unwrap_or(i64::MIN);
-        let high = bounds.high.as_small().unwrap_or(i64::MAX);
-        if operation.read == Read::Uncommitted || low > high {
-            return;
-        }
-        let missing: Vec<u32> =
-            self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
-        let read = Reference { slot, number: transaction.number, place: operation.place };
-        let snapshot = transaction.snapshot_of(operation);
-        // Of a key that nobody wrote so far nothing is known.
-        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written(snapshot));
-        let missing: Vec<u32> = missing.collect();
-        for number in missing {
-            self.judge_missing(transaction, number, read, snapshot);
-        }
-    }
-
-    fn judge_missing(&mut self, transaction: &Transaction, number: u32, read: Reference, snapshot: Span) {
-        let rules = self.rules;
-        let key = &self.keys[number as usize];
-        if key.own.0 == transaction.number {
-            let own = &transaction.operations[key.own.1 as usize];
-            if !own.is_absent {
-                let write = self.at(read, own.place);
-                self.found_read(ReadCase::Own, number, vec![read, write], None);
-            }
-            return;
-        }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let is_fresh = key.candidates(snapshot, rules, &mut candidates);
-        let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
-        let is_shown = is_fresh || absent > 0;
-        let undecided = is_shown && candidates.len() > absent;
-        let newer = key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
-        self.candidates = candidates;
-        self.tally.reads.count(undecided);
-        if !is_shown {
-            let operations = std::iter::once(read).chain(newer).collect();
-            self.found_read(ReadCase::MissingRow, number, operations, None);
         }
     }
 
@@ -373,7 +323,8 @@ impl Verifier {
 
     /// Whether there is a moment that all reads of a snapshot can show.
     fn judge_moments(&mut self, moments: &Moments) {
-        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1) else {
+        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1)
+        else {
             return;
         };
         if moments.from.0 > moments.to.0 {
@@ -437,14 +388,21 @@ impl Verifier {
         }
     }
 
-    fn found_read(&mut self, case: ReadCase, key: u32, operations: Vec<Reference>, shown: Option<Value>) {
+    pub(super) fn found_read(
+        &mut self,
+        case: ReadCase,
+        key: u32,
+        operations: Vec<Reference>,
+        shown: Option<Value>,
+    ) {
         let name = Name::InconsistentRead;
         self.found(Finding { name, case: case as u8, operations, key, shown });
     }
+}
 
-    fn at(&self, read: Reference, place: u32) -> Reference {
-        Reference { place, ..read }
-    }
+/// Another operation of the same transaction.
+pub(super) fn at(read: Reference, place: u32) -> Reference {
+    Reference { place, ..read }
 }
 
 /// What a read shows of others.
@@ -473,7 +431,7 @@ impl Key {
         }
     }
 
-    fn is_written(&self, snapshot: Span) -> bool {
+    pub(super) fn is_written(&self, snapshot: Span) -> bool {
         let first = self.versions.front();
         !self.is_fresh || first.is_some_and(|first| first.commit.may_precede(snapshot))
     }
@@ -486,8 +444,9 @@ impl Key {
     }
 
     /// The newest version that was certainly there.
-    fn hiding(&self, snapshot: Span) -> Option<Reference> {
-        let there = self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
-        there.last().map(|version| version.write)
+    pub(super) fn hiding(&self, snapshot: Span) -> Option<Reference> {
+        let mut there =
+            self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
+        there.next_back().map(|version| version.write)
     }
 }

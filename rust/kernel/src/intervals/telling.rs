@@ -113,7 +113,14 @@ impl Engine {
         }
         let key_of = &self.verifier.keys[key as usize];
         if let Some(version) = key_of.versions.iter().find(|version| version.write == one) {
-            return Some(remains(key, version.value, version.writer, version.session, one, (version.take, version.commit)));
+            return Some(remains(
+                key,
+                version.value,
+                version.writer,
+                version.session,
+                one,
+                (version.take, version.commit),
+            ));
         }
         let gone = key_of.gone.iter().find(|gone| gone.write == one)?;
         Some(remains(key, gone.value, gone.writer, gone.session, one, (gone.take, gone.commit)))
@@ -236,8 +243,7 @@ struct Excerpt<'e> {
 
 impl<'e> Excerpt<'e> {
     fn new(engine: &'e Engine) -> Self {
-        let mut excerpt =
-            Self { engine, builder: Builder::new(), known: HashMap::new(), places: Vec::new() };
+        let mut excerpt = Self { engine, builder: Builder::new(), known: HashMap::new(), places: Vec::new() };
         excerpt.builder.initial.default = excerpt.carry(engine.initial);
         excerpt
     }

@@ -157,6 +157,6 @@ def _shown(store: Store, reading: Reading) -> list[Place]:
     writes = [
         w for t in store.transactions for w in store.writes(seen.key, t.number) if w.value == seen.value
     ]
-    is_of_others = not seen.is_own and not seen.is_absent
+    is_of_others = not seen.is_own and not seen.is_absent and not store.is_initial(seen.key, seen.value)
     alone = len(writes) == 1 and is_of_others and store.times[writes[0].place.transaction].is_certain
     return [writes[0].place] if alone and writes[0].place.transaction != seen.place.transaction else []

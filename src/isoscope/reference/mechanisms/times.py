@@ -61,16 +61,6 @@ class Times:
         return self._widened(Span(told.invoke, complete))
 
     @cached_property
-    def end(self) -> Span:
-        """When it was over, as far as anybody knows."""
-        if self.commit is not None:
-            return self.commit
-        marker = self._places(OperationKind.ABORT)
-        told = self._told(marker[-1]) if marker else self._last
-        is_open = self.transaction.status is Status.INDETERMINATE
-        return self._widened(Span(told.invoke, inf if is_open else told.complete))
-
-    @cached_property
     def is_certain(self) -> bool:
         """Whether it did commit."""
         return self.transaction.status is Status.COMMITTED

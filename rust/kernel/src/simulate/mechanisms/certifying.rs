@@ -112,7 +112,7 @@ impl MechanismSimulation {
             let comes_in = is_overwritten(other, written_bits, transaction);
             has_out |= goes_out;
             has_in |= comes_in;
-            is_safe &= !(goes_out && other.has_out) && !(comes_in && other.has_in);
+            is_safe &= !(goes_out && other.has_out || comes_in && other.has_in);
         }
         is_safe && !(has_in && has_out)
     }

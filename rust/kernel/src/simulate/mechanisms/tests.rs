@@ -1,6 +1,6 @@
 use super::*;
 use crate::history::{Kind, Status};
-use crate::intervals::profile::{Certifier, Conduct, Granularity, Lock, Read, Snapshot, Statement};
+use crate::intervals::profile::{Certifier, Conduct, Granularity, Lock, Read, Snapshot};
 use hashbrown::HashSet;
 
 const SEEDS: std::ops::Range<u64> = 0..1;
