@@ -116,7 +116,7 @@ impl Intake<'_> {
         }
         let status = columns.statuses[number];
         let times = draft.times(status, self.outer(whole), self.error).ok_or("it has no operations")?;
-        let Times { first, end, release, sure, asked_to_commit } = times;
+        let Times { first, end, release, sure } = times;
         let snapshot = draft.snapshot(self.profile.snapshot, first, end);
         Ok(Transaction {
             id: known.of(columns.ids[number]),
@@ -124,7 +124,6 @@ impl Intake<'_> {
             place_in_session: 0,
             number: 0,
             status,
-            asked_to_commit,
             writes: last_writes(&draft.operations),
             locks: Box::default(),
             operations: draft.operations.into_boxed_slice(),
@@ -345,7 +344,6 @@ struct Times {
     end: Span,
     release: Span,
     sure: u32,
-    asked_to_commit: bool,
 }
 
 impl Draft {
@@ -363,21 +361,15 @@ impl Draft {
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
         let (sure, released) = self.last_sure(error);
-        let times = |end: Span, release: Span, sure: u32, asked_to_commit: bool| Times {
-            first,
-            end,
-            release,
-            sure,
-            asked_to_commit,
-        };
+        let times = |end: Span, release: Span, sure: u32| Times { first, end, release, sure };
         Some(match status {
             Status::Committed => {
                 let end = commit.unwrap_or(implied);
-                times(end, end, self.operations.len() as u32, true)
+                times(end, end, self.operations.len() as u32)
             }
             Status::Aborted => {
                 let end = abort.or(commit).unwrap_or(implied);
-                times(end, Span { invoke: released, complete: end.complete }, sure, false)
+                times(end, Span { invoke: released, complete: end.complete }, sure)
             }
             Status::Indeterminate => {
                 // A connection that breaks before the commit arrives takes the locks with it.
@@ -385,9 +377,10 @@ impl Draft {
                 let answered = last_answer.map_or(released, |one| not_before(one.span, error));
                 let from = if commit.is_some() { answered } else { released };
                 let release = Span { invoke: from, complete: Span::NEVER };
+                // Who was not heard of again may have asked to commit when nobody wrote it down.
                 let end = Span { invoke: commit.unwrap_or(last.span).invoke, complete: Span::NEVER };
                 let all = self.operations.len() as u32;
-                times(end, release, if commit.is_some() { all } else { sure }, commit.is_some())
+                times(end, release, if commit.is_some() { all } else { sure })
             }
         })
     }

@@ -215,7 +215,6 @@ fn remains(
         place_in_session: 0,
         number: write.number,
         status: Status::Committed,
-        asked_to_commit: true,
         operations: Box::new([write_of, commit_of]),
         lists: Box::default(),
         bounds: Box::default(),

@@ -63,8 +63,6 @@ pub struct Transaction {
     /// How many were taken before it, of all sessions.
     pub number: u64,
     pub status: Status,
-    /// Whether it asked to commit: one that did not, and whose end nobody knows, did not commit.
-    pub asked_to_commit: bool,
     pub operations: Box<[Operation]>,
     pub lists: Box<[Box<[Value]>]>,
     pub bounds: Box<[Bounds]>,
@@ -93,11 +91,7 @@ pub struct Transaction {
 impl Transaction {
     /// Whether its versions may have appeared.
     pub fn may_have_committed(&self) -> bool {
-        match self.status {
-            Status::Committed => true,
-            Status::Aborted => false,
-            Status::Indeterminate => self.asked_to_commit,
-        }
+        self.status != Status::Aborted
     }
 
     /// Whether it wrote nothing.
