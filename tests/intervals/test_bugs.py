@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.reference.leopard_bugs import BUGS, Bug
-from tests.reference.test_mechanisms_bugs import ALSO
 
 from .mirrored import mirrored
 
 each = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.title)
+#: What a bug shows beside what it is listed for: which order is wrong nobody knows, and one is believed.
+ALSO = {"two reads show two versions in opposite orders": {("certifier-violation", 1)}}
 
 
 @each

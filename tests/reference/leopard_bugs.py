@@ -137,11 +137,13 @@ BUGS = (
             committed(delete(1, 1, 2), commit(3, 4)),
             aborted(write(2, 20, 5, 6), insert(1, 10, 7, 8), rollback(9, 10)),
             committed(read(1, 10, 11, 12), commit(13, 14)),
+            initial=0,
         ),
         right=history(
             committed(delete(1, 1, 2), commit(3, 4)),
             aborted(write(2, 20, 5, 6), insert(1, 10, 7, 8), rollback(13, 14)),
             committed(read(1, 10, 11, 12), commit(15, 16)),
+            initial=0,
         ),
     ),
     Bug(
@@ -291,10 +293,10 @@ BUGS = (
         ),
     ),
     Bug(
-        title="a transaction misses what was over before it began, as another one's read shows",
+        title="two reads show two versions in opposite orders",
         profile=timed.COCKROACHDB,
-        name="certifier-violation",
-        case=1,
+        name="contradictory-dependencies",
+        case=15,
         wrong=history(
             committed(write("x", 1, 1, 2), commit(3, 6)),
             committed(write("x", 2, 1, 2), commit(4, 6)),
