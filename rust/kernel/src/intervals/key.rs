@@ -2,6 +2,7 @@
 
 use super::profile::Lock;
 use super::span::Span;
+use super::transaction::NO_TABLE;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -129,6 +130,8 @@ pub struct Key {
     pub longest: i64,
     /// Versions whose commit nobody saw the end of.
     pub open_ends: u32,
+    /// The table that it is in, as far as anybody says.
+    pub table: u32,
     /// The last own write of the transaction that is being judged: its number, and the operation.
     pub own: (u64, u32),
     /// Its last certain read of the key: its number, and the place among them.
@@ -148,6 +151,7 @@ impl Default for Key {
             deduced: Vec::new(),
             longest: 0,
             open_ends: 0,
+            table: NO_TABLE,
             own: (u64::MAX, 0),
             shown: (u64::MAX, 0),
         }

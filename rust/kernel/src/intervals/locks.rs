@@ -39,6 +39,7 @@ impl Held {
 pub struct Predicate {
     pub held: Held,
     pub bounds: Bounds,
+    pub table: u32,
 }
 
 /// Two locks that were held at the same time, the earlier commit first.
@@ -197,14 +198,15 @@ impl Table {
                 is_of_commit: false,
                 is_settled: false,
             };
+            let table = operation.table;
             match operation.kind {
                 Kind::RangeRead if operation.locks_predicate => {
                     let bounds = operation.value.as_small().map(|place| transaction.bounds[place as usize]);
-                    predicates.extend(bounds.map(|bounds| Predicate { held, bounds }));
+                    predicates.extend(bounds.map(|bounds| Predicate { held, bounds, table }));
                 }
                 Kind::Read if operation.locks_predicate && operation.is_absent => {
                     let id = id_of(operation.key);
-                    predicates.push(Predicate { held, bounds: Bounds { low: id, high: id } });
+                    predicates.push(Predicate { held, bounds: Bounds { low: id, high: id }, table });
                 }
                 Kind::Insert => inserts.push(held),
                 _ => {}
@@ -251,11 +253,11 @@ impl Table {
         }
     }
 
-    /// The same for predicates; `key_of` gives the id of a key.
+    /// The same for predicates; `key_of` gives the id of a key and its table.
     pub fn settle_predicates(
         &mut self,
         number: u64,
-        key_of: impl Fn(u32) -> Value,
+        key_of: impl Fn(u32) -> (Value, u32),
         collisions: &mut Vec<Collision>,
     ) {
         let is_own = |held: &Held| held.by.number == number;
@@ -265,8 +267,11 @@ impl Table {
             for insert in &self.inserts {
                 let held = &predicate.held;
                 let is_new = is_own(held) != is_own(insert) && held.is_settled && insert.is_settled;
-                let is_inside =
-                    || held.mode.conflicts(insert.mode) && within(key_of(insert.key), predicate.bounds);
+                let is_inside = || {
+                    let (key, table) = key_of(insert.key);
+                    let is_asked = table == predicate.table && within(key, predicate.bounds);
+                    is_asked && held.mode.conflicts(insert.mode)
+                };
                 if is_new && is_inside() && meeting(held, insert) == Meeting::Collided {
                     collisions.push(Collision {
                         case: LockCase::Predicate,

@@ -4,7 +4,7 @@ use super::found::{Finding, Name, ReadCase};
 use super::key::{Deduced, First, Key, Reference, Source, Version};
 use super::profile::Read;
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
@@ -64,6 +64,10 @@ impl Verifier {
     fn judge_read(&mut self, transaction: &Transaction, slot: u32, operation: &Operation) -> Option<Certain> {
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let own = self.keys[operation.key as usize].own;
+        if operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
+            self.tally.reads.count(true);
+            return None;
+        }
         let shown = match operation.list() {
             None if own.0 == transaction.number => {
                 self.judge_own(transaction, operation, read, own.1);
@@ -186,6 +190,15 @@ impl Verifier {
             (version.write, version.commit)
         });
         Some(Certain { key: operation.key, read, write, snapshot })
+    }
+
+    /// Whether it is a cell of a row that was deleted as a whole, or that its own transaction changed: that one shows
+    /// its other cells as they were at its snapshot or, as in InnoDB, when it changed the row.
+    fn is_of_changed_row(&self, transaction: &Transaction, operation: &Operation) -> bool {
+        let is_own = self.keys[operation.key as usize].own.0 == transaction.number;
+        let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
+        let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
+        self.deleted.contains(&operation.row) || !is_own && before().any(changes)
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.

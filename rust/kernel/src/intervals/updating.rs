@@ -6,7 +6,7 @@ use super::key::{Key, Passing, Predecessor, Reference, Version, sees};
 use super::profile::Certifier;
 use super::reading::Certain;
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Status;
 
@@ -19,7 +19,11 @@ impl Verifier {
             let last = transaction.writes.binary_search_by_key(&operation.key, |&(key, _)| key);
             let is_last = last.is_ok_and(|last| transaction.writes[last].1 as usize == place);
             let write = Reference { slot, number: transaction.number, place: operation.place };
+            if operation.part == Part::Row {
+                self.deleted.insert(operation.row);
+            }
             let key = &mut self.keys[operation.key as usize];
+            key.table = operation.table;
             if !is_last || !transaction.may_have_committed() {
                 let is_aborted = !transaction.may_have_committed();
                 let (value, seen, gone) = (operation.value, operation.span, transaction.end);

@@ -16,7 +16,7 @@ use crate::history::Status;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// What nobody overlaps with any longer is looked for when so many were settled.
 const SWEEP: usize = 64;
@@ -53,6 +53,8 @@ pub struct Verifier {
     pub(super) told: Option<Vec<(u32, Version)>>,
     /// What began before this may be judged by nothing that is still here.
     pub swept: i64,
+    /// Rows that were deleted as a whole: what their cells held then is not mirrored.
+    pub(super) deleted: BTreeSet<u32>,
     /// Whether somebody came too late, so that writes may be missing.
     pub has_late: bool,
     /// Memory that is used again.
@@ -93,6 +95,7 @@ impl Verifier {
             most: [most; Name::COUNT],
             told: None,
             swept: i64::MIN,
+            deleted: BTreeSet::new(),
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
@@ -213,8 +216,9 @@ impl Verifier {
         let tally = &mut self.tally.locks;
         self.locks.settle(&transaction.locks, &mut collisions, |is_undecided| tally.count(is_undecided));
         if self.locks_predicates() {
-            let ids = &self.ids;
-            self.locks.settle_predicates(number, |key| ids[key as usize], &mut collisions);
+            let (ids, keys) = (&self.ids, &self.keys);
+            let key_of = |key: u32| (ids[key as usize], keys[key as usize].table);
+            self.locks.settle_predicates(number, key_of, &mut collisions);
         }
         let mut seen: Vec<(u64, u64, u32)> = Vec::new();
         for Collision { case, one, other, key } in collisions {
