@@ -118,7 +118,7 @@ def decided_figures(kinds: Sequence[tuple[int, int, int]]) -> dict[str, str]:
     figures = {}
     for kind, (total, overlapping, uncertain) in zip(_KINDS, kinds, strict=True):
         figures[kind] = f"{total:,}"
-        figures[f"{kind} overlapping"] = f"{overlapping:,} ({share(overlapping, total)})"
+        figures[f"{kind} overlapping"] = f"{overlapping:,} ({share(overlapping, total)})" if total else "-"
         figures[f"{kind} decided"] = share(overlapping - uncertain, overlapping)
     return figures
 

@@ -27,15 +27,20 @@ def _none(_: Sequence[object]) -> dict[str, str]:
     return {}
 
 
+def _nothing(_: Sequence[object]) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part(Generic[Point]):
-    """What is measured, point by point, and how it is told."""
+    """What is measured, point by point, and how it is told; `also` is what the page has below the table."""
 
     title: str
     how: str
     measure: Callable[[], Iterable[Point]]
     row: Callable[[Point], Row]
     pictures: Callable[[list[Point]], dict[str, str]] = _none
+    also: Callable[[list[Point]], str] = _nothing
 
     def told(self, said: Callable[[Row], None]) -> Told:
         """Measures everything; each row is `said` when it is there."""
@@ -47,7 +52,8 @@ class Part(Generic[Point]):
             said(rows[-1])
         pictures = self.pictures(points) if points else {}
         shown = "".join(f"![{file}]({file})\n\n" for file in pictures)
-        return Told(text=f"## {self.title}\n\n{self.how}\n\n{shown}{table(rows)}", pictures=pictures)
+        text = f"## {self.title}\n\n{self.how}\n\n{shown}{table(rows)}{self.also(points)}"
+        return Told(text=text, pictures=pictures)
 
 
 def table(rows: Sequence[Row]) -> str:

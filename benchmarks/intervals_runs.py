@@ -14,7 +14,7 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.intervals_overlap import decided_figures
-from benchmarks.intervals_page import Part
+from benchmarks.intervals_page import Part, table
 from benchmarks.loading import Row
 from benchmarks.plot import Panel, figure
 from isoscope import _native, profiles
@@ -33,7 +33,18 @@ if TYPE_CHECKING:
     from isoscope.profiles import Profile
     from isoscope.run import Run
 
-__all__ = ["CASES", "REAL", "Case", "Skipped", "Verified", "measure_all", "pictures", "row", "verified"]
+__all__ = [
+    "CASES",
+    "REAL",
+    "Case",
+    "Skipped",
+    "Verified",
+    "dependencies",
+    "measure_all",
+    "pictures",
+    "row",
+    "verified",
+]
 
 SESSIONS, SECONDS = 24, 4.0
 ISOLATIONS = {
@@ -43,6 +54,7 @@ ISOLATIONS = {
 WORKLOADS = ("blindw-w", "blindw-rw", "blindw-rw+", "smallbank")
 #: Keys by contention.
 KEYS = {"high": 500, "low": 50_000}
+_DEPENDENCIES = "how many, how many of them overlap, and the share of those that the mechanisms decide."
 _POSTGRESQL = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "replica"}
 _MARIADB = {"innodb_flush_log_at_trx_commit": "0", "log_bin": "OFF"}
 
@@ -60,6 +72,11 @@ class Case:
     def profile(self) -> str:
         """What the database is held to."""
         return f"{self.database}/{self.isolation}"
+
+    @property
+    def name(self) -> str:
+        """What stands in tables."""
+        return f"{self.profile}, {self.workload}, {self.contention} contention"
 
 
 CASES = tuple(
@@ -219,7 +236,6 @@ def row(point: Verified | Skipped) -> Row:
     """A run in words."""
     if isinstance(point, Skipped):
         return Row(point.database, {"skipped": point.reason})
-    case = point.case
     figures = {
         "database, operations/s": f"{point.database:,.0f}",
         "verifier, operations/s": f"{point.verifier:,.0f}",
@@ -230,8 +246,13 @@ def row(point: Verified | Skipped) -> Row:
         "aborted": f"{100 * point.aborted:.1f} %",
         "violations": f"{point.violations:,}",
     }
-    name = f"{case.profile}, {case.workload}, {case.contention} contention"
-    return Row(name, figures | decided_figures(point.kinds))
+    return Row(point.case.name, figures)
+
+
+def dependencies(points: list[Verified | Skipped]) -> str:
+    """Figure 12: what intervals leave open of each run, and the mechanisms."""
+    rows = [Row(run.case.name, decided_figures(run.kinds)) for run in points if isinstance(run, Verified)]
+    return f"\nDependencies of the same runs by kind: {_DEPENDENCIES}\n\n{table(rows)}" if rows else ""
 
 
 def pictures(points: list[Verified | Skipped]) -> dict[str, str]:
@@ -259,9 +280,9 @@ REAL = Part(
     f"{KEYS['low']:,} (low); `fsync` is off, so that the database is fast. Sessions, verifier and server "
     "share the machine. `verifier` is by the processor time of its thread, its conversion of what Python "
     "recorded included; `alone` is the whole history at once afterwards. `behind` is by how much it was "
-    "late when the run ended, `rest` how long it then took to verify everything. Then dependencies by "
-    "kind: how many, how many of them overlap, and the share of those that the mechanisms decide.",
+    "late when the run ended, `rest` how long it then took to verify everything.",
     measure=measure_all,
     row=row,
     pictures=pictures,
+    also=dependencies,
 )

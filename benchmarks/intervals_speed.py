@@ -116,8 +116,9 @@ def _online(simulated: Simulated, parts: list[History]) -> float:
         engine.take(part.columns, 0)
     engine.flush()
     seconds = perf_counter() - started
-    if any(engine.counts()) or engine.sizes()["transactions"] != sum(map(len, parts)):
-        raise AssertionError(f"{simulated.profile}: {engine.counts()}, {engine.sizes()}")
+    sizes = engine.sizes()
+    if any(engine.counts()) or sizes["late"] or sizes["transactions"] != sum(map(len, parts)):
+        raise AssertionError(f"{simulated.profile}: {engine.counts()}, {sizes}")
     return seconds
 
 
@@ -202,8 +203,8 @@ def held_here(profile: str, transactions: int) -> Held:
             engines.append(engine.sizes()["memory"] / _MILLION)
             processes.append(resident() / _MILLION)
     engine.flush()
-    if any(engine.counts()):
-        raise AssertionError(f"{profile}: {engine.counts()} violations")
+    if any(engine.counts()) or engine.sizes()["late"]:
+        raise AssertionError(f"{profile}: {engine.counts()}, {engine.sizes()}")
     return Held(
         profile=profile,
         operations=engine.sizes()["operations"],
