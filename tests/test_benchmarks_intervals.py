@@ -136,6 +136,11 @@ def test_a_part_that_is_not_told_when_the_snapshot_was_taken_accuses_a_correct_d
     assert (sum(untold), sum(told)) == (1, 0)
 
 
+def test_a_part_is_not_judged_by_snapshots_that_it_cannot_know() -> None:
+    with pytest.raises(ValueError, match="`first-read`"):
+        intervals_parts.of_part(profiles.load("mariadb/repeatable-read"))
+
+
 def test_parts_miss_a_write_skew_across_them_and_their_merged_dependencies_find_it() -> None:
     history = _history(
         [("begin", None, None, 0), ("read", 0, 0, 10), ("write", 1, 1, 30), ("commit", None, None, 50)],
