@@ -34,7 +34,9 @@ fn conduct((lock, read, locks_predicate): (u8, u8, bool)) -> PyResult<Conduct> {
 }
 
 fn nth<T: Copy>(all: &[T], number: u8) -> PyResult<T> {
-    all.get(number as usize).copied().ok_or_else(|| PyValueError::new_err(format!("there is no number {number}")))
+    all.get(number as usize)
+        .copied()
+        .ok_or_else(|| PyValueError::new_err(format!("there is no number {number}")))
 }
 
 fn refused(refusal: Refusal) -> PyErr {
@@ -46,9 +48,9 @@ fn refused(refusal: Refusal) -> PyErr {
 pub fn judged<'py>(py: Python<'py>, tally: &Tally, findings: &[Shown]) -> PyResult<Bound<'py, PyAny>> {
     let findings: Vec<_> =
         findings.iter().map(|one| (one.name as u8, one.case, one.operations.clone())).collect();
-    let checked = [tally.reads, tally.locks, tally.updates, tally.certified].map(|one| (one.checked, one.undecided));
-    let dependencies =
-        [tally.wr, tally.ww, tally.rw].map(|one| (one.total, one.overlapping, one.uncertain));
+    let checked =
+        [tally.reads, tally.locks, tally.updates, tally.certified].map(|one| (one.checked, one.undecided));
+    let dependencies = [tally.wr, tally.ww, tally.rw].map(|one| (one.total, one.overlapping, one.uncertain));
     let all = (tally.counts.to_vec(), findings, checked.to_vec(), dependencies.to_vec());
     Ok(all.into_pyobject(py)?.into_any())
 }

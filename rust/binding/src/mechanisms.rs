@@ -3,16 +3,12 @@
 use crate::columns::Columns;
 use crate::generate::unknown;
 use crate::interrupt::interruptible;
+use crate::intervals::{ProfileRow, profile as profile_of};
 use crate::parse_error;
-use isoscope_kernel::intervals::profile::{
-    Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement,
-};
 use isoscope_kernel::simulate::mechanisms::{self as kernel, Delays, Fault, Load, Simulation, Truth};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Snapshot, granularity, first updater wins, certifier, commit lock, conducts by statement.
-type ProfileRow = (usize, usize, bool, usize, usize, Vec<(usize, usize, bool)>);
 /// Begun, snapshot, committed, ended.
 type LifetimeRow = (u64, Option<u64>, Option<u64>, u64);
 /// Transaction, first and last row, mode, whether it is on a predicate, taken, released.
@@ -92,7 +88,7 @@ impl MechanismSimulation {
             return Err(PyValueError::new_err(problem));
         }
         let delays = Delays { network, service, thinking, clock_error };
-        let profile = profile_of(&profile)?;
+        let profile = profile_of(profile)?;
         let faults = faults.iter().map(rate).collect::<PyResult<_>>()?;
         let simulation = Simulation { profile, seed, load, delays, faults, truth };
         Ok(Self { run: Some(kernel::MechanismSimulation::new(&simulation)) })
@@ -141,28 +137,4 @@ fn rows(truth: Truth) -> TruthRows {
             .map(|one| (one.fault.name(), one.transaction, one.operation, one.is_visible))
             .collect(),
     )
-}
-
-fn profile_of(row: &ProfileRow) -> PyResult<Profile> {
-    let (snapshot, granularity, first_updater_wins, certifier, commit_lock, conducts) = row;
-    let conducts: Vec<Conduct> = conducts.iter().map(conduct).collect::<PyResult<_>>()?;
-    Ok(Profile {
-        snapshot: numbered(&Snapshot::ALL, *snapshot)?,
-        granularity: numbered(&Granularity::ALL, *granularity)?,
-        first_updater_wins: *first_updater_wins,
-        certifier: numbered(&Certifier::ALL, *certifier)?,
-        commit_lock: numbered(&Lock::ALL, *commit_lock)?,
-        statements: conducts.try_into().map_err(|_| {
-            PyValueError::new_err(format!("a profile has {} kinds of statement", Statement::ALL.len()))
-        })?,
-    })
-}
-
-fn conduct(&(lock, read, locks_predicate): &(usize, usize, bool)) -> PyResult<Conduct> {
-    Ok(Conduct { lock: numbered(&Lock::ALL, lock)?, read: numbered(&Read::ALL, read)?, locks_predicate })
-}
-
-fn numbered<T: Copy>(all: &[T], number: usize) -> PyResult<T> {
-    let found = all.get(number).copied();
-    found.ok_or_else(|| PyValueError::new_err(format!("a profile has no such number: {number}")))
 }

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
+from isoscope.cli import profiled
 from isoscope.cli.options import parse_level, refuse_given
 from isoscope.cli.sections import Sections
+from isoscope.databases.profiled import FAULTS
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
 from isoscope.history import Initial
@@ -18,6 +20,7 @@ from isoscope.workloads import MIXES, SCRIPTS, Workload, generate
 
 if TYPE_CHECKING:
     from isoscope.databases.simulated import Simulation
+    from isoscope.history import History
 
 __all__ = ["command"]
 
@@ -32,6 +35,7 @@ _OF_THE_DATABASE = (
 _SECTIONS = {
     "A store for a level": _OF_THE_STORE,
     "A simulated database": ("isolation", *_OF_THE_DATABASE),
+    "A database with a profile": profiled.OPTIONS,
     "Output": ("timestamps", "intervals", "lossy", "format_", "--help"),
 }
 
@@ -46,7 +50,8 @@ _SECTIONS = {
               help="A read shows one of this many last versions, as far as --level allows.")  # fmt: skip
 @click.option("--isolation", metavar="NAME",
               help=f"Run on a simulated database: {', '.join(ISOLATIONS)}.")  # fmt: skip
-@click.option("--bug", metavar="NAME", help=f"Inject one fault: {', '.join(BUGS)}.")
+@click.option("--bug", metavar="NAME",
+              help=f"Inject one fault: {', '.join(BUGS)}. With --profile: {', '.join(FAULTS)}.")  # fmt: skip
 @click.option("--bug-rate", type=click.FloatRange(0, 1),
               help="Share of transactions where it may strike. By default few in 1000 show it.")  # fmt: skip
 @click.option("--clock", default="central", show_default=True, type=click.Choice(["central", "hybrid"]),
@@ -61,6 +66,7 @@ _SECTIONS = {
               help="Abort; abort and do it again; or read what must not be written.")  # fmt: skip
 @click.option("--repeated-values", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Write only so many different values to a key (0: every value once).")  # fmt: skip
+@profiled.options
 @click.option("--mix", type=click.Choice(list(MIXES)), help="What transactions do, as in a benchmark.")
 @click.option("--sessions", default=10, show_default=True, type=click.IntRange(1, 2**31))
 @click.option("--transactions", default=1000, show_default=True, type=click.IntRange(0, 2**31))
@@ -95,6 +101,7 @@ def command(
     format_: str | None,
     lossy: bool,
     isolation: str | None,
+    profile: str | None,
     **parameters: Any,
 ) -> None:
     """Generate a history of any size, valid or broken as asked.
@@ -102,8 +109,9 @@ def command(
     Without --level, --break and --isolation, transactions run one after the other, so the history
     satisfies every level. With --level and --break, it satisfies exactly what is asked for. With
     --isolation, sessions run at the same time on a simulated database, which keeps its promise unless a
-    --bug is injected. The same seed gives the same history everywhere. The format follows from the name of
-    OUT.
+    --bug is injected. With --profile, clients run on a database that works as that profile says, and every
+    operation has the interval in which its client waited for it. The same seed gives the same history
+    everywhere. The format follows from the name of OUT.
 
     \b
     Examples:
@@ -113,6 +121,7 @@ def command(
         isoscope generate skewed.parquet --lists --intervals --level snapshot-isolation
         isoscope generate orders.parquet --mix tpcc --transactions 16000 --sessions 25
         isoscope generate stale.json --isolation snapshot-isolation --bug stale-snapshot
+        isoscope generate skew.parquet --profile postgresql/serializable --bug missed-certifier
     """
     least = operations if min_operations is None else min_operations
     if least > operations:
@@ -120,6 +129,11 @@ def command(
     if mix is not None:
         refuse_given(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
+    simulated = profiled.generate(profile, (least, operations), parameters)
+    if simulated is not None:
+        _save(simulated.history, target, chosen.name, lossy=lossy)
+        profiled.tell(simulated, parameters["bug"])
+        return
     database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
     # A simulated database tells its timestamps wherever they can be kept.
     parameters["timestamps"] |= database is not None and "timestamps" in chosen.holds
@@ -132,10 +146,14 @@ def command(
     )
     simulation = None if database is None else run(database, workload)
     history = generate(workload) if simulation is None else simulation.history
-    for loss in formats.save(history, target, format=chosen.name, lossy=lossy):
-        click.echo(f"lost: {loss}", err=True)
+    _save(history, target, chosen.name, lossy=lossy)
     if simulation is not None:
         _tell(simulation)
+
+
+def _save(history: History, target: str, format_: str, *, lossy: bool) -> None:
+    for loss in formats.save(history, target, format=format_, lossy=lossy):
+        click.echo(f"lost: {loss}", err=True)
 
 
 def _database(isolation: str | None, parameters: dict[str, Any]) -> Simulated | None:

@@ -71,12 +71,12 @@ impl Certificates {
         match self.certifier {
             Certifier::None | Certifier::OptimisticWrites => None,
             Certifier::Ssi => self.add_to_structures(missed),
-            Certifier::TimestampOrder => {
-                (missed.from.first > missed.to.commit.complete).then(|| of(CertifierCase::TimestampOrder, &missed))
-            }
+            Certifier::TimestampOrder => (missed.from.first > missed.to.commit.complete)
+                .then(|| of(CertifierCase::TimestampOrder, &missed)),
             Certifier::OptimisticReads => {
                 let is_overwritten = missed.to.commit.precedes(missed.from.commit);
-                (is_overwritten && !missed.from.is_read_only).then(|| of(CertifierCase::OptimisticReads, &missed))
+                (is_overwritten && !missed.from.is_read_only)
+                    .then(|| of(CertifierCase::OptimisticReads, &missed))
             }
         }
     }

@@ -6,11 +6,11 @@ use super::key::First;
 use super::pipeline::{Options, Pipeline};
 use super::profile::Profile;
 use super::span::Span;
+use super::telling::Telling;
 use super::transaction::Transaction;
 use super::verifier::Verifier;
 use crate::history::{History, Status};
 use crate::index::DenseIndex;
-use super::telling::Telling;
 use crate::value::Value;
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
@@ -77,8 +77,8 @@ pub struct Engine {
     pub(super) ids: HashSet<Value>,
     pub(super) initial: Value,
     pub(super) sizes: Sizes,
-    /// The newest time that was dispatched.
-    pub(super) newest: i64,
+    /// When the last end that was dispatched is over.
+    pub(super) latest: i64,
     pub(super) telling: Telling,
     /// Memory that is used again.
     pub(super) ends: Vec<u32>,
@@ -101,7 +101,7 @@ impl Engine {
             ids: HashSet::new(),
             initial: Value::UNKNOWN,
             sizes: Sizes::default(),
-            newest: i64::MIN,
+            latest: i64::MIN,
             telling: Telling::default(),
             ends: Vec::new(),
             texts: 0,
@@ -215,6 +215,9 @@ impl Engine {
         begins.sort_unstable();
         begins.dedup();
         begins.retain(|&begin| begin < end.invoke);
+        if transaction.first < self.verifier.swept {
+            return false;
+        }
         let first = begins.first().copied().unwrap_or(end.invoke);
         let slot = self.verifier.add(transaction);
         for (place, &begin) in begins.iter().chain([&end.invoke]).enumerate() {
@@ -283,9 +286,10 @@ impl Engine {
         self.settle(self.watermark());
     }
 
-    /// Everything that began before it is known.
+    /// Everything that began before it is known; if nobody is waited for, everything that there is.
+    #[must_use]
     pub fn watermark(&self) -> i64 {
-        self.pipeline.watermark().unwrap_or(self.newest)
+        self.pipeline.watermark().unwrap_or(self.latest)
     }
 
     fn settle(&mut self, watermark: i64) {
@@ -306,12 +310,13 @@ impl Engine {
     }
 
     fn dispatch(&mut self) {
-        let (ends, newest) = (&mut self.ends, &mut self.newest);
+        let ends = &mut self.ends;
         self.pipeline.dispatch(|_, traces| {
             ends.extend(traces.iter().filter(|(_, trace)| trace.is_end).map(|(_, trace)| trace.slot));
-            *newest = traces.last().map_or(*newest, |&(before, _)| before.max(*newest));
         });
-        for slot in std::mem::take(&mut self.ends) {
+        for slot in self.ends.drain(..) {
+            let known_at = self.verifier.transactions.get(slot).known_at();
+            self.latest = self.latest.max(known_at.saturating_add(1));
             self.verifier.install(slot);
         }
     }

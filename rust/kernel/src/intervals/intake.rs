@@ -2,7 +2,7 @@
 
 use super::profile::{Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
 use super::span::Span;
-use super::transaction::{Bounds, Operation, Transaction};
+use super::transaction::{Bounds, NO_TABLE, Operation, Part, Transaction};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
 use crate::index::DenseIndex;
 use crate::value::{AtomKind, Value, Values};
@@ -60,13 +60,13 @@ impl Names {
     }
 
     /// What a lock on a key is on.
-    fn row(&mut self, granularity: Granularity, key: u32, table: Value, column: Value) -> u32 {
+    fn row(&mut self, granularity: Granularity, key: u32, table: Value, part: Part) -> u32 {
         match granularity {
             Granularity::Database => 0,
-            Granularity::Table => self.rows.number(table),
-            Granularity::Row => {
+            Granularity::Table if table != Value::NIL => self.rows.number(table),
+            Granularity::Table | Granularity::Row => {
                 if self.row_of_key[key as usize] == u32::MAX {
-                    let row = self.row_value(key, column);
+                    let row = self.row_value(key, part);
                     self.row_of_key[key as usize] = self.rows.number(row);
                 }
                 self.row_of_key[key as usize]
@@ -74,10 +74,23 @@ impl Names {
         }
     }
 
+    /// What a key is of a row: only who deletes it names a row as a whole, as `table/row/`.
+    fn part(&self, kind: Kind, key: u32, table: Value, column: Value) -> Part {
+        let is_row = || {
+            let id = self.keys.ids()[key as usize];
+            id.atom_index().is_some_and(|index| self.values.atom(index).1.ends_with('/'))
+        };
+        match column != Value::NIL {
+            true => Part::Cell,
+            false if kind == Kind::Delete && table != Value::NIL && is_row() => Part::Row,
+            false => Part::Key,
+        }
+    }
+
     /// A cell `table/row/column` belongs to the row `table/row/`, which is no key: only terms are called so.
-    fn row_value(&mut self, key: u32, column: Value) -> Value {
+    fn row_value(&mut self, key: u32, part: Part) -> Value {
         let id = self.keys.ids()[key as usize];
-        let Some(index) = id.atom_index().filter(|_| column != Value::NIL) else { return id };
+        let Some(index) = id.atom_index().filter(|_| part != Part::Key) else { return id };
         let (kind, text) = self.values.atom(index);
         let end = text.rfind('/').map_or(text.len(), |slash| slash + 1);
         if kind != AtomKind::Text {
@@ -116,7 +129,7 @@ impl Intake<'_> {
         }
         let status = columns.statuses[number];
         let times = draft.times(status, self.outer(whole), self.error).ok_or("it has no operations")?;
-        let Times { first, end, release, sure, asked_to_commit } = times;
+        let Times { first, end, release, sure } = times;
         let snapshot = draft.snapshot(self.profile.snapshot, first, end);
         Ok(Transaction {
             id: known.of(columns.ids[number]),
@@ -124,8 +137,8 @@ impl Intake<'_> {
             place_in_session: 0,
             number: 0,
             status,
-            asked_to_commit,
             writes: last_writes(&draft.operations),
+            inserts: inserted(&draft.operations),
             locks: Box::default(),
             operations: draft.operations.into_boxed_slice(),
             lists: draft.lists.into_boxed_slice(),
@@ -180,7 +193,12 @@ impl Intake<'_> {
         let conduct = self.conduct(number, kind, names, known);
         let table = known.of(columns.tables.get(number).0);
         let column = known.of(columns.columns.get(number).0);
-        let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, column);
+        let key = columns.keys[number];
+        let key = if key == NO_KEY { NO_KEY } else { known.keys[key as usize] };
+        let of_row = if column == Value::NIL { Part::Key } else { Part::Cell };
+        let part = if key == NO_KEY { of_row } else { names.part(kind, key, table, column) };
+        let table_number = if table == Value::NIL { NO_TABLE } else { names.rows.number(table) };
+        let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, part);
         let base = Operation {
             kind,
             statement: conduct.0,
@@ -188,8 +206,10 @@ impl Intake<'_> {
             read: conduct.1.read,
             locks_predicate: conduct.1.locks_predicate,
             is_absent: false,
+            part,
             key: NO_KEY,
             row: 0,
+            table: table_number,
             value: Value::NIL,
             span,
             place,
@@ -198,8 +218,9 @@ impl Intake<'_> {
             let range = self.history.range_of(number);
             let bounds = Value::small(draft.bounds.len() as i64).unwrap_or(Value::NIL);
             draft.bounds.push(Bounds { low: known.of(range.low), high: known.of(range.high) });
-            // Who skips locked rows shows no range.
-            let bounds = if conduct.2 { Value::NIL } else { bounds };
+            // Who skips locked rows shows no range, nor does who asks for some rows of it.
+            let is_whole = !conduct.2 && columns.predicates.get(number).0 == Value::NIL;
+            let bounds = if is_whole { bounds } else { Value::NIL };
             let row = if self.profile.granularity == Granularity::Row { 0 } else { row_of(0) };
             draft.operations.push(Operation { value: bounds, row, ..base });
             for (key, value) in self.history.rows_of(number) {
@@ -209,20 +230,24 @@ impl Intake<'_> {
             }
             return;
         }
-        if columns.keys[number] == NO_KEY {
+        if key == NO_KEY {
             draft.operations.push(base);
             return;
         }
-        let key = known.keys[columns.keys[number] as usize];
         let (value, row) = (columns.values[number], row_of(key));
-        let value = match self.history.values.as_list(value) {
+        let elements = self.history.values.as_list(value);
+        let is_nothing = elements.is_none() && value == Value::NIL;
+        // Of an empty list nobody knows whether there was a row.
+        let is_empty = elements.is_some_and(|elements| elements.is_empty());
+        let is_absent = kind == Kind::Delete
+            || columns.tombstones.get(number)
+            || kind == Kind::Read && (is_nothing || is_empty);
+        let value = match elements {
             Some(elements) => draft.list(elements.iter().map(|&element| known.of(element)).collect()),
+            None if is_absent => Value::NIL,
             None => known.of(value),
         };
-        let is_absent = kind == Kind::Delete
-            || kind == Kind::Read && (value == Value::NIL || columns.tombstones.get(number));
-        let value = if is_absent { Value::NIL } else { value };
-        draft.operations.push(Operation { key, row, value, is_absent, ..base });
+        draft.operations.push(Operation { is_absent, key, row, value, ..base });
     }
 
     /// What the statement of an operation does: the profile says so, unless the trace itself does.
@@ -282,6 +307,13 @@ fn last_writes(operations: &[Operation]) -> Box<[(u32, u32)]> {
     all.sort_unstable_by_key(|&(key, place)| (key, std::cmp::Reverse(place)));
     all.dedup_by_key(|&mut (key, _)| key);
     all.into_boxed_slice()
+}
+
+fn inserted(operations: &[Operation]) -> Box<[u32]> {
+    let inserts = operations.iter().filter(|one| one.kind == Kind::Insert);
+    let mut keys: Vec<u32> = inserts.map(|one| one.key).collect();
+    keys.sort_unstable();
+    keys.into_boxed_slice()
 }
 
 fn usual_statement(kind: Kind) -> Statement {
@@ -345,7 +377,6 @@ struct Times {
     end: Span,
     release: Span,
     sure: u32,
-    asked_to_commit: bool,
 }
 
 impl Draft {
@@ -357,26 +388,21 @@ impl Draft {
     fn times(&self, status: Status, outer: Option<i64>, error: i64) -> Option<Times> {
         let first = self.operations.first()?.span;
         let last = self.operations.last()?;
-        let marker = |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
+        let marker =
+            |kind: Kind| self.operations.iter().rev().find(|one| one.kind == kind).map(|one| one.span);
         let (commit, abort) = (marker(Kind::Commit), marker(Kind::Abort));
         // Without a commit of its own it committed inside its last operation, or soon after it.
         let implied = Span { invoke: last.span.invoke, complete: outer.unwrap_or(last.span.complete) };
         let (sure, released) = self.last_sure(error);
-        let times = |end: Span, release: Span, sure: u32, asked_to_commit: bool| Times {
-            first,
-            end,
-            release,
-            sure,
-            asked_to_commit,
-        };
+        let times = |end: Span, release: Span, sure: u32| Times { first, end, release, sure };
         Some(match status {
             Status::Committed => {
                 let end = commit.unwrap_or(implied);
-                times(end, end, self.operations.len() as u32, true)
+                times(end, end, self.operations.len() as u32)
             }
             Status::Aborted => {
                 let end = abort.or(commit).unwrap_or(implied);
-                times(end, Span { invoke: released, complete: end.complete }, sure, false)
+                times(end, Span { invoke: released, complete: end.complete }, sure)
             }
             Status::Indeterminate => {
                 // A connection that breaks before the commit arrives takes the locks with it.
@@ -384,9 +410,10 @@ impl Draft {
                 let answered = last_answer.map_or(released, |one| not_before(one.span, error));
                 let from = if commit.is_some() { answered } else { released };
                 let release = Span { invoke: from, complete: Span::NEVER };
+                // Who was not heard of again may have asked to commit when nobody wrote it down.
                 let end = Span { invoke: commit.unwrap_or(last.span).invoke, complete: Span::NEVER };
                 let all = self.operations.len() as u32;
-                times(end, release, if commit.is_some() { all } else { sure }, commit.is_some())
+                times(end, release, if commit.is_some() { all } else { sure })
             }
         })
     }
@@ -411,8 +438,7 @@ impl Draft {
             Snapshot::FirstStatement => self.operations.iter().find(|one| one.is_statement()).map(span_of),
             // Without a begin of its own nobody knows when it was.
             Snapshot::Begin if self.operations[0].kind == Kind::Begin => Some(first),
-            Snapshot::Begin => Some(first.to(end)),
-            Snapshot::Transaction => Some(first.to(end)),
+            Snapshot::Begin | Snapshot::Transaction => Some(first.to(end)),
         }
     }
 }

@@ -2,20 +2,24 @@
 
 use super::profile::Lock;
 use super::span::Span;
+use super::transaction::NO_TABLE;
 use crate::value::Value;
-use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// An operation of a transaction, which may be gone: `number` says whose `slot` it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
+    /// Where it was.
     pub slot: u32,
+    /// Its number.
     pub number: u64,
     /// The operation, by its place in the transaction's history.
     pub place: u32,
 }
 
 /// What a committed transaction left of a key.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Version {
     pub value: Value,
@@ -37,7 +41,7 @@ pub struct Version {
     pub is_certain: bool,
     pub is_settled: bool,
     /// Settled transactions that certainly read it and may overlap with others.
-    pub readers: Vec<Reference>,
+    pub readers: Readers,
     /// Settled readers of a version that has no successor yet.
     pub waiting: u64,
 }
@@ -92,6 +96,15 @@ pub struct Rules {
     pub snapshots: bool,
 }
 
+/// What comes directly before a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predecessor {
+    Unknown,
+    /// The initial state.
+    First,
+    Version(usize),
+}
+
 /// `before` comes before `after`, as `read` shows.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Deduced {
@@ -106,7 +119,7 @@ pub struct Key {
     /// Whether the initial state may still be read.
     pub is_fresh: bool,
     /// Settled readers of the initial state, as in [`Version`].
-    pub first_readers: Vec<Reference>,
+    pub first_readers: Readers,
     pub first_waiting: u64,
     /// In the order in which their commits began.
     pub versions: VecDeque<Version>,
@@ -117,8 +130,12 @@ pub struct Key {
     pub longest: i64,
     /// Versions whose commit nobody saw the end of.
     pub open_ends: u32,
+    /// The table that it is in, as far as anybody says.
+    pub table: u32,
     /// The last own write of the transaction that is being judged: its number, and the operation.
     pub own: (u64, u32),
+    /// Its last certain read of the key: its number, and the place among them.
+    pub shown: (u64, u32),
 }
 
 impl Default for Key {
@@ -126,7 +143,7 @@ impl Default for Key {
         Self {
             first: First::Open,
             is_fresh: true,
-            first_readers: Vec::new(),
+            first_readers: Readers::default(),
             first_waiting: 0,
             versions: VecDeque::new(),
             passing: Vec::new(),
@@ -134,11 +151,33 @@ impl Default for Key {
             deduced: Vec::new(),
             longest: 0,
             open_ends: 0,
+            table: NO_TABLE,
             own: (u64::MAX, 0),
+            shown: (u64::MAX, 0),
         }
     }
 }
 
+/// Settled readers of a version, each with its end.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Readers(Vec<(Reference, i64)>);
+
+impl Readers {
+    /// One more; some that ended before `past` are forgotten, as nobody overlaps with them.
+    pub fn add(&mut self, read: Reference, ended: i64, past: i64) {
+        if self.0.len() >= SOME && self.0.len() == self.0.capacity() {
+            self.0.retain(|&(_, ended)| ended >= past);
+        }
+        self.0.push((read, ended));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Reference> {
+        self.0.iter().map(|&(read, _)| read)
+    }
+}
+
+/// Lists shorter than this are not looked through for what may be forgotten.
+const SOME: usize = 16;
 /// So many versions are remembered that nobody can see.
 const REMEMBERED: usize = 4;
 
@@ -227,7 +266,9 @@ impl Key {
         let version = &self.versions[place];
         let mut next: Option<usize> = None;
         for other in self.from(version.commit)..self.versions.len() {
-            if next.is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke) {
+            if next
+                .is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke)
+            {
                 break;
             }
             let is_nearer = other != place
@@ -238,13 +279,14 @@ impl Key {
         next.filter(|&next| self.is_next(Some(place), next, rules))
     }
 
-    /// The version that certainly comes directly before the one at `place`: `Some(None)` is the initial state.
-    pub fn predecessor(&self, place: usize, rules: Rules) -> Option<Option<usize>> {
+    /// What certainly comes directly before the version at `place`.
+    pub fn predecessor(&self, place: usize, rules: Rules) -> Predecessor {
         let end = self.end(self.versions[place].commit);
         let mut last: Option<usize> = None;
         for other in (0..end).rev() {
             let is_far = |last: usize| {
-                self.versions[other].commit.invoke.saturating_add(self.longest) < self.versions[last].commit.invoke
+                self.versions[other].commit.invoke.saturating_add(self.longest)
+                    < self.versions[last].commit.invoke
             };
             if self.open_ends == 0 && last.is_some_and(is_far) {
                 break;
@@ -255,8 +297,9 @@ impl Key {
             last = if is_nearer { Some(other) } else { last };
         }
         match last {
-            Some(last) => self.is_next(Some(last), place, rules).then_some(Some(last)),
-            None => (self.is_fresh && self.is_next(None, place, rules)).then_some(None),
+            Some(last) if self.is_next(Some(last), place, rules) => Predecessor::Version(last),
+            None if self.is_fresh && self.is_next(None, place, rules) => Predecessor::First,
+            _ => Predecessor::Unknown,
         }
     }
 
@@ -272,14 +315,27 @@ impl Key {
         }
         let from = place.map_or(0, |place| self.from(self.versions[place].commit));
         (from..self.end(version.commit)).all(|other| {
-            let is_earlier =
-                place.is_some_and(|place| other == place || self.is_before(other, place, rules));
+            let is_earlier = place.is_some_and(|place| other == place || self.is_before(other, place, rules));
             other == next || is_earlier || self.is_before(next, other, rules)
         })
     }
 
+    /// The version that certainly comes first.
+    pub fn next_after_first(&self, rules: Rules) -> Option<usize> {
+        let end = self.end(self.versions.front()?.commit);
+        (0..end).find(|&place| self.predecessor(place, rules) == Predecessor::First)
+    }
+
+    /// A write that leaves no version; some that were gone before `past` are forgotten.
+    pub fn pass(&mut self, passing: Passing, past: i64) {
+        if self.passing.len() >= SOME && self.passing.len() == self.passing.capacity() {
+            self.passing.retain(|known| known.gone.complete >= past);
+        }
+        self.passing.push(passing);
+    }
+
     /// Versions before this place certainly come before one with this commit.
-    fn from(&self, commit: Span) -> usize {
+    pub fn from(&self, commit: Span) -> usize {
         if self.open_ends > 0 {
             return 0;
         }
@@ -288,7 +344,7 @@ impl Key {
     }
 
     /// Versions from this place on certainly come after one with this commit.
-    fn end(&self, commit: Span) -> usize {
+    pub fn end(&self, commit: Span) -> usize {
         self.versions.partition_point(|version| version.commit.invoke <= commit.complete)
     }
 
@@ -299,7 +355,7 @@ impl Key {
         let is_there = |version: &&Version| {
             version.is_certain && version.is_settled && version.commit.complete < horizon
         };
-        let Some(pivot) = self.versions.iter().filter(is_there).next_back().cloned() else { return };
+        let Some(pivot) = self.versions.iter().rfind(is_there).cloned() else { return };
         let before = self.versions.len();
         let mut place = 0;
         while place < self.versions.len() && self.versions[place].commit.invoke <= pivot.commit.invoke {
@@ -313,7 +369,7 @@ impl Key {
             }
         }
         self.is_fresh = false;
-        self.first_readers = Vec::new();
+        self.first_readers = Readers::default();
         if self.versions.len() < before && !self.deduced.is_empty() {
             let versions = &self.versions;
             let is_known = |one: Reference| versions.iter().any(|version| version.write == one);

@@ -8,7 +8,9 @@ use super::profile::Profile;
 use crate::cancel::Cancel;
 use crate::history::{History, Status, VersionOrder, VersionSource};
 use crate::value::Value;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// More sessions than this are put in order at once.
 const MANY: usize = 1024;
@@ -137,20 +139,20 @@ impl Clients {
     fn in_order(history: &History) -> Vec<Vec<u32>> {
         let mut all: Vec<u32> = (0..history.transaction_count() as u32).collect();
         all.sort_by_key(|&one| (begin(history, one as usize), one));
-        let mut free: std::collections::BinaryHeap<std::cmp::Reverse<(i64, usize)>> = Default::default();
+        let mut free: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
         let mut queues: Vec<Vec<u32>> = Vec::new();
         for number in all {
             let begin = begin(history, number as usize);
-            let is_free = free.peek().is_some_and(|&std::cmp::Reverse((until, _))| until <= begin);
-            let queue = match is_free.then(|| free.pop()).flatten() {
-                Some(std::cmp::Reverse((_, queue))) => queue,
-                None => {
+            let is_free = free.peek().is_some_and(|&Reverse((until, _))| until <= begin);
+            let queue = is_free.then(|| free.pop()).flatten().map_or_else(
+                || {
                     queues.push(Vec::new());
                     queues.len() - 1
-                }
-            };
+                },
+                |Reverse((_, queue))| queue,
+            );
             queues[queue].push(number);
-            free.push(std::cmp::Reverse((end(history, number as usize), queue)));
+            free.push(Reverse((end(history, number as usize), queue)));
         }
         queues
     }
@@ -176,10 +178,20 @@ fn end(history: &History, number: usize) -> i64 {
     invoked.into_iter().chain(completed).chain(whole.complete()).max().unwrap_or(i64::MIN)
 }
 
+/// Where the last operation of a transaction began.
+fn asked(history: &History, number: usize) -> i64 {
+    let operations = history.operations_of(number);
+    let invoked = operations.filter_map(|operation| history.operations.intervals.get(operation).invoke());
+    invoked.max().unwrap_or(i64::MIN)
+}
+
 /// Who wrote what the mirror has forgotten already.
 struct Writers {
     of: HashMap<(u32, Value), (u32, ReadCase)>,
     shown: HashMap<u32, (u32, Value)>,
+    /// When the transactions of reads were over, and when those of writes asked to commit.
+    over: HashMap<u32, i64>,
+    asked: HashMap<u32, i64>,
 }
 
 impl Writers {
@@ -198,18 +210,23 @@ impl Writers {
             .collect();
         let mut of: HashMap<(u32, Value), (u32, ReadCase)> = HashMap::new();
         if !shown.is_empty() {
-            let wanted: hashbrown::HashSet<(u32, Value)> = shown.values().copied().collect();
+            let wanted: HashSet<(u32, Value)> = shown.values().copied().collect();
             for number in 0..history.transaction_count() {
                 Self::hear(history, number, &wanted, &mut of);
             }
         }
-        Self { of, shown }
+        let number_of = |operation: u32| {
+            history.operation_offsets.partition_point(|&first| first <= operation).saturating_sub(1)
+        };
+        let over = shown.keys().map(|&read| (read, end(history, number_of(read)))).collect();
+        let asked = of.values().map(|&(write, _)| (write, asked(history, number_of(write)))).collect();
+        Self { of, shown, over, asked }
     }
 
     fn hear(
         history: &History,
         number: usize,
-        wanted: &hashbrown::HashSet<(u32, Value)>,
+        wanted: &HashSet<(u32, Value)>,
         of: &mut HashMap<(u32, Value), (u32, ReadCase)>,
     ) {
         let columns = &history.operations;
@@ -240,7 +257,9 @@ impl Writers {
         let found = self.shown.get(&operations[0]).and_then(|shown| self.of.get(shown));
         let Some(&(write, case)) = found else { return finding.case };
         operations.push(write);
+        let is_future = self.asked.get(&write) > self.over.get(&operations[0]);
         match (case, hiding) {
+            (ReadCase::Stale, _) if is_future => return ReadCase::Future as u8,
             (ReadCase::Stale, Some(hiding)) => operations.push(hiding),
             (ReadCase::Stale, None) => {
                 operations.truncate(1);

@@ -126,14 +126,8 @@ pub enum Statement {
 
 impl Statement {
     /// Every one, by its number.
-    pub const ALL: [Self; 6] = [
-        Self::Select,
-        Self::SelectForShare,
-        Self::SelectForUpdate,
-        Self::Insert,
-        Self::Update,
-        Self::Delete,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Select, Self::SelectForShare, Self::SelectForUpdate, Self::Insert, Self::Update, Self::Delete];
 }
 
 /// What one kind of statement does.

@@ -4,7 +4,7 @@ use super::found::{Finding, Name, ReadCase};
 use super::key::{Deduced, First, Key, Reference, Source, Version};
 use super::profile::Read;
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
@@ -48,6 +48,7 @@ impl Verifier {
                 {
                     self.narrow(found, moments);
                     self.judge_repeated(found, &certain);
+                    self.keys[found.key as usize].shown = (transaction.number, certain.len() as u32);
                 }
                 certain.extend(found);
             }
@@ -63,18 +64,25 @@ impl Verifier {
     fn judge_read(&mut self, transaction: &Transaction, slot: u32, operation: &Operation) -> Option<Certain> {
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let own = self.keys[operation.key as usize].own;
+        if operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
+            self.tally.reads.count(true);
+            return None;
+        }
         let shown = match operation.list() {
             None if own.0 == transaction.number => {
                 self.judge_own(transaction, operation, read, own.1);
                 return None;
             }
-            None => Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) },
+            None => {
+                Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) }
+            }
             Some(list) => {
                 let elements = &transaction.lists[list];
-                let (others, snapshot) = match self.without_own(transaction, operation, elements) {
+                let is_own = own.0 == transaction.number;
+                let (others, snapshot) = match Self::without_own(transaction, operation, elements, is_own) {
                     Ok((length, snapshot)) => (&elements[..length], snapshot),
                     Err(write) => {
-                        self.found_read(ReadCase::Own, operation.key, vec![read, self.at(read, write)], None);
+                        self.found_read(ReadCase::Own, operation.key, vec![read, at(read, write)], None);
                         return None;
                     }
                 };
@@ -94,7 +102,7 @@ impl Verifier {
         self.tally.reads.count(false);
         let write = &transaction.operations[own as usize];
         if write.value != operation.value {
-            let write = self.at(read, write.place);
+            let write = at(read, write.place);
             self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
         }
     }
@@ -102,11 +110,14 @@ impl Verifier {
     /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
     /// first append, if there is one. Else the append that it lacks.
     fn without_own(
-        &self,
         transaction: &Transaction,
         operation: &Operation,
         elements: &[Value],
+        is_own: bool,
     ) -> Result<(usize, Span), u32> {
+        if !is_own {
+            return Ok((elements.len(), transaction.snapshot_of(operation)));
+        }
         let mut length = elements.len();
         let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
         let own: Vec<&Operation> =
@@ -135,11 +146,13 @@ impl Verifier {
         let is_fresh = key.candidates(snapshot, rules, &mut candidates);
         let is_own = |version: &Version| version.write.number == transaction.number;
         candidates.retain(|&place| !is_own(&key.versions[place]));
-        let matching: Vec<usize> =
-            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value).collect();
-        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, matching.is_empty());
+        let mut matching =
+            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value);
+        let newest = matching.next();
+        let versions = usize::from(newest.is_some()) + matching.count();
+        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, versions == 0);
         let all = candidates.len() + usize::from(is_fresh);
-        let matched = matching.len() + usize::from(shows_first);
+        let matched = versions + usize::from(shows_first);
         self.candidates = candidates;
         if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
             self.tally.aside += 1;
@@ -150,7 +163,11 @@ impl Verifier {
             self.convict(operation, read, snapshot, shown.value);
             return None;
         }
-        self.count_wr(operation.key, &matching, snapshot, matched);
+        if let Some(newest) = newest {
+            let is_overlapping =
+                !self.keys[operation.key as usize].versions[newest].commit.precedes(snapshot);
+            self.tally.wr.count(is_overlapping, matched > 1);
+        }
         if let Some(elements) = shown.elements
             && self.judge_elements(operation, read, snapshot, elements)
         {
@@ -161,7 +178,7 @@ impl Verifier {
             return None;
         }
         let key = &mut self.keys[operation.key as usize];
-        let write = matching.first().map(|&place| {
+        let write = newest.map(|place| {
             let version = &mut key.versions[place];
             if !version.is_certain {
                 // Somebody saw it: it committed.
@@ -175,11 +192,13 @@ impl Verifier {
         Some(Certain { key: operation.key, read, write, snapshot })
     }
 
-    fn count_wr(&mut self, key: u32, matching: &[usize], snapshot: Span, matched: usize) {
-        if let Some(&newest) = matching.first() {
-            let is_overlapping = !self.keys[key as usize].versions[newest].commit.precedes(snapshot);
-            self.tally.wr.count(is_overlapping, matched > 1);
-        }
+    /// Whether it is a cell of a row that was deleted as a whole, or that its own transaction changed: that one shows
+    /// its other cells as they were at its snapshot or, as in InnoDB, when it changed the row.
+    fn is_of_changed_row(&self, transaction: &Transaction, operation: &Operation) -> bool {
+        let is_own = self.keys[operation.key as usize].own.0 == transaction.number;
+        let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
+        let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
+        self.deleted.contains(&operation.row) || !is_own && before().any(changes)
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -257,17 +276,17 @@ impl Verifier {
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
-            key.versions.iter().any(|other| {
-                other.is_certain && take.precedes(other.take) && other.commit.precedes(span)
-            })
+            key.versions
+                .iter()
+                .any(|other| other.is_certain && take.precedes(other.take) && other.commit.precedes(span))
         };
         let versions = key.versions.iter().filter(|version| version.value == shown);
-        let is_shown = versions.into_iter().any(|version| {
-            version.take.may_precede(span) && !hidden_from(version.commit)
-        });
+        let is_shown = versions
+            .into_iter()
+            .any(|version| version.take.may_precede(span) && !hidden_from(version.commit));
         let passing = key.passing.iter().filter(|passing| passing.value == shown);
-        let is_passing =
-            is_shown || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
+        let is_passing = is_shown
+            || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
         let whole = Shown { value: shown, elements: None, snapshot: span };
         let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
@@ -278,57 +297,6 @@ impl Verifier {
         } else {
             self.tally.reads.count(false);
             self.convict(operation, read, span, shown);
-        }
-    }
-
-    /// Rows that a range read should have shown.
-    fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
-        let operation = &transaction.operations[place];
-        let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else { return };
-        let returned: Vec<u32> = transaction.operations[place + 1..]
-            .iter()
-            .take_while(|one| one.place == operation.place)
-            .map(|one| one.key)
-            .collect();
-        let low = bounds.low.as_small().unwrap_or(i64::MIN);
-        let high = bounds.high.as_small().unwrap_or(i64::MAX);
-        if operation.read == Read::Uncommitted || low > high {
-            return;
-        }
-        let missing: Vec<u32> =
-            self.ordered.range(low..=high).map(|(_, &key)| key).filter(|key| !returned.contains(key)).collect();
-        let read = Reference { slot, number: transaction.number, place: operation.place };
-        let snapshot = transaction.snapshot_of(operation);
-        // Of a key that nobody wrote so far nothing is known.
-        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written(snapshot));
-        let missing: Vec<u32> = missing.collect();
-        for number in missing {
-            self.judge_missing(transaction, number, read, snapshot);
-        }
-    }
-
-    fn judge_missing(&mut self, transaction: &Transaction, number: u32, read: Reference, snapshot: Span) {
-        let rules = self.rules;
-        let key = &self.keys[number as usize];
-        if key.own.0 == transaction.number {
-            let own = &transaction.operations[key.own.1 as usize];
-            if !own.is_absent {
-                let write = self.at(read, own.place);
-                self.found_read(ReadCase::Own, number, vec![read, write], None);
-            }
-            return;
-        }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let is_fresh = key.candidates(snapshot, rules, &mut candidates);
-        let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
-        let is_shown = is_fresh || absent > 0;
-        let undecided = is_shown && candidates.len() > absent;
-        let newer = key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
-        self.candidates = candidates;
-        self.tally.reads.count(undecided);
-        if !is_shown {
-            let operations = std::iter::once(read).chain(newer).collect();
-            self.found_read(ReadCase::MissingRow, number, operations, None);
         }
     }
 
@@ -345,7 +313,11 @@ impl Verifier {
                 Some(place)
             }
         };
-        for (other, version) in key.versions.iter().enumerate() {
+        let from = certain.write.map_or(0, |(_, commit)| key.from(commit));
+        for (other, version) in key.versions.iter().enumerate().skip(from) {
+            if version.commit.invoke > moments.to.0 {
+                break;
+            }
             let is_after = place.is_none_or(|place| {
                 other != place
                     && key
@@ -361,10 +333,11 @@ impl Verifier {
     /// One snapshot shows one version of a key, however often it is read.
     fn judge_repeated(&mut self, found: Certain, before: &[Certain]) {
         let version = |one: &Certain| one.write.map(|(write, _)| write);
-        let is_other = |one: &&Certain| {
-            one.key == found.key && one.snapshot == found.snapshot && version(one) != version(&found)
-        };
-        let Some(other) = before.iter().find(is_other) else { return };
+        let (number, place) = self.keys[found.key as usize].shown;
+        if number != found.read.number || version(&before[place as usize]) == version(&found) {
+            return;
+        }
+        let other = &before[place as usize];
         let (earlier, later) = if found.write.is_some() { (other, &found) } else { (&found, other) };
         if let Some(shown) = version(later) {
             self.found_read(ReadCase::Torn, found.key, vec![earlier.read, shown, later.read, shown], None);
@@ -373,7 +346,8 @@ impl Verifier {
 
     /// Whether there is a moment that all reads of a snapshot can show.
     fn judge_moments(&mut self, moments: &Moments) {
-        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1) else {
+        let ([Some(later), Some(shown)], [Some(earlier), Some(newer)]) = (moments.from.1, moments.to.1)
+        else {
             return;
         };
         if moments.from.0 > moments.to.0 {
@@ -398,7 +372,9 @@ impl Verifier {
         let key = &self.keys[one.key as usize];
         let Some(shown) = key.place_of(write, commit) else { return };
         let mut orders: Vec<(Reference, Reference)> = Vec::new();
-        for (place, version) in key.versions.iter().enumerate() {
+        // Those that are further away are ordered by their intervals.
+        for place in key.from(commit)..key.end(commit) {
+            let version = &key.versions[place];
             let is_open = |before: &Version, after: &Version| {
                 !matches!(key.order(before, after, self.rules), Some((true, _)))
             };
@@ -437,14 +413,21 @@ impl Verifier {
         }
     }
 
-    fn found_read(&mut self, case: ReadCase, key: u32, operations: Vec<Reference>, shown: Option<Value>) {
+    pub(super) fn found_read(
+        &mut self,
+        case: ReadCase,
+        key: u32,
+        operations: Vec<Reference>,
+        shown: Option<Value>,
+    ) {
         let name = Name::InconsistentRead;
         self.found(Finding { name, case: case as u8, operations, key, shown });
     }
+}
 
-    fn at(&self, read: Reference, place: u32) -> Reference {
-        Reference { place, ..read }
-    }
+/// Another operation of the same transaction.
+pub(super) fn at(read: Reference, place: u32) -> Reference {
+    Reference { place, ..read }
 }
 
 /// What a read shows of others.
@@ -473,7 +456,7 @@ impl Key {
         }
     }
 
-    fn is_written(&self, snapshot: Span) -> bool {
+    pub(super) fn is_written(&self, snapshot: Span) -> bool {
         let first = self.versions.front();
         !self.is_fresh || first.is_some_and(|first| first.commit.may_precede(snapshot))
     }
@@ -486,8 +469,9 @@ impl Key {
     }
 
     /// The newest version that was certainly there.
-    fn hiding(&self, snapshot: Span) -> Option<Reference> {
-        let there = self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
-        there.last().map(|version| version.write)
+    pub(super) fn hiding(&self, snapshot: Span) -> Option<Reference> {
+        let mut there =
+            self.versions.iter().filter(|version| version.is_certain && version.commit.precedes(snapshot));
+        there.next_back().map(|version| version.write)
     }
 }

@@ -31,7 +31,7 @@ struct Saving<'e> {
     ids: Vec<Value>,
     initial: Value,
     sizes: Sizes,
-    newest: i64,
+    latest: i64,
     telling: &'e Telling,
 }
 
@@ -51,7 +51,7 @@ struct Saved {
     ids: Vec<Value>,
     initial: Value,
     sizes: Sizes,
-    newest: i64,
+    latest: i64,
     telling: Telling,
 }
 
@@ -76,7 +76,7 @@ impl Engine {
             ids,
             initial: self.initial,
             sizes: self.sizes,
-            newest: self.newest,
+            latest: self.latest,
             telling: &self.telling,
         };
         // Nothing in it can fail: there is no file and no map that is no map.
@@ -111,10 +111,14 @@ impl Engine {
                 id
             }));
         }
-        self.ids = self.ids.drain().map(|mut id| {
-            see(&mut id);
-            id
-        }).collect();
+        self.ids = self
+            .ids
+            .drain()
+            .map(|mut id| {
+                see(&mut id);
+                id
+            })
+            .collect();
         let verifier = &mut self.verifier;
         verifier.ids.iter_mut().for_each(&mut *see);
         verifier.transactions.iter_mut().for_each(|one| one.each_value(see));
@@ -156,7 +160,7 @@ impl Saved {
             ids: self.ids.into_iter().collect(),
             initial: self.initial,
             sizes: self.sizes,
-            newest: self.newest,
+            latest: self.latest,
             telling: self.telling,
             ends: Vec::new(),
             texts,

@@ -14,8 +14,6 @@ pub struct Span {
 impl Span {
     /// An end that nobody knows.
     pub const NEVER: i64 = i64::MAX;
-    /// Before everything else.
-    pub const START: Self = Self { invoke: i64::MIN, complete: i64::MIN };
 
     /// Whether this was over before `other` can have happened, however the instants are chosen.
     #[must_use]
@@ -32,11 +30,8 @@ impl Span {
     /// The same by clocks that may be wrong by so much.
     #[must_use]
     pub const fn widened(self, error: i64) -> Self {
-        let complete = if self.complete == Self::NEVER {
-            Self::NEVER
-        } else {
-            self.complete.saturating_add(error)
-        };
+        let complete =
+            if self.complete == Self::NEVER { Self::NEVER } else { self.complete.saturating_add(error) };
         Self { invoke: self.invoke.saturating_sub(error), complete }
     }
 

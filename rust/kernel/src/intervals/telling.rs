@@ -6,7 +6,7 @@ use super::key::{Reference, Version};
 use super::offline::{Judgement, Shown};
 use super::profile::{Read, Statement};
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{NO_TABLE, Operation, Part, Transaction};
 use crate::builder::{Builder, Details};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
 use crate::value::{Value, Values};
@@ -113,7 +113,14 @@ impl Engine {
         }
         let key_of = &self.verifier.keys[key as usize];
         if let Some(version) = key_of.versions.iter().find(|version| version.write == one) {
-            return Some(remains(key, version.value, version.writer, version.session, one, (version.take, version.commit)));
+            return Some(remains(
+                key,
+                version.value,
+                version.writer,
+                version.session,
+                one,
+                (version.take, version.commit),
+            ));
         }
         let gone = key_of.gone.iter().find(|gone| gone.write == one)?;
         Some(remains(key, gone.value, gone.writer, gone.session, one, (gone.take, gone.commit)))
@@ -194,6 +201,8 @@ fn remains(
         read: Read::Consistent,
         locks_predicate: false,
         is_absent: false,
+        part: Part::Key,
+        table: NO_TABLE,
         key,
         row: 0,
         value,
@@ -208,7 +217,6 @@ fn remains(
         place_in_session: 0,
         number: write.number,
         status: Status::Committed,
-        asked_to_commit: true,
         operations: Box::new([write_of, commit_of]),
         lists: Box::default(),
         bounds: Box::default(),
@@ -218,6 +226,7 @@ fn remains(
         release: commit,
         sure: 0,
         writes: Box::default(),
+        inserts: Box::default(),
         locks: Box::default(),
         snapshot: None,
         is_settled: true,
@@ -236,8 +245,7 @@ struct Excerpt<'e> {
 
 impl<'e> Excerpt<'e> {
     fn new(engine: &'e Engine) -> Self {
-        let mut excerpt =
-            Self { engine, builder: Builder::new(), known: HashMap::new(), places: Vec::new() };
+        let mut excerpt = Self { engine, builder: Builder::new(), known: HashMap::new(), places: Vec::new() };
         excerpt.builder.initial.default = excerpt.carry(engine.initial);
         excerpt
     }

@@ -4,20 +4,19 @@
 //! then on. It is *settled* when everything that began before its end was over is known: then it is judged
 //! against all that were settled before it. It is *past* when nobody that is not settled can overlap with it.
 
-use super::certifier::{Certificates, Missed, Party};
-use super::found::{CertifierCase, Finding, Name, Tally};
-use super::key::{First, Key, Passing, Reference, Rules, Version, sees};
+use super::certifier::Certificates;
+use super::found::{Finding, Name, Tally};
+use super::key::{First, Key, Reference, Rules, Version};
 use super::locks::{Collision, Table};
 use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
-use super::span::Span;
 use super::transaction::{Operation, Transaction};
-use crate::history::{Kind, NO_KEY, Status};
+use crate::history::Status;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// What nobody overlaps with any longer is looked for when so many were settled.
 const SWEEP: usize = 64;
@@ -34,7 +33,7 @@ pub struct Verifier {
     pub(super) ordered: BTreeMap<i64, u32>,
     pub(super) transactions: Slab,
     locks: Table,
-    certificates: Certificates,
+    pub(super) certificates: Certificates,
     due: BinaryHeap<Reverse<Due>>,
     /// When those began that are not settled, and how many of them at each time.
     begun: BTreeMap<i64, u32>,
@@ -52,6 +51,10 @@ pub struct Verifier {
     pub(super) most: [u64; Name::COUNT],
     /// Versions that became past, in their order, if anybody asks.
     pub(super) told: Option<Vec<(u32, Version)>>,
+    /// What began before this may be judged by nothing that is still here.
+    pub swept: i64,
+    /// Rows that were deleted as a whole: what their cells held then is not mirrored.
+    pub(super) deleted: BTreeSet<u32>,
     /// Whether somebody came too late, so that writes may be missing.
     pub has_late: bool,
     /// Memory that is used again.
@@ -91,6 +94,8 @@ impl Verifier {
             tells: false,
             most: [most; Name::COUNT],
             told: None,
+            swept: i64::MIN,
+            deleted: BTreeSet::new(),
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
@@ -147,7 +152,6 @@ impl Verifier {
     pub fn install(&mut self, slot: u32) {
         self.finish_one(slot);
         let mut transaction = self.transactions.lend(slot);
-        self.install_writes(&transaction, slot);
         let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
         let ids = &self.ids;
         let (predicates, inserts) = if self.locks_predicates() {
@@ -157,60 +161,15 @@ impl Verifier {
         };
         self.locks.add(&locks, predicates, inserts);
         transaction.locks = locks.into_boxed_slice();
-        let due = (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
+        self.install_writes(&transaction, slot);
+        let due =
+            (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
         self.due.push(Reverse(due));
         self.transactions.give_back(slot, transaction);
     }
 
     fn locks_predicates(&self) -> bool {
         self.profile.statements.iter().any(|one| one.locks_predicate && one.lock != Lock::None)
-    }
-
-    fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
-        for (place, operation) in transaction.operations.iter().enumerate() {
-            if !operation.kind.installs() {
-                continue;
-            }
-            let last = transaction.writes.binary_search_by_key(&operation.key, |&(key, _)| key);
-            let is_last = last.is_ok_and(|last| transaction.writes[last].1 as usize == place);
-            let write = Reference { slot, number: transaction.number, place: operation.place };
-            let key = &mut self.keys[operation.key as usize];
-            if !is_last || !transaction.may_have_committed() {
-                let is_aborted = !transaction.may_have_committed();
-                let (value, seen, gone) = (operation.value, operation.span, transaction.end);
-                key.passing.push(Passing { value, write, seen, gone, is_aborted });
-                continue;
-            }
-            let take = first_lock(transaction, operation);
-            let version = Version {
-                value: operation.value,
-                write,
-                writer: transaction.id,
-                session: transaction.session,
-                commit: transaction.appears,
-                take,
-                lock: operation.lock,
-                seen: seen_by(transaction, operation.span, self.profile.first_updater_wins),
-                is_insert: self.profile.first_updater_wins && inserts(transaction, operation.key),
-                is_absent: operation.is_absent,
-                is_certain: transaction.status == Status::Committed,
-                is_settled: false,
-                readers: Vec::new(),
-                waiting: 0,
-            };
-            Self::answer_waiting(key, &mut self.tally, version.commit);
-            key.add(version);
-        }
-    }
-
-    /// Readers of the newest version have missed the one that comes now; they were over before it could appear.
-    fn answer_waiting(key: &mut Key, tally: &mut Tally, commit: Span) {
-        let newest = key.versions.iter_mut().rev().find(|version| version.commit.invoke <= commit.invoke);
-        let waiting = match newest {
-            Some(version) => std::mem::take(&mut version.waiting),
-            None => std::mem::take(&mut key.first_waiting),
-        };
-        tally.rw.total += waiting;
     }
 
     /// Everything that began before `watermark` was installed: judges the next of those that ended before it.
@@ -257,8 +216,9 @@ impl Verifier {
         let tally = &mut self.tally.locks;
         self.locks.settle(&transaction.locks, &mut collisions, |is_undecided| tally.count(is_undecided));
         if self.locks_predicates() {
-            let ids = &self.ids;
-            self.locks.settle_predicates(number, |key| ids[key as usize], &mut collisions);
+            let (ids, keys) = (&self.ids, &self.keys);
+            let key_of = |key: u32| (ids[key as usize], keys[key as usize].table);
+            self.locks.settle_predicates(number, key_of, &mut collisions);
         }
         let mut seen: Vec<(u64, u64, u32)> = Vec::new();
         for Collision { case, one, other, key } in collisions {
@@ -272,158 +232,6 @@ impl Verifier {
         }
     }
 
-    /// Of two writers of a key, one must have committed before the other's snapshot.
-    fn judge_updates(&mut self, slot: u32) {
-        if !self.rules.snapshots {
-            return;
-        }
-        let transaction = self.transactions.lend(slot);
-        let certified = self.profile.certifier == Certifier::OptimisticWrites;
-        for (number, write) in transaction.left(slot) {
-            let key = &self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.appears) else { continue };
-            let own = &key.versions[place];
-            let mut is_undecided = false;
-            let mut broken: Vec<Reference> = Vec::new();
-            for other in key.versions.iter().filter(|one| one.is_settled && one.is_certain) {
-                if !sees(own, other) && !sees(other, own) {
-                    broken.push(other.write);
-                } else if !other.commit.precedes(own.seen) && !own.commit.precedes(other.seen) {
-                    is_undecided |= !own.is_insert && !other.is_insert;
-                }
-            }
-            self.tally.updates.count(is_undecided);
-            for other in broken {
-                let (name, case) = if certified {
-                    (Name::CertifierViolation, CertifierCase::OptimisticWrites as u8)
-                } else {
-                    (Name::FirstUpdaterViolation, 0)
-                };
-                self.found(Finding { name, case, operations: vec![other, write], key: number, shown: None });
-            }
-        }
-        self.transactions.give_back(slot, transaction);
-    }
-
-    /// Its versions are settled, and the order of each and the one before it is counted.
-    fn settle_versions(&mut self, slot: u32) {
-        let transaction = self.transactions.lend(slot);
-        let mut is_uncertain = false;
-        for (number, write) in transaction.left(slot) {
-            let key = &mut self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.appears) else { continue };
-            key.versions[place].is_settled = true;
-            let Some(before) = place.checked_sub(1) else { continue };
-            let (one, other) = (&key.versions[before], &key.versions[place]);
-            if !one.is_certain || !other.is_certain {
-                continue;
-            }
-            let is_overlapping = !one.commit.precedes(other.commit);
-            let is_open = is_overlapping && key.order(one, other, self.rules).is_none();
-            is_uncertain |= is_open;
-            self.tally.ww.count(is_overlapping, is_open);
-        }
-        self.transactions.give_back(slot, transaction);
-        if is_uncertain {
-            self.mark_uncertain.push(slot);
-        }
-    }
-
-    /// The reader is settled: counts what it missed, and remembers it for whoever overwrites what it read.
-    pub(super) fn follow_missed(&mut self, certain: &Certain) {
-        let (slot, number) = (certain.read.slot, certain.read.number);
-        let (snapshot, rules) = (certain.snapshot, self.rules);
-        let key = &mut self.keys[certain.key as usize];
-        let place = match certain.write {
-            None => None,
-            Some((write, commit)) => match key.place_of(write, commit) {
-                None => return,
-                place => place,
-            },
-        };
-        match key.versions.get(place.map_or(0, |place| place + 1)) {
-            None => match place {
-                None => key.first_waiting += 1,
-                Some(place) => key.versions[place].waiting += 1,
-            },
-            // Who reads and then writes missed nobody.
-            Some(next) if next.write.number == number => {}
-            Some(next) => {
-                let is_overlapping = !snapshot.precedes(next.commit);
-                let is_open = place
-                    .is_some_and(|place| key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0));
-                self.tally.rw.count(is_overlapping, is_open);
-                if is_open {
-                    self.mark_uncertain.push(slot);
-                }
-            }
-        }
-        match place {
-            None => key.first_readers.push(certain.read),
-            Some(place) => key.versions[place].readers.push(certain.read),
-        }
-    }
-
-    /// Certain rw: from the transaction to those who overwrote what it read, and to it from those who read what it
-    /// overwrote.
-    fn judge_missed(&mut self, slot: u32) {
-        if !self.certificates.is_on() || self.has_late {
-            return;
-        }
-        let mut missed: Vec<(Reference, Reference, u32)> = Vec::new();
-        for certain in std::mem::take(&mut self.certain) {
-            let key = &self.keys[certain.key as usize];
-            let next = match certain.write {
-                Some((write, commit)) => {
-                    key.place_of(write, commit).and_then(|place| key.successor(place, self.rules))
-                }
-                None => (0..key.versions.len())
-                    .find(|&place| key.predecessor(place, self.rules) == Some(None)),
-            };
-            if let Some(next) = next.map(|next| &key.versions[next]).filter(|next| next.is_settled) {
-                missed.push((certain.read, next.write, certain.key));
-            }
-        }
-        let transaction = self.transactions.get(slot);
-        for (number, write) in transaction.left(slot) {
-            let key = &self.keys[number as usize];
-            let Some(place) = key.place_of(write, transaction.appears) else { continue };
-            let readers = match key.predecessor(place, self.rules) {
-                None => continue,
-                Some(None) => &key.first_readers,
-                Some(Some(before)) => &key.versions[before].readers,
-            };
-            missed.extend(readers.iter().map(|&read| (read, write, number)));
-        }
-        for (read, write, key) in missed {
-            self.add_missed(read, write, key);
-        }
-    }
-
-    fn add_missed(&mut self, read: Reference, write: Reference, key: u32) {
-        if read.number == write.number {
-            return;
-        }
-        let (Some(from), Some(to)) = (self.party(read), self.party(write)) else { return };
-        let found = self.certificates.add(Missed { from, to, read, write, key });
-        if let Some(found) = found {
-            let (name, case) = (Name::CertifierViolation, found.case as u8);
-            self.found(Finding { name, case, operations: found.operations, key: found.key, shown: None });
-        }
-    }
-
-    fn party(&self, reference: Reference) -> Option<Party> {
-        let transaction = self.transactions.find(reference.slot, reference.number)?;
-        let first = transaction.operations.iter().find(|one| one.is_statement())?;
-        Some(Party {
-            number: transaction.number,
-            first: transaction.first,
-            commit: transaction.end,
-            snapshot: transaction.snapshot.unwrap_or(first.span),
-            is_read_only: transaction.is_read_only(),
-        })
-    }
-
     pub(super) fn found(&mut self, finding: Finding) {
         let count = &mut self.tally.counts[finding.name as usize];
         *count += 1;
@@ -435,6 +243,7 @@ impl Verifier {
     /// Forgets what nobody can overlap with any longer.
     pub fn sweep(&mut self, watermark: i64) {
         let horizon = self.horizon(watermark);
+        self.swept = self.swept.max(horizon);
         while let Some(&slot) = self.settled.front() {
             if self.transactions.get(slot).known_at() >= horizon {
                 break;
@@ -456,24 +265,15 @@ impl Verifier {
     fn pass(&mut self, slot: u32, horizon: i64) {
         let transaction = self.transactions.lend(slot);
         let number = transaction.number;
-        self.locks.forget(&transaction.locks, number);
+        self.locks.forget(&transaction.locks, number, horizon);
         self.certificates.forget(number);
-        for operation in transaction.operations.iter().filter(|one| one.key != NO_KEY) {
-            let key = &mut self.keys[operation.key as usize];
-            if operation.is_read() {
-                key.first_readers.retain(|read| read.number != number);
-                for version in &mut key.versions {
-                    version.readers.retain(|read| read.number != number);
+        for &(written, _) in &transaction.writes {
+            let told = &mut self.told;
+            self.keys[written as usize].prune(horizon, self.rules, |version| {
+                if let Some(told) = told {
+                    told.push((written, version.clone()));
                 }
-            } else {
-                key.passing.retain(|passing| passing.write.number != number);
-                let told = &mut self.told;
-                key.prune(horizon, self.rules, |version| {
-                    if let Some(told) = told {
-                        told.push((operation.key, version.clone()));
-                    }
-                });
-            }
+            });
         }
         self.transactions.give_back(slot, transaction);
     }
@@ -508,33 +308,10 @@ impl Verifier {
     /// The key of an operation of a transaction that is there.
     pub(super) fn key_of(&self, reference: Reference) -> u32 {
         let transaction = self.transactions.find(reference.slot, reference.number);
-        let operation = transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
+        let operation =
+            transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
         operation.map_or(0, |operation| operation.key)
     }
-}
-
-/// The moment at which a writer must have seen all earlier versions: its snapshot, but not after it wrote.
-fn seen_by(transaction: &Transaction, write: Span, by_update: bool) -> Span {
-    match transaction.snapshot {
-        Some(snapshot) if !by_update || snapshot.invoke <= write.invoke => snapshot,
-        _ => write,
-    }
-}
-
-/// Whether a transaction added a row, whatever it did with it then.
-fn inserts(transaction: &Transaction, key: u32) -> bool {
-    transaction.operations.iter().any(|one| one.kind == Kind::Insert && one.key == key)
-}
-
-/// When a transaction first got a lock on the row that keeps other writers out.
-fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
-    let locks = transaction.operations.iter().take_while(|one| one.place < write.place);
-    let takes = |one: &&Operation| {
-        let is_nothing = one.key == NO_KEY || one.is_absent && one.is_read();
-        !is_nothing && one.row == write.row && one.lock.conflicts(write.lock)
-    };
-    let mut locks = locks.filter(takes);
-    locks.next().map_or(write.span, |first| first.span)
 }
 
 /// One fewer at this time.

@@ -123,10 +123,10 @@ def _resources(store: Store, operation: Operation) -> list[object]:
 
 
 def _rows(operation: Operation) -> list[object]:
-    """Keys that it writes, or finds."""
+    """Keys that it writes, or finds; an empty list need not be there."""
     if isinstance(operation.value, Range):
         return [token(key) for key, _ in operation.value.rows]
-    is_there = operation.value is not UNKNOWN and shown_value(operation) != NOTHING
+    is_there = operation.value not in (UNKNOWN, ()) and shown_value(operation) != NOTHING
     return [token(operation.key)] if operation.kind in WRITES or is_there else []
 
 

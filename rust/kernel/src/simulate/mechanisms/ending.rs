@@ -51,7 +51,7 @@ impl MechanismSimulation {
         }
         transaction.writes = writes;
         self.release(transaction);
-        self.done(transaction, Kind::Commit);
+        transaction.marked(Kind::Commit);
         let is_lost = transaction.lost == Lost::Answer;
         let status = if is_lost { Status::Indeterminate } else { Status::Committed };
         self.finish(transaction, status, Some(self.now));
@@ -103,7 +103,7 @@ impl MechanismSimulation {
     /// It has not committed, and now the client hears of it.
     pub(super) fn roll_back(&mut self, transaction: &mut Transaction) {
         let is_orphan = transaction.is_orphan;
-        self.done(transaction, if is_orphan { Kind::Commit } else { Kind::Abort });
+        transaction.marked(if is_orphan { Kind::Commit } else { Kind::Abort });
         let status = if is_orphan { Status::Indeterminate } else { Status::Aborted };
         self.finish(transaction, status, None);
     }

@@ -5,7 +5,7 @@ use super::faults::{Fault, Faults};
 use super::locks::Locks;
 use super::planning::{Draw, delay, request};
 use super::rows::Row;
-use super::transaction::{Done, Lost, Stage, Step, Transaction};
+use super::transaction::{Lost, Stage, Transaction};
 use super::truth::{Truth, Witness};
 use super::{Delays, Load, Simulation};
 use crate::builder::Builder;
@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::error::ParseError;
 use crate::generate::random::Random;
 use crate::history::{History, Kind};
-use crate::intervals::profile::{Granularity, Profile, Read, Snapshot, Statement};
+use crate::intervals::profile::{Granularity, Profile, Read, Snapshot};
 use crate::value::Value;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -204,23 +204,8 @@ impl MechanismSimulation {
             _ => false,
         };
         transaction.snapshot = takes_snapshot.then_some(self.now);
-        self.done(transaction, Kind::Begin);
+        transaction.marked(Kind::Begin);
         self.answer(transaction);
-    }
-
-    /// The server has done what is no statement.
-    pub(super) fn done(&mut self, transaction: &mut Transaction, kind: Kind) {
-        let step = Step { kind, statement: Statement::Select, low: 0, high: 0 };
-        self.did(transaction, step, 0);
-    }
-
-    /// The server has done what was asked for.
-    pub(super) fn did(&mut self, transaction: &mut Transaction, step: Step, value: i64) {
-        let Step { kind, statement, low, high } = step;
-        let rows = transaction.rows.len() as u32;
-        let invoke = transaction.invoke;
-        let done = Done { kind, statement, low, high, value, invoke, complete: 0, is_unknown: false, rows };
-        transaction.done.push(done);
     }
 
     /// The client gets the answer, and then sends the next request.

@@ -10,6 +10,8 @@ use crate::intervals::profile::Statement;
 
 /// How often a row is looked for that can be inserted, or deleted.
 const TRIES: u32 = 8;
+/// The weight of the first row.
+const WEIGHT: f64 = 1_099_511_627_776.0;
 /// How many binary places of an exponent count.
 const ROOTS: u32 = 16;
 /// One delay of so many is long.
@@ -26,7 +28,7 @@ pub(super) struct Draw {
 impl Draw {
     pub(super) fn new(keys: u32, theta: f64) -> Self {
         let mut total = 0;
-        let weight = |rank: u32| ((1u64 << 40) as f64 / power(f64::from(rank), theta)) as u64 + 1;
+        let weight = |rank: u32| (WEIGHT / power(f64::from(rank), theta)) as u64 + 1;
         let sums = (1..=keys).map(|rank| {
             total += weight(rank);
             total

@@ -21,7 +21,7 @@ impl MechanismSimulation {
         }
         if step.kind == Kind::Read {
             let value = self.look(transaction, step.low, conduct.read);
-            self.did(transaction, step, value);
+            transaction.did(step, value);
             return true;
         }
         let first = transaction.rows.len();
@@ -32,7 +32,7 @@ impl MechanismSimulation {
             }
         }
         self.leave_out(transaction, first);
-        self.did(transaction, step, ABSENT);
+        transaction.did(step, ABSENT);
         true
     }
 

@@ -68,7 +68,7 @@ impl MechanismSimulation {
         }
         let value = if step.kind == Kind::Delete { ABSENT } else { self.new_value(row) };
         self.keep(transaction, row, value, is_insertion);
-        self.did(transaction, step, value);
+        transaction.did(step, value);
         true
     }
 
@@ -111,7 +111,7 @@ impl MechanismSimulation {
     pub(super) fn fail(&mut self, transaction: &mut Transaction, step: Step) {
         let is_value = matches!(step.kind, Kind::Write | Kind::Insert);
         let value = if is_value { self.new_value(step.low) } else { ABSENT };
-        self.did(transaction, step, value);
+        transaction.did(step, value);
         if let Some(done) = transaction.done.last_mut() {
             done.is_unknown = !is_value;
         }

@@ -157,6 +157,19 @@ impl Transaction {
         self.done.len() as u32
     }
 
+    /// The server has done what is no statement.
+    pub(super) fn marked(&mut self, kind: Kind) {
+        self.did(Step { kind, statement: Statement::Select, low: 0, high: 0 }, 0);
+    }
+
+    /// The server has done what was asked for.
+    pub(super) fn did(&mut self, step: Step, value: i64) {
+        let Step { kind, statement, low, high } = step;
+        let (invoke, rows) = (self.invoke, self.rows.len() as u32);
+        let done = Done { kind, statement, low, high, value, invoke, complete: 0, is_unknown: false, rows };
+        self.done.push(done);
+    }
+
     pub(super) fn strike(&mut self, fault: Fault, is_visible: bool) {
         let place = self.place();
         self.struck.push((fault, place, is_visible));
