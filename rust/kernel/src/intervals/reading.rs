@@ -2,12 +2,13 @@
 
 use super::found::{Finding, Name, ReadCase};
 use super::key::{Deduced, First, Key, Reference, Source, Version};
-use super::profile::Read;
+use super::profile::{Granularity, Read};
 use super::span::Span;
 use super::transaction::{Operation, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
+use hashbrown::HashMap;
 
 /// A read of others that can be one version's alone.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +37,13 @@ impl Verifier {
         });
         let mut certain = std::mem::take(&mut self.certain);
         certain.clear();
+        self.lifted.clear();
         for (place, operation) in transaction.operations.iter().enumerate() {
             if operation.kind.installs() {
                 self.keys[operation.key as usize].own = (transaction.number, place as u32);
+                if self.lifts_rows() {
+                    self.lifted.entry(operation.row).or_insert(operation.span);
+                }
             } else if operation.kind == Kind::RangeRead {
                 self.judge_range(&transaction, slot, place);
             } else if operation.is_read() && operation.value != Value::UNKNOWN {
@@ -69,7 +74,8 @@ impl Verifier {
                 return None;
             }
             None => {
-                Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) }
+                let snapshot = self.lifted(operation, transaction.snapshot_of(operation));
+                Shown { value: operation.value, elements: None, snapshot }
             }
             Some(list) => {
                 let elements = &transaction.lists[list];
@@ -85,7 +91,7 @@ impl Verifier {
             }
         };
         if operation.read == Read::Uncommitted {
-            self.judge_uncommitted(operation, read, shown.value);
+            self.judge_uncommitted(operation, read, &shown);
             return None;
         }
         self.judge_external(transaction, operation, read, &shown)
@@ -95,10 +101,39 @@ impl Verifier {
     fn judge_own(&mut self, transaction: &Transaction, operation: &Operation, read: Reference, own: u32) {
         self.tally.reads.count(false);
         let write = &transaction.operations[own as usize];
-        if write.value != operation.value {
+        if write.value != operation.value && !self.may_change_nothing(write, transaction.number) {
             let write = at(read, write.place);
             self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
         }
+    }
+
+    /// Whether a write brings its row from the snapshot up to date, with the columns that it does not name.
+    ///
+    /// Where the first updater wins there is nothing to catch up with.
+    fn lifts_rows(&self) -> bool {
+        let (profile, rules) = (&self.profile, self.rules);
+        let catches_up = rules.locks && !rules.snapshots;
+        catches_up && profile.snapshot.is_of_transaction() && profile.granularity == Granularity::Row
+    }
+
+    /// The moment of a read, of which an own write of the row may have made a later one.
+    fn lifted(&self, operation: &Operation, snapshot: Span) -> Span {
+        match self.lifted.get(&operation.row) {
+            Some(&write) if operation.read == Read::Consistent => Span {
+                invoke: snapshot.invoke.min(write.invoke),
+                complete: snapshot.complete.max(write.complete),
+            },
+            _ => snapshot,
+        }
+    }
+
+    /// Whether somebody else may have written the same before: InnoDB does not change such a row, and goes on to
+    /// show that of the snapshot.
+    fn may_change_nothing(&self, write: &Operation, number: u64) -> bool {
+        let key = &self.keys[write.key as usize];
+        let is_same = |version: &Version| version.write.number != number && version.value == write.value;
+        let is_first = key.is_fresh && [First::Open, First::Known(write.value)].contains(&key.first);
+        self.lifts_rows() && (is_first || key.versions.iter().any(is_same))
     }
 
     /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
@@ -169,7 +204,7 @@ impl Verifier {
                 version.is_certain = true;
                 version.commit.complete = snapshot.complete.max(version.commit.invoke);
                 key.open_ends -= 1;
-                key.longest = key.longest.max(version.commit.complete - version.commit.invoke);
+                key.longest = key.longest.max(version.commit.complete.saturating_sub(version.commit.invoke));
             }
             (version.write, version.commit)
         });
@@ -202,21 +237,20 @@ impl Verifier {
             self.found_read(ReadCase::Stale, operation.key, operations, None);
             return true;
         }
+        // What is before all known versions may be that of somebody who appended the same, and is forgotten.
+        let is_known = |element: &Value| key.versions.iter().any(|version| version.value == *element);
+        let from = if key.is_fresh { Some(0) } else { elements.iter().position(is_known) };
+        let recent = from.map_or(&elements[..0], |from| &elements[from..]);
         let undone = key.passing.iter().find(|passing| {
-            let is_left = || key.versions.iter().any(|version| version.value == passing.value);
-            passing.is_aborted && elements.contains(&passing.value) && !is_left()
+            passing.is_aborted && recent.contains(&passing.value) && !is_known(&passing.value)
         });
         if let Some(undone) = undone {
             let operations = vec![read, undone.write];
             self.found_read(ReadCase::Aborted, operation.key, operations, None);
             return true;
         }
-        let place = |value: Value| key.versions.iter().find(|version| version.value == value);
         let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
-        let known: Vec<(Reference, Span)> = elements[reach..]
-            .iter()
-            .filter_map(|&element| place(element).map(|version| (version.write, version.commit)))
-            .collect();
+        let known = key.appended(&elements[reach..]);
         if let Some(&(early, _)) = known.iter().find(|(_, commit)| commit.invoke > snapshot.complete) {
             self.found_read(ReadCase::Future, operation.key, vec![read, early], None);
             return true;
@@ -253,8 +287,8 @@ impl Verifier {
     }
 
     /// A read of what may not be committed: any write that is neither certainly overwritten nor certainly undone.
-    fn judge_uncommitted(&mut self, operation: &Operation, read: Reference, shown: Value) {
-        let late = self.has_late;
+    fn judge_uncommitted(&mut self, operation: &Operation, read: Reference, whole: &Shown<'_>) {
+        let (late, shown) = (self.has_late, whole.value);
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
@@ -270,8 +304,7 @@ impl Verifier {
         let is_passing = is_shown
             || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
-        let whole = Shown { value: shown, elements: None, snapshot: span };
-        let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
+        let is_first = !is_passing && is_fresh && key.shows_first(whole, operation.is_absent, true);
         if is_passing || is_first {
             self.tally.reads.count(true);
         } else if late && !key.knows(shown) {
@@ -427,8 +460,21 @@ impl Key {
                 self.first = First::Known(shown.value);
                 true
             }
-            First::Open => is_new,
+            First::Open => true,
         }
+    }
+
+    /// Who appended these elements, in their order; nobody knows it of those that are there more than once.
+    fn appended(&self, elements: &[Value]) -> Vec<(Reference, Span)> {
+        let mut versions: HashMap<Value, Option<&Version>> = HashMap::new();
+        for version in &self.versions {
+            versions.entry(version.value).and_modify(|one| *one = None).or_insert(Some(version));
+        }
+        let mut times: HashMap<Value, u32> = HashMap::new();
+        elements.iter().for_each(|&element| *times.entry(element).or_default() += 1);
+        let known = elements.iter().filter(|element| times[*element] == 1);
+        let known = known.filter_map(|element| versions.get(element).copied().flatten());
+        known.map(|version| (version.write, version.commit)).collect()
     }
 
     pub(super) fn is_written(&self, snapshot: Span) -> bool {

@@ -11,9 +11,11 @@ use super::locks::{Collision, Table};
 use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
+use super::span::Span;
 use super::transaction::{Operation, Transaction};
 use crate::history::{NO_KEY, Status};
 use crate::value::Value;
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -60,6 +62,9 @@ pub struct Verifier {
     pub(super) candidates: Vec<usize>,
     #[serde(skip)]
     pub(super) certain: Vec<Certain>,
+    /// Rows that the transaction that is being judged has changed so far, and when it first did.
+    #[serde(skip)]
+    pub(super) lifted: HashMap<u32, Span>,
     #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
     pub(super) ids: Vec<Value>,
@@ -96,6 +101,7 @@ impl Verifier {
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
+            lifted: HashMap::new(),
             mark_uncertain: Vec::new(),
             ids: Vec::new(),
             freed: Vec::new(),
