@@ -2,7 +2,7 @@
 
 use super::found::{Finding, Name, ReadCase};
 use super::key::{Deduced, First, Key, Reference, Source, Version};
-use super::profile::{Granularity, Read};
+use super::profile::Read;
 use super::span::Span;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
@@ -37,12 +37,12 @@ impl Verifier {
         });
         let mut certain = std::mem::take(&mut self.certain);
         certain.clear();
-        self.lifted.clear();
+        self.changed.clear();
         for (place, operation) in transaction.operations.iter().enumerate() {
             if operation.kind.installs() {
                 self.keys[operation.key as usize].own = (transaction.number, place as u32);
-                if self.lifts_rows() {
-                    self.lifted.entry(operation.row).or_insert(operation.span);
+                if operation.part != Part::Key {
+                    self.changed.insert(operation.row);
                 }
             } else if operation.kind == Kind::RangeRead {
                 self.judge_range(&transaction, slot, place);
@@ -79,8 +79,7 @@ impl Verifier {
                 return None;
             }
             None => {
-                let snapshot = self.lifted(operation, transaction.snapshot_of(operation));
-                Shown { value: operation.value, elements: None, snapshot }
+                Shown { value: operation.value, elements: None, snapshot: transaction.snapshot_of(operation) }
             }
             Some(list) => {
                 let elements = &transaction.lists[list];
@@ -107,39 +106,10 @@ impl Verifier {
     fn judge_own(&mut self, transaction: &Transaction, operation: &Operation, read: Reference, own: u32) {
         self.tally.reads.count(false);
         let write = &transaction.operations[own as usize];
-        if write.value != operation.value && !self.may_change_nothing(write, transaction.number) {
+        if write.value != operation.value {
             let write = at(read, write.place);
             self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
         }
-    }
-
-    /// Whether a write brings its row from the snapshot up to date, with the columns that it does not name.
-    ///
-    /// Where the first updater wins there is nothing to catch up with.
-    fn lifts_rows(&self) -> bool {
-        let (profile, rules) = (&self.profile, self.rules);
-        let catches_up = rules.locks && !rules.snapshots;
-        catches_up && profile.snapshot.is_of_transaction() && profile.granularity == Granularity::Row
-    }
-
-    /// The moment of a read, of which an own write of the row may have made a later one.
-    fn lifted(&self, operation: &Operation, snapshot: Span) -> Span {
-        match self.lifted.get(&operation.row) {
-            Some(&write) if operation.read == Read::Consistent => Span {
-                invoke: snapshot.invoke.min(write.invoke),
-                complete: snapshot.complete.max(write.complete),
-            },
-            _ => snapshot,
-        }
-    }
-
-    /// Whether somebody else may have written the same before: InnoDB does not change such a row, and goes on to
-    /// show that of the snapshot.
-    fn may_change_nothing(&self, write: &Operation, number: u64) -> bool {
-        let key = &self.keys[write.key as usize];
-        let is_same = |version: &Version| version.write.number != number && version.value == write.value;
-        let is_first = key.is_fresh && [First::Open, First::Known(write.value)].contains(&key.first);
-        self.lifts_rows() && (is_first || key.versions.iter().any(is_same))
     }
 
     /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
@@ -189,7 +159,9 @@ impl Verifier {
         let all = candidates.len() + usize::from(is_fresh);
         let matched = versions + usize::from(shows_first);
         self.candidates = candidates;
-        if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
+        // Deletes all leave the same, so that nobody knows whether one is missing.
+        let is_unknown = || operation.is_absent || !self.keys[operation.key as usize].knows(shown.value);
+        if matched == 0 && is_late && is_unknown() {
             self.tally.aside += 1;
             return None;
         }
@@ -231,9 +203,7 @@ impl Verifier {
     /// its other cells as they were at its snapshot or, as in InnoDB, when it changed the row.
     fn is_of_changed_row(&self, transaction: &Transaction, operation: &Operation) -> bool {
         let is_own = self.keys[operation.key as usize].own.0 == transaction.number;
-        let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
-        let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
-        self.deleted.contains(&operation.row) || !is_own && before().any(changes)
+        self.deleted.contains(&operation.row) || !is_own && self.changed.contains(&operation.row)
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -325,7 +295,7 @@ impl Verifier {
         let is_first = !is_passing && is_fresh && key.shows_first(whole, operation.is_absent, true);
         if is_passing || is_first {
             self.tally.reads.count(true);
-        } else if late && !key.knows(shown) {
+        } else if late && (operation.is_absent || !key.knows(shown)) {
             self.tally.aside += 1;
         } else {
             self.tally.reads.count(false);

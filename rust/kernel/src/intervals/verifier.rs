@@ -11,11 +11,10 @@ use super::locks::{Collision, Table};
 use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
-use super::span::Span;
 use super::transaction::{Operation, Transaction};
 use crate::history::Status;
 use crate::value::Value;
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -64,9 +63,9 @@ pub struct Verifier {
     pub(super) candidates: Vec<usize>,
     #[serde(skip)]
     pub(super) certain: Vec<Certain>,
-    /// Rows that the transaction that is being judged has changed so far, and when it first did.
+    /// Rows of which the transaction that is being judged has changed a cell so far.
     #[serde(skip)]
-    pub(super) lifted: HashMap<u32, Span>,
+    pub(super) changed: HashSet<u32>,
     #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
     pub(super) ids: Vec<Value>,
@@ -104,7 +103,7 @@ impl Verifier {
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
-            lifted: HashMap::new(),
+            changed: HashSet::new(),
             mark_uncertain: Vec::new(),
             ids: Vec::new(),
             freed: Vec::new(),
