@@ -86,3 +86,17 @@ def test_who_cannot_hand_on_says_so_to_everybody_who_waits() -> None:
     gathering.put("row", 1, perf_counter())
     with pytest.raises(ServiceError, match="ValueError: no"):
         gathering.close()
+
+
+def test_all_sessions_are_heard_of_before_anything_is_handed_on() -> None:
+    heard, before = Heard(), perf_counter_ns()
+    heard.go_on.clear()
+    gathering = Gathering(heard, sessions=[0, 1])
+    gathering.began(0)
+    began = perf_counter_ns()
+    gathering.put("row", 0, perf_counter())
+    heard.go_on.set()
+    gathering.flush()
+    assert set(heard.beats[0]) == {0, 1}
+    assert all(before < time < began for time in heard.beats[0].values())
+    gathering.close()

@@ -229,7 +229,7 @@ impl Engine {
             }
         }
         // What its client does next, it does by the same clock.
-        self.pipeline.heartbeat(client, known_at.saturating_sub(2 * self.terms.clock_error));
+        self.pipeline.heartbeat(client, known_at.saturating_sub(self.terms.clock_error.saturating_mul(2)));
         true
     }
 

@@ -445,5 +445,5 @@ impl Draft {
 
 /// When something that was widened was over at the earliest.
 fn not_before(span: Span, error: i64) -> i64 {
-    span.complete.saturating_sub(2 * error)
+    span.complete.saturating_sub(error.saturating_mul(2))
 }

@@ -198,7 +198,7 @@ impl Key {
         if version.commit.complete == Span::NEVER {
             self.open_ends += 1;
         } else {
-            self.longest = self.longest.max(version.commit.complete - version.commit.invoke);
+            self.longest = self.longest.max(version.commit.complete.saturating_sub(version.commit.invoke));
         }
         let place = self.versions.partition_point(|other| other.commit.invoke <= version.commit.invoke);
         self.versions.insert(place, version);

@@ -88,7 +88,7 @@ impl Row {
         if held.release.complete == Span::NEVER {
             self.open_ends += 1;
         } else {
-            self.longest = self.longest.max(held.release.complete - held.ended);
+            self.longest = self.longest.max(held.release.complete.saturating_sub(held.ended));
         }
         let place = self.held.partition_point(|other| other.ended <= held.ended);
         self.held.insert(place, held);

@@ -8,6 +8,7 @@ use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
+use hashbrown::HashMap;
 
 /// A read of others that can be one version's alone.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +37,13 @@ impl Verifier {
         });
         let mut certain = std::mem::take(&mut self.certain);
         certain.clear();
+        self.changed.clear();
         for (place, operation) in transaction.operations.iter().enumerate() {
             if operation.kind.installs() {
                 self.keys[operation.key as usize].own = (transaction.number, place as u32);
+                if operation.part != Part::Key {
+                    self.changed.insert(operation.row);
+                }
             } else if operation.kind == Kind::RangeRead {
                 self.judge_range(&transaction, slot, place);
             } else if operation.is_read() && operation.value != Value::UNKNOWN {
@@ -91,7 +96,7 @@ impl Verifier {
             }
         };
         if operation.read == Read::Uncommitted {
-            self.judge_uncommitted(operation, read, shown.value);
+            self.judge_uncommitted(operation, read, &shown);
             return None;
         }
         self.judge_external(transaction, operation, read, &shown)
@@ -154,7 +159,9 @@ impl Verifier {
         let all = candidates.len() + usize::from(is_fresh);
         let matched = versions + usize::from(shows_first);
         self.candidates = candidates;
-        if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
+        // Deletes all leave the same, so that nobody knows whether one is missing.
+        let is_unknown = || operation.is_absent || !self.keys[operation.key as usize].knows(shown.value);
+        if matched == 0 && is_late && is_unknown() {
             self.tally.aside += 1;
             return None;
         }
@@ -185,7 +192,7 @@ impl Verifier {
                 version.is_certain = true;
                 version.commit.complete = snapshot.complete.max(version.commit.invoke);
                 key.open_ends -= 1;
-                key.longest = key.longest.max(version.commit.complete - version.commit.invoke);
+                key.longest = key.longest.max(version.commit.complete.saturating_sub(version.commit.invoke));
             }
             (version.write, version.commit)
         });
@@ -196,9 +203,7 @@ impl Verifier {
     /// its other cells as they were at its snapshot or, as in InnoDB, when it changed the row.
     fn is_of_changed_row(&self, transaction: &Transaction, operation: &Operation) -> bool {
         let is_own = self.keys[operation.key as usize].own.0 == transaction.number;
-        let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
-        let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
-        self.deleted.contains(&operation.row) || !is_own && before().any(changes)
+        self.deleted.contains(&operation.row) || !is_own && self.changed.contains(&operation.row)
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -220,21 +225,20 @@ impl Verifier {
             self.found_read(ReadCase::Stale, operation.key, operations, None);
             return true;
         }
+        // What is before all known versions may be that of somebody who appended the same, and is forgotten.
+        let is_known = |element: &Value| key.versions.iter().any(|version| version.value == *element);
+        let from = if key.is_fresh { Some(0) } else { elements.iter().position(is_known) };
+        let recent = from.map_or(&elements[..0], |from| &elements[from..]);
         let undone = key.passing.iter().find(|passing| {
-            let is_left = || key.versions.iter().any(|version| version.value == passing.value);
-            passing.is_aborted && elements.contains(&passing.value) && !is_left()
+            passing.is_aborted && recent.contains(&passing.value) && !is_known(&passing.value)
         });
         if let Some(undone) = undone {
             let operations = vec![read, undone.write];
             self.found_read(ReadCase::Aborted, operation.key, operations, None);
             return true;
         }
-        let place = |value: Value| key.versions.iter().find(|version| version.value == value);
         let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
-        let known: Vec<(Reference, Span)> = elements[reach..]
-            .iter()
-            .filter_map(|&element| place(element).map(|version| (version.write, version.commit)))
-            .collect();
+        let known = key.appended(&elements[reach..]);
         if let Some(&(early, _)) = known.iter().find(|(_, commit)| commit.invoke > snapshot.complete) {
             self.found_read(ReadCase::Future, operation.key, vec![read, early], None);
             return true;
@@ -271,8 +275,8 @@ impl Verifier {
     }
 
     /// A read of what may not be committed: any write that is neither certainly overwritten nor certainly undone.
-    fn judge_uncommitted(&mut self, operation: &Operation, read: Reference, shown: Value) {
-        let late = self.has_late;
+    fn judge_uncommitted(&mut self, operation: &Operation, read: Reference, whole: &Shown<'_>) {
+        let (late, shown) = (self.has_late, whole.value);
         let key = &mut self.keys[operation.key as usize];
         let span = operation.span;
         let hidden_from = |take: Span| {
@@ -288,11 +292,10 @@ impl Verifier {
         let is_passing = is_shown
             || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
-        let whole = Shown { value: shown, elements: None, snapshot: span };
-        let is_first = !is_passing && is_fresh && key.shows_first(&whole, operation.is_absent, true);
+        let is_first = !is_passing && is_fresh && key.shows_first(whole, operation.is_absent, true);
         if is_passing || is_first {
             self.tally.reads.count(true);
-        } else if late && !key.knows(shown) {
+        } else if late && (operation.is_absent || !key.knows(shown)) {
             self.tally.aside += 1;
         } else {
             self.tally.reads.count(false);
@@ -452,8 +455,21 @@ impl Key {
                 self.first = First::Known(shown.value);
                 true
             }
-            First::Open => is_new,
+            First::Open => true,
         }
+    }
+
+    /// Who appended these elements, in their order; nobody knows it of those that are there more than once.
+    fn appended(&self, elements: &[Value]) -> Vec<(Reference, Span)> {
+        let mut versions: HashMap<Value, Option<&Version>> = HashMap::new();
+        for version in &self.versions {
+            versions.entry(version.value).and_modify(|one| *one = None).or_insert(Some(version));
+        }
+        let mut times: HashMap<Value, u32> = HashMap::new();
+        elements.iter().for_each(|&element| *times.entry(element).or_default() += 1);
+        let known = elements.iter().filter(|element| times[*element] == 1);
+        let known = known.filter_map(|element| versions.get(element).copied().flatten());
+        known.map(|version| (version.write, version.commit)).collect()
     }
 
     pub(super) fn is_written(&self, snapshot: Span) -> bool {

@@ -14,6 +14,7 @@ use super::slab::Slab;
 use super::transaction::Transaction;
 use crate::history::Status;
 use crate::value::Value;
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
@@ -62,6 +63,9 @@ pub struct Verifier {
     pub(super) candidates: Vec<usize>,
     #[serde(skip)]
     pub(super) certain: Vec<Certain>,
+    /// Rows of which the transaction that is being judged has changed a cell so far.
+    #[serde(skip)]
+    pub(super) changed: HashSet<u32>,
     #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
     pub(super) ids: Vec<Value>,
@@ -99,6 +103,7 @@ impl Verifier {
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
+            changed: HashSet::new(),
             mark_uncertain: Vec::new(),
             ids: Vec::new(),
             freed: Vec::new(),
