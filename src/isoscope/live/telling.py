@@ -60,7 +60,7 @@ class MechanismTold:
 
     def line(self) -> str:
         """The same for a terminal."""
-        return f"{self.news.mechanism}: {_line(self.news)}, {self.news.case}"
+        return f"{self.news.mechanism}: {_line(self.news, f' ({self.news.case})')}"
 
 
 Told: TypeAlias = ClockTold | MechanismTold
@@ -112,11 +112,11 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
     }
 
 
-def _line(news: News | MechanismNews) -> str:
+def _line(news: News | MechanismNews, case: str = "") -> str:
     """A violation in few words."""
     where = "" if news.key is None else f", key {news.key!r}"
     against = "" if news.other is None else f", against {news.other!r}"
-    return f"{news.name} in transaction {news.transaction!r}{where}{against}"
+    return f"{news.name}{case} in transaction {news.transaction!r}{where}{against}"
 
 
 def _scalar(value: object) -> str:
