@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["snapshot"]
 
 _READS = (OperationKind.READ, OperationKind.RANGE_READ)
-_BRACKETS = (OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT)
+_MARKERS = (OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT)
 _MODES = {
     "UNCOMMITTED_READ": Read.UNCOMMITTED,
     "CONSISTENT_READ": Read.CONSISTENT,
@@ -37,7 +37,7 @@ def snapshot(transaction: Transaction, place: int, profile: Profile) -> int:
         case Snapshot.FIRST_READ:
             takes = [_is_consistent(one, profile) for one in operations[:place]]
         case Snapshot.FIRST_STATEMENT:
-            takes = [one.kind not in _BRACKETS for one in operations[:place]]
+            takes = [one.kind not in _MARKERS for one in operations[:place]]
         case Snapshot.BEGIN:
             return 0
         case _:
@@ -51,15 +51,14 @@ def _is_consistent(operation: Operation, profile: Profile) -> bool:
 
 def _mode(operation: Operation, profile: Profile) -> Read:
     """What the trace says of the read, else what the profile says of such statements."""
-    if operation.read_mode in _MODES:
-        return _MODES[operation.read_mode]
-    return profile.statements[_statement(operation)].read
+    said = (operation.read_mode or "").upper()
+    return _MODES.get(said) or profile.statements[_statement(operation)].read
 
 
 def _statement(operation: Operation) -> Statement:
     said = (operation.statement or "").lower().replace("-", " ")
     if said.startswith("select") and "for update" in said:
         return Statement.SELECT_FOR_UPDATE
-    if said.startswith("select") and "share" in said:
+    if said.startswith("select") and "share" in said and "for key share" not in said:
         return Statement.SELECT_FOR_SHARE
     return _BY_KIND.get(operation.kind, Statement.SELECT)

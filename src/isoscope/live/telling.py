@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from isoscope.reports import dumps
+from isoscope.reports.mechanisms import beta
 
 if TYPE_CHECKING:
     from isoscope.checkers.online import News, OnlineStatus
@@ -105,10 +106,7 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
             }
             for verdict in found.verdicts
         ],
-        "dependencies": [
-            {**asdict(one), "beta": round(one.uncertain / one.total, 6) if one.total else 0.0}
-            for one in found.dependencies
-        ],
+        "dependencies": [{**asdict(one), "beta": beta(one)} for one in found.dependencies],
     }
 
 
