@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from isoscope.history import OperationKind
@@ -20,6 +21,8 @@ _MODES = {
     "CONSISTENT_READ": Read.CONSISTENT,
     "LOCKING_READ": Read.LOCKING,
 }
+_UPDATE = re.compile(r"\bfor (no key )?update\b")
+_SHARE = re.compile(r"\b(for share|in share mode)\b")
 _BY_KIND = {
     OperationKind.INSERT: Statement.INSERT,
     OperationKind.DELETE: Statement.DELETE,
@@ -56,9 +59,10 @@ def _mode(operation: Operation, profile: Profile) -> Read:
 
 
 def _statement(operation: Operation) -> Statement:
-    said = (operation.statement or "").lower().replace("-", " ")
-    if said.startswith("select") and "for update" in said:
+    said = (operation.statement or "").strip().lower()
+    words = re.findall("[a-z0-9_]+" if re.search(r"\s", said) else "[a-z0-9]+", said)
+    if words[:1] == ["select"] and _UPDATE.search(" ".join(words)):
         return Statement.SELECT_FOR_UPDATE
-    if said.startswith("select") and "share" in said and "for key share" not in said:
+    if words[:1] == ["select"] and _SHARE.search(" ".join(words)):
         return Statement.SELECT_FOR_SHARE
     return _BY_KIND.get(operation.kind, Statement.SELECT)
