@@ -259,7 +259,8 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# Profile.row(): snapshot, granularity, first updater wins, certifier, commit lock, conducts of statements.
+# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
+# enumerations of `isoscope.profiles` by their places.
 _ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
@@ -410,8 +411,6 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
-# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
-# enumerations of `isoscope.profiles` by their places.
 # Name, case, and the operations that show it.
 _IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
 # Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
@@ -453,7 +452,7 @@ class IntervalsOnline:
     def take(self, columns: Columns, now: int) -> int:
         """Takes all transactions of `columns`, which arrive at `now`; how many are new.
 
-        Raises ValueError with the number of a transaction that cannot be judged and what is wrong with it; then
+        Raises ValueError with the number of one that cannot be judged and what is wrong with it; then
         none is taken.
         """
 

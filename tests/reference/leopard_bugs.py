@@ -137,11 +137,13 @@ BUGS = (
             committed(delete(1, 1, 2), commit(3, 4)),
             aborted(write(2, 20, 5, 6), insert(1, 10, 7, 8), rollback(9, 10)),
             committed(read(1, 10, 11, 12), commit(13, 14)),
+            initial=0,
         ),
         right=history(
             committed(delete(1, 1, 2), commit(3, 4)),
             aborted(write(2, 20, 5, 6), insert(1, 10, 7, 8), rollback(13, 14)),
             committed(read(1, 10, 11, 12), commit(15, 16)),
+            initial=0,
         ),
     ),
     Bug(
@@ -180,10 +182,12 @@ BUGS = (
         wrong=history(
             committed(write(7, 70, 1, 2), read(6, 14, 7, 8), commit(9, 10)),
             committed(write(6, 14, 3, 4), commit(5, 6)),
+            initial=0,
         ),
         right=history(
             committed(write(7, 70, 1, 2), read(6, 0, 7, 8), commit(9, 10)),
             committed(write(6, 14, 3, 4), commit(5, 6)),
+            initial=0,
         ),
     ),
     Bug(
@@ -194,10 +198,12 @@ BUGS = (
         wrong=history(
             committed(begin(1, 2), read("x", 5, 7, 8), commit(9, 10)),
             committed(write("x", 5, 3, 4), commit(5, 6)),
+            initial=0,
         ),
         right=history(
             committed(begin(1, 5), read("x", 5, 7, 8), commit(9, 10)),
             committed(write("x", 5, 3, 4), commit(5, 6)),
+            initial=0,
         ),
     ),
     Bug(
@@ -273,15 +279,35 @@ BUGS = (
     Bug(
         title="a transaction reads from one that began after it had ended",
         profile=timed.COCKROACHDB,
-        name="certifier-violation",
+        name="inconsistent-read",
         case=1,
         wrong=history(
             committed(begin(1, 2), read("x", 1, 3, 4), commit(5, 6)),
             committed(begin(7, 8), write("x", 1, 9, 10), commit(11, 12)),
+            initial=0,
         ),
         right=history(
             committed(begin(1, 2), read("x", 1, 3, 11), commit(12, 13)),
             committed(begin(7, 8), write("x", 1, 9, 10), commit(11, 12)),
+            initial=0,
+        ),
+    ),
+    Bug(
+        title="two reads show two versions in opposite orders",
+        profile=timed.COCKROACHDB,
+        name="contradictory-dependencies",
+        case=15,
+        wrong=history(
+            committed(write("x", 1, 1, 2), commit(3, 6)),
+            committed(write("x", 2, 1, 2), commit(4, 6)),
+            committed(read("x", 2, 7, 8), commit(9, 10)),
+            committed(read("x", 1, 11, 12), commit(13, 14)),
+        ),
+        right=history(
+            committed(write("x", 1, 1, 2), commit(3, 6)),
+            committed(write("x", 2, 1, 2), commit(4, 6)),
+            committed(read("x", 1, 6, 8), commit(9, 10)),
+            committed(read("x", 2, 11, 12), commit(13, 14)),
         ),
     ),
 )

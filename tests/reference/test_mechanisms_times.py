@@ -121,6 +121,7 @@ def test_an_indeterminate_transaction_that_never_asked_to_commit_did_not() -> No
     told = history(
         indeterminate(write("x", 1, 1, 2)),
         committed(read("x", 1, 9, 10), commit(11, 12)),
+        initial=0,
     )
     assert judge(told, STATEMENT).cases() == {ABORTED}
 

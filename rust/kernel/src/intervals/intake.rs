@@ -2,7 +2,7 @@
 
 use super::profile::{Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
 use super::span::Span;
-use super::transaction::{Bounds, Operation, Transaction};
+use super::transaction::{Bounds, NO_TABLE, Operation, Part, Transaction};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
 use crate::index::DenseIndex;
 use crate::value::{AtomKind, Value, Values};
@@ -60,13 +60,13 @@ impl Names {
     }
 
     /// What a lock on a key is on.
-    fn row(&mut self, granularity: Granularity, key: u32, table: Value, column: Value) -> u32 {
+    fn row(&mut self, granularity: Granularity, key: u32, table: Value, part: Part) -> u32 {
         match granularity {
             Granularity::Database => 0,
-            Granularity::Table => self.rows.number(table),
-            Granularity::Row => {
+            Granularity::Table if table != Value::NIL => self.rows.number(table),
+            Granularity::Table | Granularity::Row => {
                 if self.row_of_key[key as usize] == u32::MAX {
-                    let row = self.row_value(key, column);
+                    let row = self.row_value(key, part);
                     self.row_of_key[key as usize] = self.rows.number(row);
                 }
                 self.row_of_key[key as usize]
@@ -74,10 +74,23 @@ impl Names {
         }
     }
 
+    /// What a key is of a row: only who deletes it names a row as a whole, as `table/row/`.
+    fn part(&self, kind: Kind, key: u32, table: Value, column: Value) -> Part {
+        let is_row = || {
+            let id = self.keys.ids()[key as usize];
+            id.atom_index().is_some_and(|index| self.values.atom(index).1.ends_with('/'))
+        };
+        match column != Value::NIL {
+            true => Part::Cell,
+            false if kind == Kind::Delete && table != Value::NIL && is_row() => Part::Row,
+            false => Part::Key,
+        }
+    }
+
     /// A cell `table/row/column` belongs to the row `table/row/`, which is no key: only terms are called so.
-    fn row_value(&mut self, key: u32, column: Value) -> Value {
+    fn row_value(&mut self, key: u32, part: Part) -> Value {
         let id = self.keys.ids()[key as usize];
-        let Some(index) = id.atom_index().filter(|_| column != Value::NIL) else { return id };
+        let Some(index) = id.atom_index().filter(|_| part != Part::Key) else { return id };
         let (kind, text) = self.values.atom(index);
         let end = text.rfind('/').map_or(text.len(), |slash| slash + 1);
         if kind != AtomKind::Text {
@@ -125,6 +138,7 @@ impl Intake<'_> {
             number: 0,
             status,
             writes: last_writes(&draft.operations),
+            inserts: inserted(&draft.operations),
             locks: Box::default(),
             operations: draft.operations.into_boxed_slice(),
             lists: draft.lists.into_boxed_slice(),
@@ -179,7 +193,12 @@ impl Intake<'_> {
         let conduct = self.conduct(number, kind, names, known);
         let table = known.of(columns.tables.get(number).0);
         let column = known.of(columns.columns.get(number).0);
-        let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, column);
+        let key = columns.keys[number];
+        let key = if key == NO_KEY { NO_KEY } else { known.keys[key as usize] };
+        let of_row = if column == Value::NIL { Part::Key } else { Part::Cell };
+        let part = if key == NO_KEY { of_row } else { names.part(kind, key, table, column) };
+        let table_number = if table == Value::NIL { NO_TABLE } else { names.rows.number(table) };
+        let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, part);
         let base = Operation {
             kind,
             statement: conduct.0,
@@ -187,8 +206,10 @@ impl Intake<'_> {
             read: conduct.1.read,
             locks_predicate: conduct.1.locks_predicate,
             is_absent: false,
+            part,
             key: NO_KEY,
             row: 0,
+            table: table_number,
             value: Value::NIL,
             span,
             place,
@@ -197,8 +218,9 @@ impl Intake<'_> {
             let range = self.history.range_of(number);
             let bounds = Value::small(draft.bounds.len() as i64).unwrap_or(Value::NIL);
             draft.bounds.push(Bounds { low: known.of(range.low), high: known.of(range.high) });
-            // Who skips locked rows shows no range.
-            let bounds = if conduct.2 { Value::NIL } else { bounds };
+            // Who skips locked rows shows no range, nor does who asks for some rows of it.
+            let is_whole = !conduct.2 && columns.predicates.get(number).0 == Value::NIL;
+            let bounds = if is_whole { bounds } else { Value::NIL };
             let row = if self.profile.granularity == Granularity::Row { 0 } else { row_of(0) };
             draft.operations.push(Operation { value: bounds, row, ..base });
             for (key, value) in self.history.rows_of(number) {
@@ -208,19 +230,23 @@ impl Intake<'_> {
             }
             return;
         }
-        if columns.keys[number] == NO_KEY {
+        if key == NO_KEY {
             draft.operations.push(base);
             return;
         }
-        let key = known.keys[columns.keys[number] as usize];
         let (value, row) = (columns.values[number], row_of(key));
-        let value = match self.history.values.as_list(value) {
+        let elements = self.history.values.as_list(value);
+        let is_nothing = elements.is_none() && value == Value::NIL;
+        // Of an empty list nobody knows whether there was a row.
+        let is_empty = elements.is_some_and(|elements| elements.is_empty());
+        let is_absent = kind == Kind::Delete
+            || columns.tombstones.get(number)
+            || kind == Kind::Read && (is_nothing || is_empty);
+        let value = match elements {
             Some(elements) => draft.list(elements.iter().map(|&element| known.of(element)).collect()),
+            None if is_absent => Value::NIL,
             None => known.of(value),
         };
-        let is_absent = kind == Kind::Delete
-            || kind == Kind::Read && (value == Value::NIL || columns.tombstones.get(number));
-        let value = if is_absent { Value::NIL } else { value };
         draft.operations.push(Operation { is_absent, key, row, value, ..base });
     }
 
@@ -281,6 +307,13 @@ fn last_writes(operations: &[Operation]) -> Box<[(u32, u32)]> {
     all.sort_unstable_by_key(|&(key, place)| (key, std::cmp::Reverse(place)));
     all.dedup_by_key(|&mut (key, _)| key);
     all.into_boxed_slice()
+}
+
+fn inserted(operations: &[Operation]) -> Box<[u32]> {
+    let inserts = operations.iter().filter(|one| one.kind == Kind::Insert);
+    let mut keys: Vec<u32> = inserts.map(|one| one.key).collect();
+    keys.sort_unstable();
+    keys.into_boxed_slice()
 }
 
 fn usual_statement(kind: Kind) -> Statement {

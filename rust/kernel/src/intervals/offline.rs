@@ -178,10 +178,20 @@ fn end(history: &History, number: usize) -> i64 {
     invoked.into_iter().chain(completed).chain(whole.complete()).max().unwrap_or(i64::MIN)
 }
 
+/// Where the last operation of a transaction began.
+fn asked(history: &History, number: usize) -> i64 {
+    let operations = history.operations_of(number);
+    let invoked = operations.filter_map(|operation| history.operations.intervals.get(operation).invoke());
+    invoked.max().unwrap_or(i64::MIN)
+}
+
 /// Who wrote what the mirror has forgotten already.
 struct Writers {
     of: HashMap<(u32, Value), (u32, ReadCase)>,
     shown: HashMap<u32, (u32, Value)>,
+    /// When the transactions of reads were over, and when those of writes asked to commit.
+    over: HashMap<u32, i64>,
+    asked: HashMap<u32, i64>,
 }
 
 impl Writers {
@@ -205,7 +215,12 @@ impl Writers {
                 Self::hear(history, number, &wanted, &mut of);
             }
         }
-        Self { of, shown }
+        let number_of = |operation: u32| {
+            history.operation_offsets.partition_point(|&first| first <= operation).saturating_sub(1)
+        };
+        let over = shown.keys().map(|&read| (read, end(history, number_of(read)))).collect();
+        let asked = of.values().map(|&(write, _)| (write, asked(history, number_of(write)))).collect();
+        Self { of, shown, over, asked }
     }
 
     fn hear(
@@ -242,7 +257,9 @@ impl Writers {
         let found = self.shown.get(&operations[0]).and_then(|shown| self.of.get(shown));
         let Some(&(write, case)) = found else { return finding.case };
         operations.push(write);
+        let is_future = self.asked.get(&write) > self.over.get(&operations[0]);
         match (case, hiding) {
+            (ReadCase::Stale, _) if is_future => return ReadCase::Future as u8,
             (ReadCase::Stale, Some(hiding)) => operations.push(hiding),
             (ReadCase::Stale, None) => {
                 operations.truncate(1);

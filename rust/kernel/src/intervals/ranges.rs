@@ -5,8 +5,9 @@ use super::key::Reference;
 use super::profile::Read;
 use super::reading::at;
 use super::span::Span;
-use super::transaction::Transaction;
+use super::transaction::{Bounds, Transaction};
 use super::verifier::Verifier;
+use crate::value::Value;
 
 impl Verifier {
     /// Rows that a range read should have shown.
@@ -20,16 +21,16 @@ impl Verifier {
             .take_while(|one| one.place == operation.place)
             .map(|one| one.key)
             .collect();
-        let low = bounds.low.as_small().unwrap_or(i64::MIN);
-        let high = bounds.high.as_small().unwrap_or(i64::MAX);
-        if operation.read == Read::Uncommitted || low > high {
+        let Some((low, high)) = integers(bounds) else { return };
+        // What came too late may have deleted a row.
+        if operation.read == Read::Uncommitted || low > high || self.has_late {
             return;
         }
         let missing: Vec<u32> = self
             .ordered
             .range(low..=high)
             .map(|(_, &key)| key)
-            .filter(|key| !returned.contains(key))
+            .filter(|&key| self.keys[key as usize].table == operation.table && !returned.contains(&key))
             .collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
@@ -66,4 +67,10 @@ impl Verifier {
             self.found_read(ReadCase::MissingRow, number, operations, None);
         }
     }
+}
+
+/// Bounds that are integers or open; other keys are in no order here.
+fn integers(bounds: Bounds) -> Option<(i64, i64)> {
+    let end = |bound: Value, open: i64| if bound == Value::NIL { Some(open) } else { bound.as_small() };
+    Some((end(bounds.low, i64::MIN)?, end(bounds.high, i64::MAX)?))
 }

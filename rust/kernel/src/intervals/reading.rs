@@ -4,7 +4,7 @@ use super::found::{Finding, Name, ReadCase};
 use super::key::{Deduced, First, Key, Reference, Source, Version};
 use super::profile::Read;
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
@@ -48,6 +48,7 @@ impl Verifier {
                 {
                     self.narrow(found, moments);
                     self.judge_repeated(found, &certain);
+                    self.keys[found.key as usize].shown = (transaction.number, certain.len() as u32);
                 }
                 certain.extend(found);
             }
@@ -63,6 +64,10 @@ impl Verifier {
     fn judge_read(&mut self, transaction: &Transaction, slot: u32, operation: &Operation) -> Option<Certain> {
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let own = self.keys[operation.key as usize].own;
+        if operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
+            self.tally.reads.count(true);
+            return None;
+        }
         let shown = match operation.list() {
             None if own.0 == transaction.number => {
                 self.judge_own(transaction, operation, read, own.1);
@@ -73,7 +78,8 @@ impl Verifier {
             }
             Some(list) => {
                 let elements = &transaction.lists[list];
-                let (others, snapshot) = match Self::without_own(transaction, operation, elements) {
+                let is_own = own.0 == transaction.number;
+                let (others, snapshot) = match Self::without_own(transaction, operation, elements, is_own) {
                     Ok((length, snapshot)) => (&elements[..length], snapshot),
                     Err(write) => {
                         self.found_read(ReadCase::Own, operation.key, vec![read, at(read, write)], None);
@@ -107,7 +113,11 @@ impl Verifier {
         transaction: &Transaction,
         operation: &Operation,
         elements: &[Value],
+        is_own: bool,
     ) -> Result<(usize, Span), u32> {
+        if !is_own {
+            return Ok((elements.len(), transaction.snapshot_of(operation)));
+        }
         let mut length = elements.len();
         let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
         let own: Vec<&Operation> =
@@ -136,11 +146,13 @@ impl Verifier {
         let is_fresh = key.candidates(snapshot, rules, &mut candidates);
         let is_own = |version: &Version| version.write.number == transaction.number;
         candidates.retain(|&place| !is_own(&key.versions[place]));
-        let matching: Vec<usize> =
-            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value).collect();
-        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, matching.is_empty());
+        let mut matching =
+            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value);
+        let newest = matching.next();
+        let versions = usize::from(newest.is_some()) + matching.count();
+        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, versions == 0);
         let all = candidates.len() + usize::from(is_fresh);
-        let matched = matching.len() + usize::from(shows_first);
+        let matched = versions + usize::from(shows_first);
         self.candidates = candidates;
         if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
             self.tally.aside += 1;
@@ -151,7 +163,11 @@ impl Verifier {
             self.convict(operation, read, snapshot, shown.value);
             return None;
         }
-        self.count_wr(operation.key, &matching, snapshot, matched);
+        if let Some(newest) = newest {
+            let is_overlapping =
+                !self.keys[operation.key as usize].versions[newest].commit.precedes(snapshot);
+            self.tally.wr.count(is_overlapping, matched > 1);
+        }
         if let Some(elements) = shown.elements
             && self.judge_elements(operation, read, snapshot, elements)
         {
@@ -162,7 +178,7 @@ impl Verifier {
             return None;
         }
         let key = &mut self.keys[operation.key as usize];
-        let write = matching.first().map(|&place| {
+        let write = newest.map(|place| {
             let version = &mut key.versions[place];
             if !version.is_certain {
                 // Somebody saw it: it committed.
@@ -176,11 +192,13 @@ impl Verifier {
         Some(Certain { key: operation.key, read, write, snapshot })
     }
 
-    fn count_wr(&mut self, key: u32, matching: &[usize], snapshot: Span, matched: usize) {
-        if let Some(&newest) = matching.first() {
-            let is_overlapping = !self.keys[key as usize].versions[newest].commit.precedes(snapshot);
-            self.tally.wr.count(is_overlapping, matched > 1);
-        }
+    /// Whether it is a cell of a row that was deleted as a whole, or that its own transaction changed: that one shows
+    /// its other cells as they were at its snapshot or, as in InnoDB, when it changed the row.
+    fn is_of_changed_row(&self, transaction: &Transaction, operation: &Operation) -> bool {
+        let is_own = self.keys[operation.key as usize].own.0 == transaction.number;
+        let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
+        let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
+        self.deleted.contains(&operation.row) || !is_own && before().any(changes)
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -295,7 +313,11 @@ impl Verifier {
                 Some(place)
             }
         };
-        for (other, version) in key.versions.iter().enumerate() {
+        let from = certain.write.map_or(0, |(_, commit)| key.from(commit));
+        for (other, version) in key.versions.iter().enumerate().skip(from) {
+            if version.commit.invoke > moments.to.0 {
+                break;
+            }
             let is_after = place.is_none_or(|place| {
                 other != place
                     && key
@@ -311,10 +333,11 @@ impl Verifier {
     /// One snapshot shows one version of a key, however often it is read.
     fn judge_repeated(&mut self, found: Certain, before: &[Certain]) {
         let version = |one: &Certain| one.write.map(|(write, _)| write);
-        let is_other = |one: &&Certain| {
-            one.key == found.key && one.snapshot == found.snapshot && version(one) != version(&found)
-        };
-        let Some(other) = before.iter().find(is_other) else { return };
+        let (number, place) = self.keys[found.key as usize].shown;
+        if number != found.read.number || version(&before[place as usize]) == version(&found) {
+            return;
+        }
+        let other = &before[place as usize];
         let (earlier, later) = if found.write.is_some() { (other, &found) } else { (&found, other) };
         if let Some(shown) = version(later) {
             self.found_read(ReadCase::Torn, found.key, vec![earlier.read, shown, later.read, shown], None);
@@ -349,7 +372,9 @@ impl Verifier {
         let key = &self.keys[one.key as usize];
         let Some(shown) = key.place_of(write, commit) else { return };
         let mut orders: Vec<(Reference, Reference)> = Vec::new();
-        for (place, version) in key.versions.iter().enumerate() {
+        // Those that are further away are ordered by their intervals.
+        for place in key.from(commit)..key.end(commit) {
+            let version = &key.versions[place];
             let is_open = |before: &Version, after: &Version| {
                 !matches!(key.order(before, after, self.rules), Some((true, _)))
             };

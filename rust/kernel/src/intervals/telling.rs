@@ -6,7 +6,7 @@ use super::key::{Reference, Version};
 use super::offline::{Judgement, Shown};
 use super::profile::{Read, Statement};
 use super::span::Span;
-use super::transaction::{Operation, Transaction};
+use super::transaction::{NO_TABLE, Operation, Part, Transaction};
 use crate::builder::{Builder, Details};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
 use crate::value::{Value, Values};
@@ -201,6 +201,8 @@ fn remains(
         read: Read::Consistent,
         locks_predicate: false,
         is_absent: false,
+        part: Part::Key,
+        table: NO_TABLE,
         key,
         row: 0,
         value,
@@ -224,6 +226,7 @@ fn remains(
         release: commit,
         sure: 0,
         writes: Box::default(),
+        inserts: Box::default(),
         locks: Box::default(),
         snapshot: None,
         is_settled: true,

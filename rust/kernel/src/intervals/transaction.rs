@@ -8,6 +8,20 @@ use crate::history::{Kind, Status};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 
+/// Nobody says which table it was.
+pub const NO_TABLE: u32 = u32::MAX;
+
+/// What a key is of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// A row of one value.
+    Key,
+    /// One of the cells of a row.
+    Cell,
+    /// The row with all its cells.
+    Row,
+}
+
 /// One operation, or one row of a range read.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Operation {
@@ -19,9 +33,12 @@ pub struct Operation {
     pub locks_predicate: bool,
     /// Whether it found no row, or left none.
     pub is_absent: bool,
+    pub part: Part,
     pub key: u32,
     /// What its lock is on.
     pub row: u32,
+    /// Its table by a number, [`NO_TABLE`] if nobody says which.
+    pub table: u32,
     /// What was read or written; the place of a list or of bounds in its transaction.
     pub value: Value,
     pub span: Span,
@@ -79,6 +96,8 @@ pub struct Transaction {
     pub sure: u32,
     /// The last write of each key, in the order of keys: the key, and the operation.
     pub writes: Box<[(u32, u32)]>,
+    /// Keys of rows that it added, in order.
+    pub inserts: Box<[u32]>,
     /// Its locks, each with what it is on; known when it is installed.
     pub locks: Box<[(u32, Held)]>,
     /// The snapshot of its consistent reads, if they have one in common.

@@ -12,11 +12,11 @@ use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
 use super::transaction::{Operation, Transaction};
-use crate::history::{NO_KEY, Status};
+use crate::history::Status;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// What nobody overlaps with any longer is looked for when so many were settled.
 const SWEEP: usize = 64;
@@ -53,6 +53,8 @@ pub struct Verifier {
     pub(super) told: Option<Vec<(u32, Version)>>,
     /// What began before this may be judged by nothing that is still here.
     pub swept: i64,
+    /// Rows that were deleted as a whole: what their cells held then is not mirrored.
+    pub(super) deleted: BTreeSet<u32>,
     /// Whether somebody came too late, so that writes may be missing.
     pub has_late: bool,
     /// Memory that is used again.
@@ -93,6 +95,7 @@ impl Verifier {
             most: [most; Name::COUNT],
             told: None,
             swept: i64::MIN,
+            deleted: BTreeSet::new(),
             has_late: false,
             candidates: Vec::new(),
             certain: Vec::new(),
@@ -149,7 +152,6 @@ impl Verifier {
     pub fn install(&mut self, slot: u32) {
         self.finish_one(slot);
         let mut transaction = self.transactions.lend(slot);
-        self.install_writes(&transaction, slot);
         let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
         let ids = &self.ids;
         let (predicates, inserts) = if self.locks_predicates() {
@@ -159,6 +161,7 @@ impl Verifier {
         };
         self.locks.add(&locks, predicates, inserts);
         transaction.locks = locks.into_boxed_slice();
+        self.install_writes(&transaction, slot);
         let due =
             (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
         self.due.push(Reverse(due));
@@ -213,8 +216,9 @@ impl Verifier {
         let tally = &mut self.tally.locks;
         self.locks.settle(&transaction.locks, &mut collisions, |is_undecided| tally.count(is_undecided));
         if self.locks_predicates() {
-            let ids = &self.ids;
-            self.locks.settle_predicates(number, |key| ids[key as usize], &mut collisions);
+            let (ids, keys) = (&self.ids, &self.keys);
+            let key_of = |key: u32| (ids[key as usize], keys[key as usize].table);
+            self.locks.settle_predicates(number, key_of, &mut collisions);
         }
         let mut seen: Vec<(u64, u64, u32)> = Vec::new();
         for Collision { case, one, other, key } in collisions {
@@ -261,24 +265,15 @@ impl Verifier {
     fn pass(&mut self, slot: u32, horizon: i64) {
         let transaction = self.transactions.lend(slot);
         let number = transaction.number;
-        self.locks.forget(&transaction.locks, number);
+        self.locks.forget(&transaction.locks, number, horizon);
         self.certificates.forget(number);
-        for operation in transaction.operations.iter().filter(|one| one.key != NO_KEY) {
-            let key = &mut self.keys[operation.key as usize];
-            if operation.is_read() {
-                key.first_readers.retain(|read| read.number != number);
-                for version in &mut key.versions {
-                    version.readers.retain(|read| read.number != number);
+        for &(written, _) in &transaction.writes {
+            let told = &mut self.told;
+            self.keys[written as usize].prune(horizon, self.rules, |version| {
+                if let Some(told) = told {
+                    told.push((written, version.clone()));
                 }
-            } else {
-                key.passing.retain(|passing| passing.write.number != number);
-                let told = &mut self.told;
-                key.prune(horizon, self.rules, |version| {
-                    if let Some(told) = told {
-                        told.push((operation.key, version.clone()));
-                    }
-                });
-            }
+            });
         }
         self.transactions.give_back(slot, transaction);
     }

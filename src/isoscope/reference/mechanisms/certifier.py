@@ -85,13 +85,13 @@ def _is_direct(store: Store, key: object, order: frozenset[tuple[int, int]], end
     )
 
 
-def findings(store: Store, readings: list[Reading], edges: list[Missed]) -> Iterator[Finding]:
+def findings(store: Store, edges: list[Missed]) -> Iterator[Finding]:
     """What the certifier of the profile should have refused."""
     match store.profile.certifier:
         case Certifier.SSI:
             yield from _dangerous(store, [edge for edge in edges if edge.is_direct])
         case Certifier.TIMESTAMP_ORDER:
-            yield from _against_time(store, readings, edges)
+            yield from _against_time(store, edges)
         case Certifier.OPTIMISTIC_READS:
             yield from _overwritten(store, edges)
         case Certifier.OPTIMISTIC_WRITES:
@@ -142,21 +142,13 @@ def _overwritten(store: Store, edges: list[Missed]) -> Iterator[Finding]:
             yield Finding(NAME, OPTIMISTIC_READS, (edge.read, edge.write))
 
 
-def _against_time(store: Store, readings: list[Reading], edges: list[Missed]) -> Iterator[Finding]:
-    """`timestamp-order`: one depends on another that began after it had ended."""
-    shown = [(write, reading.observation.place) for reading in readings for write in _shown(store, reading)]
-    for before, after in [*shown, *((edge.read, edge.write) for edge in edges)]:
+def _against_time(store: Store, edges: list[Missed]) -> Iterator[Finding]:
+    """`timestamp-order`: one overwrote what another read that began after it had ended.
+
+    Who reads from one that began after it had ended shows a version of the future.
+    """
+    for before, after in [(edge.read, edge.write) for edge in edges]:
         ended = store.times[after.transaction].commit
         if ended is not None and ended.complete < store.times[before.transaction].begin:
             yield Finding(NAME, TIMESTAMP_ORDER, (before, after))
 
-
-def _shown(store: Store, reading: Reading) -> list[Place]:
-    """The write that a read shows, if only one can have been meant, however late that was."""
-    seen = reading.observation
-    writes = [
-        w for t in store.transactions for w in store.writes(seen.key, t.number) if w.value == seen.value
-    ]
-    is_of_others = not seen.is_own and not seen.is_absent and not store.is_initial(seen.key, seen.value)
-    alone = len(writes) == 1 and is_of_others and store.times[writes[0].place.transaction].is_certain
-    return [writes[0].place] if alone and writes[0].place.transaction != seen.place.transaction else []

@@ -82,6 +82,9 @@ def _changed(store: Store, transaction: Transaction) -> dict[object, Changed]:
         snapshot = times.before_write(index)
         if operation.kind not in WRITES or row in found or snapshot is None or times.commit is None:
             continue
-        is_new = operation.kind is OperationKind.INSERT
+        is_new = any(
+            one.kind is OperationKind.INSERT and store.row(token(one.key)) == row
+            for one in transaction.operations
+        )
         found[row] = Changed(Place(transaction.number, index), snapshot, times.commit, is_new)
     return found

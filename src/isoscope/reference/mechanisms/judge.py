@@ -92,7 +92,7 @@ def _judged(store: Store, deduced: frozenset[Order]) -> Judged:
     found = [
         *(reading.finding for reading in readings if reading.finding),
         *_of_pairs(store),
-        *certifier.findings(store, readings, edges),
+        *certifier.findings(store, edges),
         *orders.contradictions(store, deduced),
     ]
     counted = _Counted(store, deduced)

@@ -55,9 +55,13 @@ def snapshots(store: Store, observation: Observation) -> list[Span]:
     """When the reader may have looked.
 
     Who changed one cell of a row sees the other ones as they were at his snapshot, or as they were when he
-    changed the row: that differs between databases. So does what an own append was added to.
+    changed the row: that differs between databases. A list was read by who appends to it: what is before
+    the own elements is what the first own append found.
     """
     reader, place = observation.place
+    if store.shape(observation.key) == "list":
+        own = store.writes(observation.key, reader, before=place)
+        return [store.times[reader].snapshot(own[0].place.operation if own else place)]
     times, row = store.times[reader], store.row(observation.key)
     changed = [
         write

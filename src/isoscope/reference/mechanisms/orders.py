@@ -62,13 +62,9 @@ class Order(NamedTuple):
 
 
 def deduced(store: Store) -> frozenset[Order]:
-    """All that is deduced, each from what the others know, until nothing new is."""
+    """All that is deduced: what reads show follows from what the others say of their candidates."""
     found = of_pairs(store)
-    while True:
-        grown = found | {order for reading in readings(store, found) for order in of_reads(store, reading)}
-        if grown == found:
-            return found
-        found = grown
+    return found | {order for reading in readings(store, found) for order in of_reads(store, reading)}
 
 
 def known(orders: Iterable[Order], key: object) -> frozenset[tuple[int, int]]:
@@ -84,8 +80,11 @@ def known(orders: Iterable[Order], key: object) -> frozenset[tuple[int, int]]:
 
 
 def readings(store: Store, orders: Iterable[Order] = ()) -> list[Reading]:
-    """What every read means, given an order of versions."""
-    everything = list(orders)
+    """What every read means, given an order of versions.
+
+    What only reads show hides no version: if one read contradicts another, both are told of.
+    """
+    everything = [order for order in orders if order.source is not Source.READS]
     order = {key: known(everything, key) for key in store.keys}
     return [
         consistent_read.read(store, observation, order.get(observation.key, ()))
@@ -178,7 +177,7 @@ def contradictions(store: Store, orders: Iterable[Order]) -> Iterator[Finding]:
     for one in everything:
         for other in everything:
             is_opposite = (one.key, one.before, one.after) == (other.key, other.after, other.before)
-            if is_opposite and one.source <= other.source:
+            if is_opposite and (one.source, one.before) < (other.source, other.before):
                 writes = (store.writes(one.key, number)[-1].place for number in (one.before, one.after))
                 shown = (read for read in (one.read, other.read) if read is not None)
                 yield Finding(NAME, 4 * one.source + other.source, (*writes, *shown))

@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from isoscope.history import OperationKind, Status
-from isoscope.profiles import Read, Snapshot
+from isoscope.profiles import Certifier, Read, Snapshot
 from isoscope.reference.mechanisms.conduct import MARKERS, READS, conduct_of
 from isoscope.reference.mechanisms.worlds import EVER, Span
 
@@ -61,6 +61,13 @@ class Times:
         return self._widened(Span(told.invoke, complete))
 
     @cached_property
+    def appears(self) -> Span | None:
+        """When its versions appeared: by timestamp ordering at its timestamp, any instant since it began."""
+        if self.commit is None or self.profile.certifier is not Certifier.TIMESTAMP_ORDER:
+            return self.commit
+        return Span(self.begin, self.commit.complete)
+
+    @cached_property
     def is_certain(self) -> bool:
         """Whether it did commit."""
         return self.transaction.status is Status.COMMITTED
@@ -77,17 +84,24 @@ class Times:
         """When the operation at `place` took its lock and when that was released; None if it may have none.
 
         Of a transaction that did not commit nobody knows which statement failed: the last one may never have
-        got its lock, and the others' were released after the last but one had ended.
+        got its lock, and the others' were released after the last but one had ended. If it asked to commit no
+        statement failed; a connection that breaks before the commit arrives takes the locks with it.
         """
         if self.is_certain:
             assert self.commit is not None
             return self.operation(place), self.commit
-        if len(self._statements) < 2 or place in self._statements[-1]:
+        statements, last = self._statements, 2
+        if self.commit is not None and self._places(OperationKind.COMMIT):
+            statements, last = [places for places in statements if self._is_statement(places[0])], 1
+        if len(statements) < last or (last > 1 and place in statements[-1]):
             return None
-        known = self._statements[-2][-1]
+        known = statements[-last][-1]
         ended = _ends(self._operations[known].interval)[1]
         held = self._told(known).invoke if ended is None else ended
         return self.operation(place), self._widened(_span(held, inf))
+
+    def _is_statement(self, place: int) -> bool:
+        return self._operations[place].kind not in MARKERS
 
     def snapshot(self, place: int) -> Span:
         """When the snapshot was taken that the read at `place` shows."""
@@ -101,14 +115,16 @@ class Times:
         match self.profile.snapshot:
             case Snapshot.STATEMENT:
                 return None
-            case Snapshot.TRANSACTION:
+            case Snapshot.TRANSACTION | Snapshot.BEGIN if not self._has_taken:
+                # Nobody knows when it was.
                 end = self.commit.complete if self.commit else inf
                 return Span(self.begin, max(end, self.begin))
-            case Snapshot.BEGIN if not self._places(OperationKind.BEGIN):
-                # Its first operation began it; it may have begun before that.
-                first = self.operation(0) if self._operations else EVER
-                return Span(min(self.begin, first.invoke), first.complete)
         return None if self._taken is None else self.operation(self._taken)
+
+    @cached_property
+    def _has_taken(self) -> bool:
+        """Whether an operation is known to have taken the snapshot."""
+        return self.profile.snapshot is not Snapshot.TRANSACTION and self._taken is not None
 
     def before_write(self, place: int) -> Span | None:
         """The snapshot that the write at `place` is held against: one taken later counts as taken with it."""

@@ -90,7 +90,7 @@ class Store:
         """The first state of a key and what each transaction that may have committed left of it."""
         found = [Version(INITIAL, (), _FIRST)]
         for t in self.transactions:
-            span, writes = self.times[t.number].commit, self.writes(key, t.number)
+            span, writes = self.times[t.number].appears, self.writes(key, t.number)
             if span is not None and writes:
                 appended = tuple(write.value for write in writes)
                 value = appended if self.shape(key) == "list" else writes[-1].value
@@ -114,13 +114,13 @@ class Store:
         """Whether a register may have held `value` at first.
 
         If nobody says what it held, it was the one value that a read shows and nobody wrote; as long as
-        there is none, it may have held nothing.
+        there is none, it may have held anything, also what somebody wrote.
         """
         of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
         told = of_key.get(key, self.history.initial.value)
         if told is not UNKNOWN:
             return token(told) == value
-        return value in (self._never_written(key) or [NOTHING])[:1]
+        return value in (self._never_written(key) or [value])[:1]
 
     def row(self, key: object) -> object:
         """The row that a key is a cell of; any other key is its own row."""
