@@ -331,7 +331,8 @@ fn statement_named(label: &str) -> Option<Named> {
     let is_one = !label.contains(char::is_whitespace);
     let is_letter = |c: char| c.is_ascii_alphanumeric() || (c == '_' && !is_one);
     let words: Vec<&str> = label.split(|c| !is_letter(c)).filter(|word| !word.is_empty()).collect();
-    let is = |run: &str| words.windows(run.split(' ').count()).any(|said| said.iter().copied().eq(run.split(' ')));
+    let is =
+        |run: &str| words.windows(run.split(' ').count()).any(|said| said.iter().copied().eq(run.split(' ')));
     let statement = match *words.first()? {
         // A lock on the key alone lets others change the row.
         "select" if is("for key share") => Statement::Select,
