@@ -54,6 +54,20 @@ def test_a_session_in_a_transaction_is_where_that_began() -> None:
     gathering.close()
 
 
+def test_all_sessions_are_heard_of_before_the_first_row() -> None:
+    heard, before = Heard(), perf_counter_ns()
+    heard.go_on.clear()
+    gathering = Gathering(heard, sessions=[0, 1])
+    gathering.began(1)
+    began = perf_counter_ns()
+    gathering.put("row", 0, perf_counter())
+    heard.go_on.set()
+    gathering.flush()
+    gathering.close()
+    assert heard.beats[0].keys() == {0, 1}
+    assert all(before < time < began for time in heard.beats[0].values())
+
+
 def test_a_session_of_which_something_waits_is_not_heard_of() -> None:
     heard = Heard()
     heard.go_on.clear()

@@ -15,7 +15,7 @@ from isoscope.checkers.online_intervals import OnlineIntervals
 from isoscope.explain import message
 from isoscope.history import Interval, Operation, OperationKind, Transaction
 from isoscope.levels import Level, implied
-from isoscope.recorder import build
+from isoscope.recorder import Recorder, build
 from isoscope.verdict import Mechanism, Outcome, Presence
 
 if TYPE_CHECKING:
@@ -273,6 +273,29 @@ def test_a_stream_forgets_so_nobody_is_said_never_to_have_written_a_value() -> N
     assert message(found) == (
         "T2 read x = 7, which x cannot have held then; who wrote it, if anybody did, is not in memory."
     )
+
+
+@pytest.mark.parametrize(
+    ("statement", "outcome"),
+    [
+        ("select for update", Outcome.VIOLATED),
+        ("select_for_share", Outcome.VIOLATED),
+        ("SELECT v FROM t WHERE k = 1 LOCK IN SHARE MODE", Outcome.VIOLATED),
+        ("select for key share", Outcome.HOLDS),
+        ("select shares, last_update from t", Outcome.HOLDS),
+        ("select price_for_update from t where share = 1", Outcome.HOLDS),
+    ],
+)
+def test_a_select_locks_only_if_it_says_so(statement: str, outcome: Outcome) -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as reader:
+        reader.read("x", 0, interval=Interval(0, 10), statement=statement)
+        reader.write("y", 1, interval=Interval(60, 70))
+    with recorder.transaction(session=2) as writer:
+        writer.write("x", 1, interval=Interval(20, 30))
+        writer.write("z", 1, interval=Interval(40, 50))
+    found = judged(recorder.history(), RC)
+    assert verdict(found, Mechanism.MUTUAL_EXCLUSION).outcome is outcome
 
 
 def test_a_contradicted_order_was_checked() -> None:

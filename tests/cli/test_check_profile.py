@@ -88,6 +88,11 @@ def test_the_text_tells_mechanisms_dependencies_and_what_is_open() -> None:
     assert "  open      not verified: 1 of 1 read" in out
 
 
+def test_a_promise_without_sessions_that_is_broken_stands_in_the_short_answer() -> None:
+    out = run("check", "certifier-violation.jsonl", "--profile", SER).out
+    assert "without sessions: snapshot-isolation holds, serializable is violated\n" in out
+
+
 def test_a_counterexample_is_a_timeline_with_places_intervals_and_words() -> None:
     out = run("check", "inconsistent-read.jsonl", "--profile", SER).out
     assert (

@@ -57,6 +57,13 @@ def test_clients_do_what_is_asked_for(folder: Path) -> None:
     assert statements == {None, "select for update", "select for share"}
 
 
+def test_a_fault_that_the_profile_has_no_occasion_for_is_told_of() -> None:
+    options = ("--profile", "postgresql/read-committed", "--bug", "missed-certifier")
+    done = run("generate", "out.parquet", *SMALL, *options)
+    assert done.status == 0
+    assert "injected missed-certifier: 0, of which 0 can be seen\nhint: there was no occasion" in done.err
+
+
 def test_a_fault_is_told_of(folder: Path) -> None:
     options = ("--profile", "postgresql/read-committed", "--bug", "missing-lock", "--bug-rate", "1")
     done = run("generate", "out.parquet", *SMALL, *options)

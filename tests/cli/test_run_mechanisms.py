@@ -107,7 +107,7 @@ def test_a_file_of_operations_is_watched(tmp_path: Path) -> None:
     done = run("watch", path, "--profile", "postgresql/read-committed", "--to-the-end")
     assert done.status == 1, done.err
     assert done.out.splitlines()[0] == (
-        "consistent-read: inconsistent-read in transaction '3,1', key 't/1/v', against '1,1', stale"
+        "consistent-read: inconsistent-read (stale) in transaction '3,1', key 't/1/v', against '1,1'"
     )
     assert "broke consistent-read" in done.out
 

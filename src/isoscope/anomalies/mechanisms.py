@@ -1,6 +1,6 @@
 """What convicts a mechanism or the evidence, and no level by itself."""
 
-from isoscope.anomalies.entry import COMPONENTS, PAIR_KEY, READS, CatalogueEntry, aion, leopard
+from isoscope.anomalies.entry import PAIR_KEY, READS, CatalogueEntry, aion, leopard
 
 __all__ = ["ENTRIES"]
 
@@ -98,7 +98,7 @@ ENTRIES = (
         "have refused; it convicts the certifier, not a level.",
         aliases=("SC",),
         breaks=(),
-        counted=COMPONENTS,
+        counted="dependencies that complete what the certifier forbids",
         source="Li et al. 2023 (serialization certifier)",
         example=leopard(
             "1 0-10 select x=0",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isoscope.profiles import Profile
     from isoscope.verdict import Verdict
 
-__all__ = ["of_all", "of_mechanisms", "of_ranges"]
+__all__ = ["of_all", "of_clocks", "of_mechanisms", "of_ranges"]
 
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
@@ -72,5 +72,10 @@ def of_mechanisms(profile: Profile, clock_error: int) -> Iterator[str]:
         f"the order of versions is what the mechanisms of {profile.name} and the clients' clocks show: "
         "a level is judged by it"
     )
+    yield from of_clocks(clock_error)
+
+
+def of_clocks(clock_error: int) -> Iterator[str]:
+    """What it means that clients' clocks may differ."""
     if clock_error:
         yield f"every interval is {clock_error:,} ns longer at both ends than it was recorded"

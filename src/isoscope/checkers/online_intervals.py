@@ -18,7 +18,7 @@ from isoscope._native import UNKNOWN, Builder
 from isoscope.checkers import assumptions
 from isoscope.checkers.few import Few, refused
 from isoscope.checkers.intervals import Found, told
-from isoscope.checkers.violations import CASES
+from isoscope.checkers.violations import CASES, NAMES
 from isoscope.history import History
 from isoscope.verdict import Mechanism, Outcome, Report
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["IntervalsStatus", "MechanismNews", "OnlineIntervals"]
 
-_NAMES = tuple(CASES)
 #: So many sessions that hold the watermark back are named.
 _SHOWN = 10
 #: What a report says of a history, in its order.
@@ -162,7 +161,7 @@ class OnlineIntervals:
 
     def status(self) -> IntervalsStatus:
         """How many of what there are."""
-        counts = {name: count for name, count in zip(_NAMES, self._engine.counts(), strict=True) if count}
+        counts = {name: count for name, count in zip(NAMES, self._engine.counts(), strict=True) if count}
         return IntervalsStatus(
             counts=counts,
             watermark=self._engine.watermark,
@@ -195,7 +194,7 @@ class OnlineIntervals:
             verdicts=(),
             assumptions=(
                 *assumptions.of_all(nothing, (), None),
-                *assumptions.of_mechanisms(self.profile, self.clock_error),
+                *assumptions.of_clocks(self.clock_error),
             ),
             mechanisms=self.mechanisms(),
         )
@@ -217,7 +216,7 @@ def _end(history: History) -> int | None:
 def _news(  # noqa: PLR0913, PLR0917 - a row of the engine
     number: int, name: int, case: int, transaction: Scalar, other: Scalar, key: Scalar
 ) -> MechanismNews:
-    called = _NAMES[name]
+    called = NAMES[name]
     return MechanismNews(number, list(Mechanism)[name], called, CASES[called][case], transaction, other, key)
 
 

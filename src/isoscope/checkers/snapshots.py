@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from isoscope.history import OperationKind
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["snapshot"]
 
 _READS = (OperationKind.READ, OperationKind.RANGE_READ)
-_BRACKETS = (OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT)
+_MARKERS = (OperationKind.BEGIN, OperationKind.COMMIT, OperationKind.ABORT)
 _MODES = {
     "UNCOMMITTED_READ": Read.UNCOMMITTED,
     "CONSISTENT_READ": Read.CONSISTENT,
     "LOCKING_READ": Read.LOCKING,
 }
+_UPDATE = re.compile(r"\bfor (no key )?update\b")
+_SHARE = re.compile(r"\b(for share|in share mode)\b")
 _BY_KIND = {
     OperationKind.INSERT: Statement.INSERT,
     OperationKind.DELETE: Statement.DELETE,
@@ -37,7 +40,7 @@ def snapshot(transaction: Transaction, place: int, profile: Profile) -> int:
         case Snapshot.FIRST_READ:
             takes = [_is_consistent(one, profile) for one in operations[:place]]
         case Snapshot.FIRST_STATEMENT:
-            takes = [one.kind not in _BRACKETS for one in operations[:place]]
+            takes = [one.kind not in _MARKERS for one in operations[:place]]
         case Snapshot.BEGIN:
             return 0
         case _:
@@ -51,15 +54,15 @@ def _is_consistent(operation: Operation, profile: Profile) -> bool:
 
 def _mode(operation: Operation, profile: Profile) -> Read:
     """What the trace says of the read, else what the profile says of such statements."""
-    if operation.read_mode in _MODES:
-        return _MODES[operation.read_mode]
-    return profile.statements[_statement(operation)].read
+    said = (operation.read_mode or "").upper()
+    return _MODES.get(said) or profile.statements[_statement(operation)].read
 
 
 def _statement(operation: Operation) -> Statement:
-    said = (operation.statement or "").lower().replace("-", " ")
-    if said.startswith("select") and "for update" in said:
+    said = (operation.statement or "").strip().lower()
+    words = re.findall("[a-z0-9_]+" if re.search(r"\s", said) else "[a-z0-9]+", said)
+    if words[:1] == ["select"] and _UPDATE.search(" ".join(words)):
         return Statement.SELECT_FOR_UPDATE
-    if said.startswith("select") and "share" in said:
+    if words[:1] == ["select"] and _SHARE.search(" ".join(words)):
         return Statement.SELECT_FOR_SHARE
     return _BY_KIND.get(operation.kind, Statement.SELECT)

@@ -42,6 +42,9 @@ _OWN = {
                                 help="Nanoseconds by which clocks of clients are off at most."),
 }  # fmt: skip
 OPTIONS = ("profile", *_OWN)
+_OCCASION = (
+    "`isoscope profiles NAME` shows which mechanisms can fail; with --bug-rate 1 it strikes when it can"
+)
 #: What a database with a profile knows nothing of.
 _FOREIGN = (
     "isolation", "level", "breaks", "lag", "mix", "lists", "max_writes_per_key", "timestamps", "clock",
@@ -106,3 +109,5 @@ def tell(simulated: Run, bug: str | None) -> None:
     if bug is not None:
         struck, visible = simulated.struck().get(bug, (0, 0))
         click.echo(f"injected {bug}: {struck:,}, of which {visible:,} can be seen", err=True)
+        if not struck:
+            click.echo(f"hint: there was no occasion for it; {_OCCASION}", err=True)

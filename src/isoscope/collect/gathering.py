@@ -84,7 +84,8 @@ class Gathering:
         #: When the transaction of a session began that is under way; None: there is none.
         self._under_way: dict[Scalar, int | None] = dict.fromkeys(sessions)
         self._told: dict[Scalar, int] = {}
-        self._awaited = [(session, perf_counter_ns()) for session in self._under_way]
+        # Whoever hears of the first rows must know who else is to be waited for.
+        self._joining = [(session, perf_counter_ns()) for session in self._under_way]
         self.changed = Condition()
         self._unsent = 0
         self._is_urgent = self._is_closed = False
@@ -163,9 +164,8 @@ class Gathering:
     def _work(self) -> None:
         """Until it is closed, or cannot go on."""
         try:
-            # Whoever judges must know all sessions before the first of them has ended something.
-            if self._awaited:
-                self._deliver([], self._awaited)
+            if self._joining:
+                self._deliver([], self._joining)
             while (due := self._next()) is not None:
                 rows, beats = due
                 if rows or beats:

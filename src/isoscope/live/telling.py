@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from isoscope.reports import dumps
+from isoscope.reports.mechanisms import beta
 
 if TYPE_CHECKING:
     from isoscope.checkers.online import News, OnlineStatus
@@ -60,7 +61,7 @@ class MechanismTold:
 
     def line(self) -> str:
         """The same for a terminal."""
-        return f"{self.news.mechanism}: {_line(self.news)}, {self.news.case}"
+        return f"{self.news.mechanism}: {_line(self.news, f' ({self.news.case})')}"
 
 
 Told: TypeAlias = ClockTold | MechanismTold
@@ -105,18 +106,15 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
             }
             for verdict in found.verdicts
         ],
-        "dependencies": [
-            {**asdict(one), "beta": round(one.uncertain / one.total, 6) if one.total else 0.0}
-            for one in found.dependencies
-        ],
+        "dependencies": [{**asdict(one), "beta": beta(one)} for one in found.dependencies],
     }
 
 
-def _line(news: News | MechanismNews) -> str:
+def _line(news: News | MechanismNews, case: str = "") -> str:
     """A violation in few words."""
     where = "" if news.key is None else f", key {news.key!r}"
     against = "" if news.other is None else f", against {news.other!r}"
-    return f"{news.name} in transaction {news.transaction!r}{where}{against}"
+    return f"{news.name}{case} in transaction {news.transaction!r}{where}{against}"
 
 
 def _scalar(value: object) -> str:

@@ -130,7 +130,7 @@ def _mechanisms(found: Mechanisms) -> Iterator[str]:
     """Which were at work, and what of the dependencies the intervals show."""
     rows = "".join(
         f'<tr><th scope="row">{one.mechanism}</th><td class="{one.outcome}">{one.outcome}</td>'
-        f'<td class="number">{one.checked:,}</td><td class="number">{one.undecided:,}</td>'
+        f'<td class="number">{mechanisms.units(one)}</td><td class="number">{one.undecided:,}</td>'
         f"<td>{_wrong(one)}</td><td>{escaped(one.reason)}</td></tr>"
         for one in found.verdicts
     )

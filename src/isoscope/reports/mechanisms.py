@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Dependencies, Mechanisms, MechanismVerdict, Report
 
-__all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "unverified"]
+__all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "units", "unverified"]
 
 #: Heads of rows that are no outcome.
 HEADS = ("wr", "ww", "rw", "open")
@@ -69,7 +69,7 @@ def counted(verdict: MechanismVerdict) -> str:
         return verdict.reason
     if not verdict.checked and not verdict.anomaly_counts:
         return "nothing to check"
-    said = [f"{_units(verdict)} checked"]
+    said = [f"{units(verdict)} checked"]
     said += [f"{count:,} {name}" for name, count in verdict.anomaly_counts.items()]
     if verdict.undecided:
         said.append(f"{verdict.undecided:,} may be right or wrong: intervals overlap")
@@ -78,7 +78,8 @@ def counted(verdict: MechanismVerdict) -> str:
     return ", ".join(said)
 
 
-def _units(verdict: MechanismVerdict) -> str:
+def units(verdict: MechanismVerdict) -> str:
+    """How many of what were looked at."""
     return f"{verdict.checked:,} {_UNITS[verdict.mechanism][verdict.checked != 1]}"
 
 
@@ -98,7 +99,7 @@ def beta(row: Dependencies) -> float:
 
 def unverified(found: Mechanisms) -> str:
     """What the intervals leave open, in numbers; nothing if that is nothing."""
-    left = [f"{verdict.undecided:,} of {_units(verdict)}" for verdict in found.verdicts if verdict.undecided]
+    left = [f"{verdict.undecided:,} of {units(verdict)}" for verdict in found.verdicts if verdict.undecided]
     uncertain = [f"{row.uncertain:,} {row.kind}" for row in found.dependencies if row.uncertain]
     if uncertain:
         left.append(f"whatever rests on {listed(uncertain)} that may be either way round")

@@ -138,7 +138,7 @@ def in_short(report: Report) -> Iterator[str]:
     if len(outcomes.keys() & set(LADDER)) < 2 or not (short := _border(outcomes, LADDER)):
         return
     yield short
-    if _sessions_matter(outcomes):
+    if _sessions_matter(outcomes) or _is_only_plain_broken(outcomes):
         yield f"without sessions: {_border(outcomes, PLAIN_LADDER)}"
 
 
@@ -160,6 +160,12 @@ def _sessions_matter(outcomes: Mapping[Level, Outcome]) -> bool:
         (outcomes.get(plain), outcomes.get(strong)) == (Outcome.HOLDS, Outcome.VIOLATED)
         for plain, strong in _WITH_SESSIONS.items()
     )
+
+
+def _is_only_plain_broken(outcomes: Mapping[Level, Outcome]) -> bool:
+    """Whether of the levels that were asked only those without sessions are violated."""
+    broken = {level for level, outcome in outcomes.items() if outcome is Outcome.VIOLATED}
+    return bool(broken & set(PLAIN_LADDER)) and not broken & set(LADDER)
 
 
 def _sightings(search: Search) -> Iterator[tuple[str, str]]:

@@ -326,13 +326,18 @@ fn usual_statement(kind: Kind) -> Statement {
 }
 
 fn statement_named(label: &str) -> Option<Named> {
-    let label = label.to_ascii_lowercase();
-    let is = |word: &str| label.contains(word);
-    let statement = match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
+    let label = label.trim().to_ascii_lowercase();
+    // In SQL `last_update` is a column; a label without spaces may be `select_for_update`.
+    let is_one = !label.contains(char::is_whitespace);
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || (c == '_' && !is_one);
+    let words: Vec<&str> = label.split(|c| !is_letter(c)).filter(|word| !word.is_empty()).collect();
+    let is =
+        |run: &str| words.windows(run.split(' ').count()).any(|said| said.iter().copied().eq(run.split(' ')));
+    let statement = match *words.first()? {
         // A lock on the key alone lets others change the row.
-        "select" if is("key share") => Statement::Select,
-        "select" if is("share") => Statement::SelectForShare,
-        "select" if is("update") => Statement::SelectForUpdate,
+        "select" if is("for key share") => Statement::Select,
+        "select" if is("for share") || is("in share mode") => Statement::SelectForShare,
+        "select" if is("for update") || is("for no key update") => Statement::SelectForUpdate,
         "select" => Statement::Select,
         "insert" => Statement::Insert,
         "update" => Statement::Update,

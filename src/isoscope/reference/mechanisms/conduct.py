@@ -61,16 +61,23 @@ def conduct_of(operation: Operation, profile: Profile) -> Conduct:
 
 def statement_of(operation: Operation) -> Statement:
     """The statement that the operation is a part of: what its label says, else the usual one."""
-    words = re.findall("[a-z]+", (operation.statement or "").lower())
+    words = _words(operation.statement or "")
     named = _BY_WORD.get(words[0]) if words else None
     if named is not Statement.SELECT:
         return named or _BY_KIND[operation.kind]
-    said = " ".join(words)
-    if "for key share" in said:
+    said = f" {' '.join(words)} "
+    if " for key share " in said:
         return Statement.SELECT  # PostgreSQL: an update of anything but the key may go on
-    if "share" in words:
+    if " for share " in said or " in share mode " in said:
         return Statement.SELECT_FOR_SHARE
-    return Statement.SELECT_FOR_UPDATE if "for" in words and "update" in words else Statement.SELECT
+    is_for_update = " for update " in said or " for no key update " in said
+    return Statement.SELECT_FOR_UPDATE if is_for_update else Statement.SELECT
+
+
+def _words(label: str) -> list[str]:
+    """In SQL `last_update` is one; a label without spaces may be `select_for_update`."""
+    said = label.strip().lower()
+    return re.findall("[a-z0-9_]+" if re.search(r"\s", said) else "[a-z0-9]+", said)
 
 
 def conflicts(one: Lock, other: Lock) -> bool:
