@@ -440,7 +440,7 @@ impl Key {
                 self.first = First::Known(shown.value);
                 true
             }
-            First::Open => is_new,
+            First::Open => true,
         }
     }
 

@@ -151,4 +151,3 @@ def _against_time(store: Store, edges: list[Missed]) -> Iterator[Finding]:
         ended = store.times[after.transaction].commit
         if ended is not None and ended.complete < store.times[before.transaction].begin:
             yield Finding(NAME, TIMESTAMP_ORDER, (before, after))
-

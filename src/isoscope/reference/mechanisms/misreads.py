@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from isoscope.reference.mechanisms.observations import Observation
     from isoscope.reference.mechanisms.versions import Place, Store, Version, Write
 
-__all__ = ["ABORTED", "FUTURE", "MISSING_ROW", "NAME", "STALE", "THIN_AIR", "named", "of_elements", "own"]
+__all__ = [
+    "ABORTED",
+    "FUTURE",
+    "MISSING_ROW",
+    "NAME",
+    "STALE",
+    "THIN_AIR",
+    "TORN",
+    "named",
+    "of_elements",
+    "own",
+]
 
 NAME = "inconsistent-read"
-STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW = range(7)
+STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW, TORN = range(8)
 
 
 def own(seen: Observation) -> Finding | None:
