@@ -96,6 +96,11 @@ bench-online: build ## run the benchmarks of online checking (minutes; with SOAK
 	$(BIN)/python -m benchmarks service $(RECORD)
 	if [ -n "$(SOAK)" ]; then $(BIN)/python -m benchmarks soak $(RECORD); fi
 
+.PHONY: bench-intervals
+bench-intervals: build ## run the benchmarks of the method of intervals, and of its pipeline (minutes)
+	$(BIN)/python -m benchmarks intervals $(RECORD)
+	$(BIN)/python -m benchmarks pipeline $(RECORD)
+
 .PHONY: bench-run
 bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
 	$(BIN)/python -m benchmarks recording $(RECORD)

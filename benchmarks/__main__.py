@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, recording, versions,
-report, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, intervals, recording,
+versions, report, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -21,6 +21,7 @@ from benchmarks import (
     clock_growth,
     collection,
     growth,
+    intervals,
     loading,
     online,
     pipeline,
@@ -82,8 +83,12 @@ def _printed(rows: Iterable[Row]) -> list[Row]:
     kept: list[Row] = []
     for row in rows:
         kept.append(row)
-        print(f"{row.name:<40} {', '.join(f'{n} {f}' for n, f in row.figures.items())}", flush=True)
+        _print(row)
     return kept
+
+
+def _print(row: Row) -> None:
+    print(f"{row.name:<40} {', '.join(f'{n} {f}' for n, f in row.figures.items())}", flush=True)
 
 
 def _table(rows: Iterable[Row]) -> str:
@@ -197,6 +202,18 @@ def _pipeline(*, record: bool) -> None:
         _record("pipeline", "Traces in order", pipeline.HOW, _table(rows), pipeline.pictures(runs))
 
 
+def _intervals(*, record: bool) -> None:
+    told: list[intervals.Told] = []
+    for part in intervals.PARTS:
+        print(f"# {part.title}", flush=True)
+        told.append(part.told(_print))
+    if record:
+        head = _head(intervals.TITLE, "intervals", intervals.HOW)
+        _write("intervals.md", head + "\n".join(part.text for part in told))
+        for file, picture in (picture for part in told for picture in part.pictures.items()):
+            _write(file, picture)
+
+
 def _recording(*, record: bool) -> None:
     rows = _printed([recording.alone()])
     rounds: list[recording.Round] = []
@@ -226,6 +243,7 @@ _PLOTTED = {
     "service": _service,
     "stability": _stability,
     "pipeline": _pipeline,
+    "intervals": _intervals,
     "recording": _recording,
 }
 

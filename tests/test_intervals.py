@@ -11,6 +11,7 @@ from isoscope import load, profiles
 from isoscope.anomalies import CATALOGUE
 from isoscope.anomalies.entry import leopard
 from isoscope.checkers import check, intervals, search
+from isoscope.checkers.online_intervals import OnlineIntervals
 from isoscope.explain import message
 from isoscope.history import Interval, Operation, OperationKind, Transaction
 from isoscope.levels import Level, implied
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from isoscope.verdict import Mechanisms, MechanismVerdict
 
 NAMES = tuple(intervals.NAMES)
-RC, SER = "postgresql/read-committed", "postgresql/serializable"
+RC, RR, SER = "postgresql/read-committed", "postgresql/repeatable-read", "postgresql/serializable"
 #: Nothing overlaps, and everything is as it should be.
 CLEAN = ("1 0-10 update x=1", "1 20-30 commit", "2 40-50 select x=1", "2 60-70 commit")
 STALE = (
@@ -95,7 +96,7 @@ def test_what_overlaps_is_unknown_with_the_reason_in_numbers() -> None:
     found = judged(trace("1 0-10 update x=1", "1 20-45 commit", "2 40-50 select x=0", "2 60-70 commit"), RC)
     reads = verdict(found, Mechanism.CONSISTENT_READ)
     assert (reads.outcome, reads.checked, reads.undecided) == (Outcome.UNKNOWN, 1, 1)
-    assert reads.reason == "1 of 1 could not be decided, because intervals overlap"
+    assert reads.reason == "1 of 1 may be right or wrong, because intervals overlap"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,7 @@ def test_an_anomaly_that_intervals_may_hide_is_unknown() -> None:
     [found] = search(history, ["CR"], profile=profiles.load(RC)).sightings
     assert (found.presence, found.reason) == (
         Presence.UNKNOWN,
-        "1 of 1 could not be decided, because intervals overlap",
+        "1 of 1 may be right or wrong, because intervals overlap",
     )
 
 
@@ -245,7 +246,40 @@ SENTENCES = {
     "although it had itself written x = 1 before (h.leopard.jsonl:1).",
     (RC, ("1 0-10 update x=1", "1 20-30 commit", "2 40-50 select x=7", "2 60-70 commit")): "T2 read x = 7 "
     "(h.leopard.jsonl:3), but nobody ever wrote that to x, and x cannot have held it then.",
+    (
+        RR,
+        ("1 0-10 update x=1", "1 20-30 commit", "2 15-25 select x=0", "2 40-50 select x=1", "2 60-70 commit"),
+    ): "T2 read x = 0 (h.leopard.jsonl:3), and it also read x = 1 (h.leopard.jsonl:4), which T1 wrote "
+    "(h.leopard.jsonl:1): no one snapshot shows both.",
+    (
+        "sqlite/rollback-journal",
+        ("1 0-10 select y=0", "2 20-30 update x=1", "2 40-50 commit", "1 60-70 commit"),
+    ): "T2 wrote x = 1 (h.leopard.jsonl:2) and committed while T1 held a lock that forbids it: T1 read y = 0 "
+    "(h.leopard.jsonl:1), T1 had it by 10 ns and kept it to 60 ns or longer, and T2 did not commit before "
+    "40 ns and committed at 50 ns at the latest.",
 }
+
+
+def test_a_stream_forgets_so_nobody_is_said_never_to_have_written_a_value() -> None:
+    engine = OnlineIntervals(profiles.load(RC), timeout=1, initial=0)
+    engine.take(
+        trace("1 0-10 update x=1", "1 20-30 commit", "2 40-50 select x=7", "2 60-70 commit"),
+        now=0,
+    )
+    engine.flush()
+    [news] = engine.news()
+    found = engine.anomaly(news.number)
+    assert found is not None
+    assert message(found) == (
+        "T2 read x = 7, which x cannot have held then; who wrote it, if anybody did, is not in memory."
+    )
+
+
+def test_a_contradicted_order_was_checked() -> None:
+    example = CATALOGUE["contradictory-dependencies"].example
+    assert example is not None
+    found = verdict(judged(saved(example), example.profile), Mechanism.AGREEMENT)
+    assert (found.checked, found.anomaly_counts) == (1, {"contradictory-dependencies": 1})
 
 
 @pytest.mark.parametrize(("profile", "lines"), SENTENCES)

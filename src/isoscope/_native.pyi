@@ -259,7 +259,8 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# Profile.row(): snapshot, granularity, first updater wins, certifier, commit lock, conducts of statements.
+# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
+# enumerations of `isoscope.profiles` by their places.
 _ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
@@ -410,8 +411,6 @@ def judge_clock(
     Counts by name; findings; timestamps that belong to several transactions; what was set aside.
     """
 
-# (snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of each statement):
-# enumerations of `isoscope.profiles` by their places.
 # Name, case, and the operations that show it.
 _IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
 # Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
@@ -453,8 +452,8 @@ class IntervalsOnline:
     def take(self, columns: Columns, now: int) -> int:
         """Takes all transactions of `columns`, which arrive at `now`; how many are new.
 
-        Raises ValueError with the number of the transaction and what is wrong with it if one cannot be judged;
-        then none is taken.
+        Raises ValueError with the number of one that cannot be judged and what is wrong with it; then
+        none is taken.
         """
 
     def heartbeat(self, session: Any, time: int, now: int) -> None:
@@ -470,7 +469,7 @@ class IntervalsOnline:
         """What was found since the last time: number, name, case, transaction, other transaction, key."""
 
     def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]:
-        """Everything so far: transactions that show it, sessions and places, and what `judge_intervals` gives."""
+        """Transactions that show what was found, sessions and places, and what `judge_intervals` gives."""
 
     def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged] | None:
         """The same of one piece of news, if it is one of the last."""

@@ -371,7 +371,7 @@ def test_a_coarse_lock_covers_its_table_or_everything() -> None:
         ({"reads": 1.5}, {}, "reads: a share lies between 0 and 1, not at 1.5"),
         ({"operations": (3, 2)}, {}, "the least number of operations is more than the most"),
         ({"keys": 0}, {}, "a database needs a client, a row and a table"),
-        ({"theta": -1.0}, {}, "theta is a number from 0 on"),
+        ({"theta": -1.0}, {}, "theta is a number from 0 to 16"),
         ({"clients": -1}, {}, "clients=-1"),
         ({}, {"stale-snapshots": 0.1}, "stale-snapshot"),
         ({}, {"stale-snapshot": 2.0}, "the rate of stale-snapshot"),

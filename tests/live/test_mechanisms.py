@@ -124,7 +124,7 @@ def test_a_silent_session_is_left_behind_and_what_comes_later_is_counted_not_jud
         so_far = service.status()["mechanisms"]
     assert so_far["late"] == 1
     reasons = {row["reason"] for row in so_far["verdicts"] if row["outcome"] == "unknown"}
-    assert "1 transaction came after their session had been left behind, and were not judged" in reasons
+    assert "1 transaction came too late and was not judged: the session had been left behind" in reasons
     assert "holds" not in outcomes_of(so_far)
 
 

@@ -207,7 +207,8 @@ class Found:
         """How many were checked, and how many of them are open; what nobody deduced nobody contradicts."""
         if mechanism is Mechanism.AGREEMENT:
             total, _, uncertain = self.judged[3][_KINDS.index("ww")]
-            return total - uncertain, 0
+            # An order that is contradicted may have become uncertain by that.
+            return max(total - uncertain, self.counts["contradictory-dependencies"]), 0
         return self.judged[2][list(Mechanism).index(mechanism)]
 
     def _verdict(self, mechanism: Mechanism, name: str, checked: int, undecided: int) -> MechanismVerdict:
@@ -246,4 +247,4 @@ class Found:
 
 def _open(checked: int, undecided: int) -> str:
     """Why nothing is proved though nothing was found."""
-    return f"{undecided:,} of {checked:,} could not be decided, because intervals overlap"
+    return f"{undecided:,} of {checked:,} may be right or wrong, because intervals overlap"

@@ -225,6 +225,6 @@ def _open(verdict: MechanismVerdict, late: int) -> MechanismVerdict:
     """Nothing holds for good if somebody came too late to be judged."""
     if not late or verdict.outcome is not Outcome.HOLDS:
         return verdict
-    who = "1 transaction" if late == 1 else f"{late:,} transactions"
-    reason = f"{who} came after their session had been left behind, and were not judged"
+    who, was = ("1 transaction", "was") if late == 1 else (f"{late:,} transactions", "were")
+    reason = f"{who} came too late and {was} not judged: the session had been left behind"
     return replace(verdict, outcome=Outcome.UNKNOWN, reason=reason)

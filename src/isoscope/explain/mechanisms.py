@@ -85,6 +85,10 @@ def _intermediate(anomaly: Anomaly) -> str:
 def _thin_air(anomaly: Anomaly) -> str:
     [seen] = anomaly.witnesses
     key = key_in_words(seen.key)
+    if anomaly.facts["is_stream"]:
+        # What is settled is forgotten: the writer may have been known once.
+        who = "who wrote it, if anybody did, is not in memory"
+        return f"{read(seen)}, which {key} cannot have held then; {who}."
     return f"{read(seen)}, but nobody ever wrote that to {key}, and {key} cannot have held it then."
 
 
@@ -112,9 +116,12 @@ def _missing_row(anomaly: Anomaly) -> str:
 
 def _torn(anomaly: Anomaly) -> str:
     earlier, newer, later, write = anomaly.witnesses
+    also = f"it also {deed(later)}{at(later)}, {_origin(write)}"
+    if newer.transaction == write.transaction:
+        return f"{read(earlier)}, and {also}: no one snapshot shows both."
     return (
         f"{read(earlier)}, and nothing of {newer.transaction}, which {deed(newer)}{at(newer)} and "
-        f"{_committed_by(anomaly, newer)}; it also {deed(later)}{at(later)}, {_origin(write)}, and "
+        f"{_committed_by(anomaly, newer)}; {also}, and "
         f"{write.transaction} {_not_committed_before(anomaly, write)}: no one snapshot shows both."
     )
 
@@ -148,10 +155,10 @@ def _predicate_locked(anomaly: Anomaly) -> str:
 
 def _locked_while_committing(anomaly: Anomaly) -> str:
     holder, writer = anomaly.witnesses
-    end = instants_of(anomaly).between(_end(anomaly, writer).interval)
     return (
-        f"{act(writer)} and committed while {holder.transaction} held a lock on that: {act(holder)}, "
-        f"{_held(anomaly, holder)}, and {writer.transaction} committed {end}."
+        f"{act(writer)} and committed while {holder.transaction} held a lock that forbids it: {act(holder)}, "
+        f"{_held(anomaly, holder)}, and {writer.transaction} {_not_committed_before(anomaly, writer)} and "
+        f"{_committed_by(anomaly, writer)}."
     )
 
 

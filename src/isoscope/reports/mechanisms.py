@@ -19,7 +19,7 @@ HEADS = ("wr", "ww", "rw", "open")
 #: What each mechanism decides, one and several.
 _UNITS = {
     Mechanism.CONSISTENT_READ: ("read", "reads"),
-    Mechanism.MUTUAL_EXCLUSION: ("pair of locks", "pairs of locks"),
+    Mechanism.MUTUAL_EXCLUSION: ("lock", "locks"),
     Mechanism.FIRST_UPDATER_WINS: ("write", "writes"),
     Mechanism.SERIALIZATION_CERTIFIER: ("transaction", "transactions"),
     Mechanism.AGREEMENT: ("order of two versions", "orders of two versions"),
@@ -67,10 +67,14 @@ def counted(verdict: MechanismVerdict) -> str:
     """How much of a mechanism was seen, how much was wrong, and how much could be either."""
     if verdict.outcome is Outcome.UNKNOWN and not verdict.checked:
         return verdict.reason
+    if not verdict.checked and not verdict.anomaly_counts:
+        return "nothing to check"
     said = [f"{_units(verdict)} checked"]
     said += [f"{count:,} {name}" for name, count in verdict.anomaly_counts.items()]
     if verdict.undecided:
-        said.append(f"{verdict.undecided:,} not decided because intervals overlap")
+        said.append(f"{verdict.undecided:,} may be right or wrong: intervals overlap")
+    elif verdict.reason:
+        said.append(verdict.reason)
     return ", ".join(said)
 
 
@@ -81,6 +85,8 @@ def _units(verdict: MechanismVerdict) -> str:
 def depends(row: Dependencies) -> str:
     """How many dependencies there are, and of how many the order is open."""
     known = f"{row.total:,} {'dependency' if row.total == 1 else 'dependencies'}"
+    if not row.total:
+        return known
     open_ = f"{row.overlapping:,} with intervals that overlap, {row.uncertain:,} uncertain"
     return f"{known}, {open_} (beta {100 * beta(row):.3g} %)"
 

@@ -138,6 +138,7 @@ impl Intake<'_> {
             number: 0,
             status,
             writes: last_writes(&draft.operations),
+            inserts: inserted(&draft.operations),
             locks: Box::default(),
             operations: draft.operations.into_boxed_slice(),
             lists: draft.lists.into_boxed_slice(),
@@ -306,6 +307,13 @@ fn last_writes(operations: &[Operation]) -> Box<[(u32, u32)]> {
     all.sort_unstable_by_key(|&(key, place)| (key, std::cmp::Reverse(place)));
     all.dedup_by_key(|&mut (key, _)| key);
     all.into_boxed_slice()
+}
+
+fn inserted(operations: &[Operation]) -> Box<[u32]> {
+    let inserts = operations.iter().filter(|one| one.kind == Kind::Insert);
+    let mut keys: Vec<u32> = inserts.map(|one| one.key).collect();
+    keys.sort_unstable();
+    keys.into_boxed_slice()
 }
 
 fn usual_statement(kind: Kind) -> Statement {

@@ -41,7 +41,7 @@ pub struct Version {
     pub is_certain: bool,
     pub is_settled: bool,
     /// Settled transactions that certainly read it and may overlap with others.
-    pub readers: Vec<Reference>,
+    pub readers: Readers,
     /// Settled readers of a version that has no successor yet.
     pub waiting: u64,
 }
@@ -119,7 +119,7 @@ pub struct Key {
     /// Whether the initial state may still be read.
     pub is_fresh: bool,
     /// Settled readers of the initial state, as in [`Version`].
-    pub first_readers: Vec<Reference>,
+    pub first_readers: Readers,
     pub first_waiting: u64,
     /// In the order in which their commits began.
     pub versions: VecDeque<Version>,
@@ -134,6 +134,8 @@ pub struct Key {
     pub table: u32,
     /// The last own write of the transaction that is being judged: its number, and the operation.
     pub own: (u64, u32),
+    /// Its last certain read of the key: its number, and the place among them.
+    pub shown: (u64, u32),
 }
 
 impl Default for Key {
@@ -141,7 +143,7 @@ impl Default for Key {
         Self {
             first: First::Open,
             is_fresh: true,
-            first_readers: Vec::new(),
+            first_readers: Readers::default(),
             first_waiting: 0,
             versions: VecDeque::new(),
             passing: Vec::new(),
@@ -151,10 +153,31 @@ impl Default for Key {
             open_ends: 0,
             table: NO_TABLE,
             own: (u64::MAX, 0),
+            shown: (u64::MAX, 0),
         }
     }
 }
 
+/// Settled readers of a version, each with its end.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Readers(Vec<(Reference, i64)>);
+
+impl Readers {
+    /// One more; some that ended before `past` are forgotten, as nobody overlaps with them.
+    pub fn add(&mut self, read: Reference, ended: i64, past: i64) {
+        if self.0.len() >= SOME && self.0.len() == self.0.capacity() {
+            self.0.retain(|&(_, ended)| ended >= past);
+        }
+        self.0.push((read, ended));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Reference> {
+        self.0.iter().map(|&(read, _)| read)
+    }
+}
+
+/// Lists shorter than this are not looked through for what may be forgotten.
+const SOME: usize = 16;
 /// So many versions are remembered that nobody can see.
 const REMEMBERED: usize = 4;
 
@@ -297,8 +320,22 @@ impl Key {
         })
     }
 
+    /// The version that certainly comes first.
+    pub fn next_after_first(&self, rules: Rules) -> Option<usize> {
+        let end = self.end(self.versions.front()?.commit);
+        (0..end).find(|&place| self.predecessor(place, rules) == Predecessor::First)
+    }
+
+    /// A write that leaves no version; some that were gone before `past` are forgotten.
+    pub fn pass(&mut self, passing: Passing, past: i64) {
+        if self.passing.len() >= SOME && self.passing.len() == self.passing.capacity() {
+            self.passing.retain(|known| known.gone.complete >= past);
+        }
+        self.passing.push(passing);
+    }
+
     /// Versions before this place certainly come before one with this commit.
-    fn from(&self, commit: Span) -> usize {
+    pub fn from(&self, commit: Span) -> usize {
         if self.open_ends > 0 {
             return 0;
         }
@@ -307,7 +344,7 @@ impl Key {
     }
 
     /// Versions from this place on certainly come after one with this commit.
-    fn end(&self, commit: Span) -> usize {
+    pub fn end(&self, commit: Span) -> usize {
         self.versions.partition_point(|version| version.commit.invoke <= commit.complete)
     }
 
@@ -332,7 +369,7 @@ impl Key {
             }
         }
         self.is_fresh = false;
-        self.first_readers = Vec::new();
+        self.first_readers = Readers::default();
         if self.versions.len() < before && !self.deduced.is_empty() {
             let versions = &self.versions;
             let is_known = |one: Reference| versions.iter().any(|version| version.write == one);

@@ -17,6 +17,8 @@ pub struct Held {
     pub mode: Lock,
     pub take: Span,
     pub release: Span,
+    /// Where the end of its holder began: locks on a row are in this order.
+    pub ended: i64,
     pub is_of_commit: bool,
     pub is_settled: bool,
 }
@@ -61,13 +63,65 @@ fn meeting(one: &Held, other: &Held) -> Meeting {
     if one.is_surely_apart(other) {
         return Meeting::Apart;
     }
-    if one.may_be_first(other) || other.may_be_first(one) { Meeting::Undecided } else { Meeting::Collided }
+    if !one.may_be_first(other) && !other.may_be_first(one) {
+        return Meeting::Collided;
+    }
+    // Of a lock whose end nobody saw nothing can be decided, and nothing is asked.
+    let is_open = one.release.complete == Span::NEVER || other.release.complete == Span::NEVER;
+    if is_open { Meeting::Apart } else { Meeting::Undecided }
+}
+
+/// Locks on one row.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Row {
+    held: Vec<Held>,
+    /// The longest time from where an end began to where it was over.
+    longest: i64,
+    /// Locks whose end nobody saw.
+    open_ends: u32,
+    /// How many nobody can meet any longer.
+    forgotten: usize,
+}
+
+impl Row {
+    fn add(&mut self, held: Held) {
+        if held.release.complete == Span::NEVER {
+            self.open_ends += 1;
+        } else {
+            self.longest = self.longest.max(held.release.complete - held.ended);
+        }
+        let place = self.held.partition_point(|other| other.ended <= held.ended);
+        self.held.insert(place, held);
+    }
+
+    /// Locks from here on may have been held when one was taken.
+    fn from(&self, take: Span) -> usize {
+        if self.open_ends > 0 {
+            return 0;
+        }
+        let earliest = take.invoke.saturating_sub(self.longest);
+        self.held.partition_point(|held| held.ended < earliest)
+    }
+
+    /// One more is forgotten: when it is half of them, they go.
+    fn forget(&mut self, horizon: i64) {
+        self.forgotten += 1;
+        if 2 * self.forgotten < self.held.len() {
+            return;
+        }
+        self.held.retain(|held| {
+            let is_open = held.release.complete == Span::NEVER;
+            held.ended >= horizon || !is_open && held.release.complete >= horizon
+        });
+        self.open_ends = self.held.iter().filter(|held| held.release.complete == Span::NEVER).count() as u32;
+        self.forgotten = 0;
+    }
 }
 
 /// The lock table.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Table {
-    rows: Vec<Vec<Held>>,
+    rows: Vec<Row>,
     predicates: Vec<Predicate>,
     /// Inserted rows, if predicates are locked.
     inserts: Vec<Held>,
@@ -92,6 +146,7 @@ impl Table {
                 mode: operation.lock,
                 take: operation.span,
                 release: transaction.release,
+                ended: transaction.end.invoke,
                 is_of_commit: false,
                 is_settled: false,
             };
@@ -101,8 +156,16 @@ impl Table {
             for operation in transaction.operations.iter().filter(|one| one.kind.installs()) {
                 let (by, key) = (by(operation.place), operation.key);
                 let (take, release) = (transaction.end, transaction.end);
-                let held =
-                    Held { by, key, mode: commit_lock, take, release, is_of_commit: true, is_settled: false };
+                let held = Held {
+                    by,
+                    key,
+                    mode: commit_lock,
+                    take,
+                    release,
+                    ended: release.invoke,
+                    is_of_commit: true,
+                    is_settled: false,
+                };
                 all.push((operation.row, held));
             }
         }
@@ -131,6 +194,7 @@ impl Table {
                 mode: operation.lock,
                 take: operation.span,
                 release: transaction.release,
+                ended: transaction.end.invoke,
                 is_of_commit: false,
                 is_settled: false,
             };
@@ -154,9 +218,9 @@ impl Table {
     pub fn add(&mut self, locks: &[(u32, Held)], predicates: Vec<Predicate>, inserts: Vec<Held>) {
         for &(row, held) in locks {
             if row as usize >= self.rows.len() {
-                self.rows.resize_with(row as usize + 1, Vec::new);
+                self.rows.resize_with(row as usize + 1, Row::default);
             }
-            self.rows[row as usize].push(held);
+            self.rows[row as usize].add(held);
         }
         self.predicates.extend(predicates);
         self.inserts.extend(inserts);
@@ -172,7 +236,9 @@ impl Table {
     ) {
         for (row, lock) in locks {
             let mut is_undecided = false;
-            for other in &mut self.rows[*row as usize] {
+            let row = &mut self.rows[*row as usize];
+            let from = row.from(lock.take);
+            for other in &mut row.held[from..] {
                 if other.by.number == lock.by.number {
                     other.is_settled = true;
                 } else if other.is_settled && other.mode.conflicts(lock.mode) {
@@ -226,9 +292,9 @@ impl Table {
     }
 
     /// Forgets what a transaction locked.
-    pub fn forget(&mut self, locks: &[(u32, Held)], number: u64) {
+    pub fn forget(&mut self, locks: &[(u32, Held)], number: u64, horizon: i64) {
         for (row, _) in locks {
-            self.rows[*row as usize].retain(|held| held.by.number != number);
+            self.rows[*row as usize].forget(horizon);
         }
         self.predicates.retain(|one| one.held.by.number != number);
         self.inserts.retain(|one| one.by.number != number);

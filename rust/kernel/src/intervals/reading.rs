@@ -48,6 +48,7 @@ impl Verifier {
                 {
                     self.narrow(found, moments);
                     self.judge_repeated(found, &certain);
+                    self.keys[found.key as usize].shown = (transaction.number, certain.len() as u32);
                 }
                 certain.extend(found);
             }
@@ -77,7 +78,8 @@ impl Verifier {
             }
             Some(list) => {
                 let elements = &transaction.lists[list];
-                let (others, snapshot) = match Self::without_own(transaction, operation, elements) {
+                let is_own = own.0 == transaction.number;
+                let (others, snapshot) = match Self::without_own(transaction, operation, elements, is_own) {
                     Ok((length, snapshot)) => (&elements[..length], snapshot),
                     Err(write) => {
                         self.found_read(ReadCase::Own, operation.key, vec![read, at(read, write)], None);
@@ -111,7 +113,11 @@ impl Verifier {
         transaction: &Transaction,
         operation: &Operation,
         elements: &[Value],
+        is_own: bool,
     ) -> Result<(usize, Span), u32> {
+        if !is_own {
+            return Ok((elements.len(), transaction.snapshot_of(operation)));
+        }
         let mut length = elements.len();
         let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
         let own: Vec<&Operation> =
@@ -140,11 +146,13 @@ impl Verifier {
         let is_fresh = key.candidates(snapshot, rules, &mut candidates);
         let is_own = |version: &Version| version.write.number == transaction.number;
         candidates.retain(|&place| !is_own(&key.versions[place]));
-        let matching: Vec<usize> =
-            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value).collect();
-        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, matching.is_empty());
+        let mut matching =
+            candidates.iter().copied().filter(|&place| key.versions[place].value == shown.value);
+        let newest = matching.next();
+        let versions = usize::from(newest.is_some()) + matching.count();
+        let shows_first = is_fresh && key.shows_first(shown, operation.is_absent, versions == 0);
         let all = candidates.len() + usize::from(is_fresh);
-        let matched = matching.len() + usize::from(shows_first);
+        let matched = versions + usize::from(shows_first);
         self.candidates = candidates;
         if matched == 0 && is_late && !self.keys[operation.key as usize].knows(shown.value) {
             self.tally.aside += 1;
@@ -155,7 +163,11 @@ impl Verifier {
             self.convict(operation, read, snapshot, shown.value);
             return None;
         }
-        self.count_wr(operation.key, &matching, snapshot, matched);
+        if let Some(newest) = newest {
+            let is_overlapping =
+                !self.keys[operation.key as usize].versions[newest].commit.precedes(snapshot);
+            self.tally.wr.count(is_overlapping, matched > 1);
+        }
         if let Some(elements) = shown.elements
             && self.judge_elements(operation, read, snapshot, elements)
         {
@@ -166,7 +178,7 @@ impl Verifier {
             return None;
         }
         let key = &mut self.keys[operation.key as usize];
-        let write = matching.first().map(|&place| {
+        let write = newest.map(|place| {
             let version = &mut key.versions[place];
             if !version.is_certain {
                 // Somebody saw it: it committed.
@@ -187,13 +199,6 @@ impl Verifier {
         let changes = |one: &Operation| one.kind.installs() && one.row == operation.row;
         let before = || transaction.operations.iter().take_while(|one| one.place < operation.place);
         self.deleted.contains(&operation.row) || !is_own && before().any(changes)
-    }
-
-    fn count_wr(&mut self, key: u32, matching: &[usize], snapshot: Span, matched: usize) {
-        if let Some(&newest) = matching.first() {
-            let is_overlapping = !self.keys[key as usize].versions[newest].commit.precedes(snapshot);
-            self.tally.wr.count(is_overlapping, matched > 1);
-        }
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -308,7 +313,11 @@ impl Verifier {
                 Some(place)
             }
         };
-        for (other, version) in key.versions.iter().enumerate() {
+        let from = certain.write.map_or(0, |(_, commit)| key.from(commit));
+        for (other, version) in key.versions.iter().enumerate().skip(from) {
+            if version.commit.invoke > moments.to.0 {
+                break;
+            }
             let is_after = place.is_none_or(|place| {
                 other != place
                     && key
@@ -324,10 +333,11 @@ impl Verifier {
     /// One snapshot shows one version of a key, however often it is read.
     fn judge_repeated(&mut self, found: Certain, before: &[Certain]) {
         let version = |one: &Certain| one.write.map(|(write, _)| write);
-        let is_other = |one: &&Certain| {
-            one.key == found.key && one.snapshot == found.snapshot && version(one) != version(&found)
-        };
-        let Some(other) = before.iter().find(is_other) else { return };
+        let (number, place) = self.keys[found.key as usize].shown;
+        if number != found.read.number || version(&before[place as usize]) == version(&found) {
+            return;
+        }
+        let other = &before[place as usize];
         let (earlier, later) = if found.write.is_some() { (other, &found) } else { (&found, other) };
         if let Some(shown) = version(later) {
             self.found_read(ReadCase::Torn, found.key, vec![earlier.read, shown, later.read, shown], None);
@@ -362,7 +372,9 @@ impl Verifier {
         let key = &self.keys[one.key as usize];
         let Some(shown) = key.place_of(write, commit) else { return };
         let mut orders: Vec<(Reference, Reference)> = Vec::new();
-        for (place, version) in key.versions.iter().enumerate() {
+        // Those that are further away are ordered by their intervals.
+        for place in key.from(commit)..key.end(commit) {
+            let version = &key.versions[place];
             let is_open = |before: &Version, after: &Version| {
                 !matches!(key.order(before, after, self.rules), Some((true, _)))
             };

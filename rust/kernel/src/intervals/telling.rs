@@ -226,6 +226,7 @@ fn remains(
         release: commit,
         sure: 0,
         writes: Box::default(),
+        inserts: Box::default(),
         locks: Box::default(),
         snapshot: None,
         is_settled: true,

@@ -96,6 +96,8 @@ pub struct Transaction {
     pub sure: u32,
     /// The last write of each key, in the order of keys: the key, and the operation.
     pub writes: Box<[(u32, u32)]>,
+    /// Keys of rows that it added, in order.
+    pub inserts: Box<[u32]>,
     /// Its locks, each with what it is on; known when it is installed.
     pub locks: Box<[(u32, Held)]>,
     /// The snapshot of its consistent reads, if they have one in common.

@@ -8,7 +8,7 @@ use super::reading::Certain;
 use super::span::Span;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
-use crate::history::{Kind, NO_KEY, Status};
+use crate::history::Status;
 
 impl Verifier {
     pub(super) fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
@@ -27,7 +27,7 @@ impl Verifier {
             if !is_last || !transaction.may_have_committed() {
                 let is_aborted = !transaction.may_have_committed();
                 let (value, seen, gone) = (operation.value, operation.span, transaction.end);
-                key.passing.push(Passing { value, write, seen, gone, is_aborted });
+                key.pass(Passing { value, write, seen, gone, is_aborted }, self.swept);
                 continue;
             }
             let take = first_lock(transaction, operation);
@@ -40,11 +40,12 @@ impl Verifier {
                 take,
                 lock: operation.lock,
                 seen: seen_by(transaction, operation.span, self.profile.first_updater_wins),
-                is_insert: self.profile.first_updater_wins && inserts(transaction, operation.key),
+                is_insert: self.profile.first_updater_wins
+                    && transaction.inserts.binary_search(&operation.key).is_ok(),
                 is_absent: operation.is_absent,
                 is_certain: transaction.status == Status::Committed,
                 is_settled: false,
-                readers: Vec::new(),
+                readers: super::key::Readers::default(),
                 waiting: 0,
             };
             Self::answer_waiting(key, &mut self.tally, version.commit);
@@ -75,7 +76,9 @@ impl Verifier {
             let own = &key.versions[place];
             let mut is_undecided = false;
             let mut broken: Vec<Reference> = Vec::new();
-            for other in key.versions.iter().filter(|one| one.is_settled && one.is_certain) {
+            // All earlier ones had certainly committed when it looked.
+            let concurrent = key.versions.iter().skip(key.from(own.seen));
+            for other in concurrent.filter(|one| one.is_settled && one.is_certain) {
                 if !sees(own, other) && !sees(other, own) {
                     broken.push(other.write);
                 } else if !other.commit.precedes(own.seen) && !own.commit.precedes(other.seen) {
@@ -149,10 +152,12 @@ impl Verifier {
                 }
             }
         }
-        match place {
-            None => key.first_readers.push(certain.read),
-            Some(place) => key.versions[place].readers.push(certain.read),
-        }
+        let ended = self.transactions.get(slot).known_at();
+        let readers = match place {
+            None => &mut key.first_readers,
+            Some(place) => &mut key.versions[place].readers,
+        };
+        readers.add(certain.read, ended, self.swept);
     }
 
     /// Certain rw: from the transaction to those who overwrote what it read, and to it from those who read what it
@@ -168,8 +173,7 @@ impl Verifier {
                 Some((write, commit)) => {
                     key.place_of(write, commit).and_then(|place| key.successor(place, self.rules))
                 }
-                None => (0..key.versions.len())
-                    .find(|&place| key.predecessor(place, self.rules) == Predecessor::First),
+                None => key.next_after_first(self.rules),
             };
             if let Some(next) = next.map(|next| &key.versions[next]).filter(|next| next.is_settled) {
                 missed.push((certain.read, next.write, certain.key));
@@ -184,7 +188,7 @@ impl Verifier {
                 Predecessor::First => &key.first_readers,
                 Predecessor::Version(before) => &key.versions[before].readers,
             };
-            missed.extend(readers.iter().map(|&read| (read, write, number)));
+            missed.extend(readers.iter().map(|read| (read, write, number)));
         }
         for (read, write, key) in missed {
             self.add_missed(read, write, key);
@@ -224,18 +228,10 @@ fn seen_by(transaction: &Transaction, write: Span, by_update: bool) -> Span {
     }
 }
 
-/// Whether a transaction added a row, whatever it did with it then.
-fn inserts(transaction: &Transaction, key: u32) -> bool {
-    transaction.operations.iter().any(|one| one.kind == Kind::Insert && one.key == key)
-}
-
 /// When a transaction first got a lock on the row that keeps other writers out.
 fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
-    let locks = transaction.operations.iter().take_while(|one| one.place < write.place);
-    let takes = |one: &&Operation| {
-        let is_nothing = one.key == NO_KEY || one.is_absent && one.is_read();
-        !is_nothing && one.row == write.row && one.lock.conflicts(write.lock)
-    };
-    let mut locks = locks.filter(takes);
-    locks.next().map_or(write.span, |first| first.span)
+    let from = transaction.locks.partition_point(|&(row, _)| row < write.row);
+    let own = transaction.locks[from..].iter().take_while(|&&(row, _)| row == write.row);
+    let excluding = own.filter(|(_, held)| !held.is_of_commit && held.mode.conflicts(write.lock));
+    excluding.map(|(_, held)| held.take).min_by_key(|take| take.invoke).unwrap_or(write.span)
 }

@@ -12,7 +12,7 @@ use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
 use super::transaction::{Operation, Transaction};
-use crate::history::{NO_KEY, Status};
+use crate::history::Status;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -152,7 +152,6 @@ impl Verifier {
     pub fn install(&mut self, slot: u32) {
         self.finish_one(slot);
         let mut transaction = self.transactions.lend(slot);
-        self.install_writes(&transaction, slot);
         let locks = Table::held_by(&transaction, slot, self.profile.commit_lock);
         let ids = &self.ids;
         let (predicates, inserts) = if self.locks_predicates() {
@@ -162,6 +161,7 @@ impl Verifier {
         };
         self.locks.add(&locks, predicates, inserts);
         transaction.locks = locks.into_boxed_slice();
+        self.install_writes(&transaction, slot);
         let due =
             (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
         self.due.push(Reverse(due));
@@ -265,24 +265,15 @@ impl Verifier {
     fn pass(&mut self, slot: u32, horizon: i64) {
         let transaction = self.transactions.lend(slot);
         let number = transaction.number;
-        self.locks.forget(&transaction.locks, number);
+        self.locks.forget(&transaction.locks, number, horizon);
         self.certificates.forget(number);
-        for operation in transaction.operations.iter().filter(|one| one.key != NO_KEY) {
-            let key = &mut self.keys[operation.key as usize];
-            if operation.is_read() {
-                key.first_readers.retain(|read| read.number != number);
-                for version in &mut key.versions {
-                    version.readers.retain(|read| read.number != number);
+        for &(written, _) in &transaction.writes {
+            let told = &mut self.told;
+            self.keys[written as usize].prune(horizon, self.rules, |version| {
+                if let Some(told) = told {
+                    told.push((written, version.clone()));
                 }
-            } else {
-                key.passing.retain(|passing| passing.write.number != number);
-                let told = &mut self.told;
-                key.prune(horizon, self.rules, |version| {
-                    if let Some(told) = told {
-                        told.push((operation.key, version.clone()));
-                    }
-                });
-            }
+            });
         }
         self.transactions.give_back(slot, transaction);
     }

@@ -3,7 +3,7 @@
 // What each mechanism promises, and the colour that its violations have in charts.
 const PROMISES = {
   "consistent-read": { promises: "a read shows what was there at its snapshot", unit: "reads", colour: "rw" },
-  "mutual-exclusion": { promises: "conflicting locks are never held at once", unit: "pairs of locks", colour: "ww" },
+  "mutual-exclusion": { promises: "conflicting locks are never held at once", unit: "locks", colour: "ww" },
   "first-updater-wins": { promises: "of two that overlap, one changes a row", unit: "writes", colour: "clock" },
   "serialization-certifier": { promises: "what could not be serial is refused", unit: "transactions", colour: "cm" },
   agreement: { promises: "what one shows no other contradicts", unit: "orders of versions", colour: "wr" },

@@ -2,8 +2,9 @@
 
 use super::engine::MechanismSimulation;
 use super::faults::Fault;
+use super::rows::ABSENT;
 use super::transaction::{Own, Seen, Transaction};
-use crate::intervals::profile::{Certifier, Lock, Snapshot};
+use crate::intervals::profile::{Certifier, Lock, Snapshot, Statement};
 
 /// A transaction that committed while others were open, with what serializable snapshot isolation must know.
 #[derive(Debug)]
@@ -26,7 +27,16 @@ fn bits(keys: impl Iterator<Item = u32>) -> u64 {
 impl MechanismSimulation {
     /// Whether nothing refuses the commit.
     pub(super) fn may_commit(&mut self, transaction: &mut Transaction) -> bool {
-        self.unlocked_first_updater(transaction) && self.is_certified(transaction)
+        self.inserts_are_new(transaction)
+            && self.unlocked_first_updater(transaction)
+            && self.is_certified(transaction)
+    }
+
+    /// Whether nobody inserted the same rows meanwhile, where insertions hold no locks.
+    fn inserts_are_new(&self, transaction: &Transaction) -> bool {
+        let mut inserted = transaction.writes.iter().filter(|own| own.is_insertion);
+        self.profile.statements[Statement::Insert as usize].lock != Lock::None
+            || inserted.all(|own| self.rows[own.key as usize].newest().value == ABSENT)
     }
 
     /// First updater wins at the commit, where writes hold no locks.

@@ -77,8 +77,8 @@ impl Load {
         if self.operations.0 > self.operations.1 {
             return Some("the least number of operations is more than the most");
         }
-        let is_weight = self.theta.is_finite() && self.theta >= 0.0;
-        (!is_weight).then_some("theta is a number from 0 on")
+        let is_weight = (0.0..=16.0).contains(&self.theta);
+        (!is_weight).then_some("theta is a number from 0 to 16")
     }
 }
 

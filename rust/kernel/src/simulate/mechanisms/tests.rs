@@ -55,7 +55,7 @@ fn conducts() -> [(Conduct, Conduct); 5] {
 fn simulation(profile: Profile, seed: u64) -> Simulation {
     let load = Load {
         clients: 6,
-        transactions: 120,
+        transactions: 60,
         operations: (1, 6),
         keys: 10,
         tables: 2,
@@ -166,30 +166,48 @@ fn the_first_updater_wins_where_the_profile_says_so() {
         if !profile.first_updater_wins || profile.certifier == Certifier::TimestampOrder {
             return;
         }
-        let inserted = insertions(history);
         for pair in truth.versions.windows(2) {
             let [(row, _, from), (next, writer, _)] = [pair[0], pair[1]];
             let snapshot = truth.lifetimes[writer as usize].snapshot;
-            if row == next && !inserted.contains(&(writer, row)) {
+            if row == next && !starts_with_insertion(history, writer, row) {
                 assert!(snapshot.is_none_or(|snapshot| from <= snapshot), "{profile:?}");
             }
         }
     });
 }
 
-/// Transactions, and rows that they inserted.
-fn insertions(history: &History) -> HashSet<(u32, u32)> {
-    let mut found = HashSet::new();
-    for transaction in 0..history.transaction_count() {
-        for operation in history.operations_of(transaction) {
-            if history.operations.kinds[operation] == Kind::Insert {
-                let key = history.operations.keys[operation];
-                let row = history.keys[key as usize].as_small().unwrap();
-                found.insert((transaction as u32, row as u32));
+#[test]
+fn nobody_inserts_a_row_that_is_there() {
+    let mut count = 0;
+    each_run(|profile, Simulated { history, truth }| {
+        for pair in truth.versions.windows(2) {
+            let [(row, first, _), (next, second, _)] = [pair[0], pair[1]];
+            // Who inserts finds the row of nobody, so that the one before has deleted it.
+            if row == next && starts_with_insertion(history, second, row) {
+                assert!(deletes(history, first, row), "{profile:?}");
+                count += 1;
             }
         }
-    }
-    found
+    });
+    assert!(count > 0);
+}
+
+/// What a transaction does to a row, in its order, as far as it changes it.
+fn changes(history: &History, transaction: u32, row: u32) -> Vec<Kind> {
+    let of_row = history.operations_of(transaction as usize).filter(|&operation| {
+        let key = history.operations.keys[operation];
+        history.operations.kinds[operation].installs()
+            && history.keys[key as usize].as_small() == Some(i64::from(row))
+    });
+    of_row.map(|operation| history.operations.kinds[operation]).collect()
+}
+
+fn starts_with_insertion(history: &History, transaction: u32, row: u32) -> bool {
+    changes(history, transaction, row).first() == Some(&Kind::Insert)
+}
+
+fn deletes(history: &History, transaction: u32, row: u32) -> bool {
+    changes(history, transaction, row).last() == Some(&Kind::Delete)
 }
 
 #[test]

@@ -1,0 +1,288 @@
+"""Real databases, verified while they run: as Figures 11 and 12 of Li et al. 2023.
+
+One server each for all runs. The verifier is a thread of the process of the 24 sessions, as
+`isoscope run --live` has it; it shares the cores with them and the server, and Python's lock with them.
+"""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from importlib import import_module
+from time import perf_counter, thread_time
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.intervals_overlap import decided_figures
+from benchmarks.intervals_page import Part, table
+from benchmarks.loading import Row
+from benchmarks.plot import Panel, figure
+from isoscope import _native, profiles
+from isoscope.cli.verifying import Verifying
+from isoscope.databases import connect
+from isoscope.errors import IsoscopeError
+from isoscope.run import Limits, run
+from isoscope.workloads import client_workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from isoscope.collect import Recorded
+    from isoscope.history import History, Scalar
+    from isoscope.profiles import Profile
+    from isoscope.run import Run
+
+__all__ = [
+    "CASES",
+    "REAL",
+    "Case",
+    "Skipped",
+    "Verified",
+    "dependencies",
+    "measure_all",
+    "pictures",
+    "row",
+    "verified",
+]
+
+SESSIONS, SECONDS = 24, 4.0
+ISOLATIONS = {
+    "postgresql": ("serializable", "repeatable-read", "read-committed"),
+    "mariadb": ("repeatable-read", "serializable"),
+}
+WORKLOADS = ("blindw-w", "blindw-rw", "blindw-rw+", "smallbank")
+#: Keys by contention.
+KEYS = {"high": 500, "low": 50_000}
+_DEPENDENCIES = "how many, how many of them overlap, and the share of those that the mechanisms decide."
+_POSTGRESQL = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "replica"}
+_MARIADB = {"innodb_flush_log_at_trx_commit": "0", "log_bin": "OFF"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What runs where."""
+
+    database: str
+    isolation: str
+    workload: str
+    contention: str
+
+    @property
+    def profile(self) -> str:
+        """What the database is held to."""
+        return f"{self.database}/{self.isolation}"
+
+    @property
+    def name(self) -> str:
+        """What stands in tables."""
+        return f"{self.profile}, {self.workload}, {self.contention} contention"
+
+
+CASES = tuple(
+    Case(database=database, isolation=isolation, workload=workload, contention=contention)
+    for database, isolations in ISOLATIONS.items()
+    for isolation in isolations
+    for contention in KEYS
+    for workload in WORKLOADS
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A database that is not there, and why."""
+
+    database: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """One run: operations a second of the database, of the verifier beside it and of the verifier alone.
+
+    `behind` is by how much the verifier was late when the run ended, `left` how long the rest took it, `held`
+    the share of their time for which sessions waited for it.
+    """
+
+    case: Case
+    operations: int
+    aborted: float
+    database: float
+    verifier: float
+    alone: float
+    behind: float
+    left: float
+    held: float
+    violations: int
+    kinds: tuple[tuple[int, int, int], ...]
+
+
+def measure_all(cases: tuple[Case, ...] = CASES, seconds: float = SECONDS) -> Iterator[Verified | Skipped]:
+    """Each case, or why none of a database can be."""
+    for database, server in _SERVERS.items():
+        mine = [case for case in cases if case.database == database]
+        try:
+            if mine:
+                with server() as url:
+                    for case in mine:
+                        yield verified(case, url, seconds)
+        except IsoscopeError as error:
+            yield Skipped(database=database, reason=str(error).partition("\n")[0])
+
+
+@contextmanager
+def _postgresql() -> Iterator[str]:
+    ours = _driver("isoscope.databases.postgresql.server")
+    process, where = ours.start(_POSTGRESQL)
+    try:
+        yield "postgresql://{user}:{password}@{host}:{port}/{dbname}".format_map(where)
+    finally:
+        ours.stop(process)
+
+
+@contextmanager
+def _mariadb() -> Iterator[str]:
+    ours = _driver("isoscope.databases.mariadb.server")
+    process = _driver("isoscope.databases.process").Server("mariadb", users=("mysql", "nobody"))
+    try:
+        place = ours.start(process, _MARIADB)
+        yield f"mariadb://{place.user}:{place.password}@{place.host}:{place.port}"
+    finally:
+        process.stop()
+
+
+def _driver(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise IsoscopeError(f"there is no {error.name}") from None
+
+
+_SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
+    "postgresql": _postgresql,
+    "mariadb": _mariadb,
+}
+
+
+class _Timed(Verifying):
+    """Also knows for how long the thread that verifies was at work."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.worked = 0.0
+        super().__init__(profile, sessions=SESSIONS, most=1)
+
+    def _deliver(self, rows: list[Recorded], beats: list[tuple[Scalar, int]]) -> None:
+        # Of the thread: while it waits for Python's lock, it is the sessions that work.
+        started = thread_time()
+        super()._deliver(rows, beats)
+        self.worked += thread_time() - started
+
+    @property
+    def behind(self) -> float:
+        """Seconds between what was told and what is verified."""
+        return float(self._so_far["behind"] or 0.0)
+
+    @property
+    def held(self) -> float:
+        """Seconds for which all sessions together waited."""
+        return self._gathering.collected.seconds
+
+
+def verified(case: Case, url: str, seconds: float) -> Verified:
+    """One run on a server; raises `IsoscopeError` if it ends early."""
+    profile = profiles.load(case.profile)
+    clients = client_workload(case.workload, {"sessions": SESSIONS, "keys": KEYS[case.contention], "seed": 7})
+    live = _Timed(profile)
+    ran = run(connect(url, isolation=case.isolation), clients, Limits(seconds=seconds), sink=live)
+    behind, ended = live.behind, perf_counter()
+    with redirect_stderr(io.StringIO()):
+        ran = live.ended(ran)
+    left, history = perf_counter() - ended, ran.history
+    if ran.problem is not None or history is None:
+        raise IsoscopeError(f"{case.profile}, {case.workload}: {ran.problem}")
+    return _verified(case, ran, history, live, behind=behind, left=left)
+
+
+def _verified(  # noqa: PLR0913 - what came out of a run
+    case: Case, ran: Run, history: History, live: _Timed, *, behind: float, left: float
+) -> Verified:
+    report, progress, operations = live.report(), ran.progress, history.columns.operations
+    if report is None or report.mechanisms is None:
+        raise AssertionError("a verifier has a report")
+    found = report.mechanisms
+    return Verified(
+        case=case,
+        operations=operations,
+        aborted=progress.aborted / max(1, progress.aborted + progress.committed),
+        database=operations / progress.seconds,
+        verifier=operations / live.worked,
+        alone=operations / _alone(history, profiles.load(case.profile)),
+        behind=behind,
+        left=left,
+        held=live.held / (SESSIONS * progress.seconds),
+        violations=sum(sum(verdict.anomaly_counts.values()) for verdict in found.verdicts),
+        kinds=tuple((row.total, row.overlapping, row.uncertain) for row in found.dependencies),
+    )
+
+
+def _alone(history: History, profile: Profile) -> float:
+    """Seconds in which the verifier judges all of it when the run is over."""
+    started = perf_counter()
+    _native.judge_intervals(history.columns, profile.row(), clock_error=0, most=1)
+    return perf_counter() - started
+
+
+def row(point: Verified | Skipped) -> Row:
+    """A run in words."""
+    if isinstance(point, Skipped):
+        return Row(point.database, {"skipped": point.reason})
+    figures = {
+        "database, operations/s": f"{point.database:,.0f}",
+        "verifier, operations/s": f"{point.verifier:,.0f}",
+        "alone, operations/s": f"{point.alone:,.0f}",
+        "behind at the end": f"{point.behind:.2f} s",
+        "rest": f"{point.left:.2f} s",
+        "sessions held up": f"{100 * point.held:.2f} %",
+        "aborted": f"{100 * point.aborted:.1f} %",
+        "violations": f"{point.violations:,}",
+    }
+    return Row(point.case.name, figures)
+
+
+def dependencies(points: list[Verified | Skipped]) -> str:
+    """Figure 12: what intervals leave open of each run, and the mechanisms."""
+    rows = [Row(run.case.name, decided_figures(run.kinds)) for run in points if isinstance(run, Verified)]
+    return f"\nDependencies of the same runs by kind: {_DEPENDENCIES}\n\n{table(rows)}" if rows else ""
+
+
+def pictures(points: list[Verified | Skipped]) -> dict[str, str]:
+    """Figure 11: a panel for each profile and contention."""
+    runs = [point for point in points if isinstance(point, Verified)]
+    panels = []
+    for profile, contention in dict.fromkeys((point.case.profile, point.case.contention) for point in runs):
+        mine = [
+            point for point in runs if (point.case.profile, point.case.contention) == (profile, contention)
+        ]
+        series = {
+            "database": [point.database / 1000 for point in mine],
+            "verifier": [point.verifier / 1000 for point in mine],
+        }
+        labels = [point.case.workload for point in mine]
+        title = f"{profile}, {contention}"
+        panels.append(Panel(title=title, across="", labels=labels, series=series, joined=False))
+    title = "1000 operations a second, high and low contention"
+    return {"intervals-runs.svg": figure(panels, title=title)} if panels else {}
+
+
+REAL = Part(
+    title="Real databases, verified while they run (Figures 11 and 12)",
+    how=f"{SESSIONS} sessions for {SECONDS:g} s on {KEYS['high']:,} keys (high contention) or "
+    f"{KEYS['low']:,} (low); `fsync` is off, so that the database is fast. Sessions, verifier and server "
+    "share the machine. `verifier` is by the processor time of its thread, its conversion of what Python "
+    "recorded included; `alone` is the whole history at once afterwards. `behind` is by how much it was "
+    "late when the run ended, `rest` how long it then took to verify everything.",
+    measure=measure_all,
+    row=row,
+    pictures=pictures,
+    also=dependencies,
+)
