@@ -10,7 +10,7 @@ from tests.reference import timed
 if TYPE_CHECKING:
     from random import Random
 
-    from isoscope.history import History, Operation, Scalar, Transaction
+    from isoscope.history import History, Operation, Scalar, Transaction, Unknown
 
 __all__ = ["drawn_trace"]
 
@@ -29,7 +29,7 @@ def drawn_trace(
     kind = random.choice(kinds)
     ends = ["aborted"] if is_certain else ["aborted", "indeterminate"]
     everybody = (_transaction(random, kind, ends) for _ in range(random.randint(2, 5)))
-    first = 0 if is_certain else random.choice([0, 0, UNKNOWN])
+    first: int | Unknown = 0 if is_certain else random.choice([0, 0, UNKNOWN])
     initial = first if kind == "register" else None
     return timed.history(*everybody, initial=initial)
 
