@@ -29,8 +29,8 @@ def drawn_trace(
     kind = random.choice(kinds)
     ends = ["aborted"] if is_certain else ["aborted", "indeterminate"]
     everybody = (_transaction(random, kind, ends) for _ in range(random.randint(2, 5)))
-    first: int | Unknown = 0 if is_certain else random.choice([0, 0, UNKNOWN])
-    initial = first if kind == "register" else None
+    firsts: list[int | Unknown] = [0] if is_certain else [0, 0, UNKNOWN]
+    initial = random.choice(firsts) if kind == "register" else None
     return timed.history(*everybody, initial=initial)
 
 
