@@ -221,15 +221,16 @@ impl Verifier {
             return true;
         }
         let undone = key.passing.iter().find(|passing| {
-            let is_left = || key.versions.iter().any(|version| version.value == passing.value);
-            passing.is_aborted && elements.contains(&passing.value) && !is_left()
+            passing.is_aborted && elements.contains(&passing.value) && key.appends(passing.value) == 0
         });
         if let Some(undone) = undone {
             let operations = vec![read, undone.write];
             self.found_read(ReadCase::Aborted, operation.key, operations, None);
             return true;
         }
-        let place = |value: Value| key.versions.iter().find(|version| version.value == value);
+        // Of an element that several appended nobody knows whose it is.
+        let is_one = |value: Value| key.appends(value) == 1;
+        let place = |value: Value| key.versions.iter().find(|one| one.value == value && is_one(value));
         let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
         let known: Vec<(Reference, Span)> = elements[reach..]
             .iter()
@@ -466,6 +467,13 @@ impl Key {
         self.versions.iter().any(|version| version.value == value)
             || self.passing.iter().any(|passing| passing.value == value)
             || self.gone.iter().any(|gone| gone.value == value)
+    }
+
+    /// How many appends of an element are known that may have stayed.
+    fn appends(&self, element: Value) -> usize {
+        self.versions.iter().filter(|version| version.value == element).count()
+            + self.passing.iter().filter(|passing| !passing.is_aborted && passing.value == element).count()
+            + self.gone.iter().filter(|gone| gone.value == element).count()
     }
 
     /// The newest version that was certainly there.
