@@ -72,7 +72,7 @@ def speeds(load: Load = LOAD, repeats: int = REPEATS) -> Iterator[Speed]:
         yield _speed(Simulated(profile=profile, load=load), profile, "", repeats)
 
 
-def grown(load: Load = LOAD, repeats: int = REPEATS) -> Iterator[Speed]:
+def grown(load: Load = LOAD, repeats: int = 2) -> Iterator[Speed]:
     """Over the number of transactions and their length, for as many operations."""
     for size in SIZES:
         simulated = Simulated(

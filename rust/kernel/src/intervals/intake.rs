@@ -238,7 +238,7 @@ impl Intake<'_> {
         let elements = self.history.values.as_list(value);
         let is_nothing = elements.is_none() && value == Value::NIL;
         // Of an empty list nobody knows whether there was a row.
-        let is_empty = elements.is_some_and(|elements| elements.is_empty());
+        let is_empty = elements.is_some_and(<[Value]>::is_empty);
         let is_absent = kind == Kind::Delete
             || columns.tombstones.get(number)
             || kind == Kind::Read && (is_nothing || is_empty);

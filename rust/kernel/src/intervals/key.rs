@@ -182,6 +182,18 @@ const SOME: usize = 16;
 const REMEMBERED: usize = 4;
 
 impl Key {
+    /// About how many bytes it takes.
+    pub fn memory(&self) -> usize {
+        let readers = |readers: &Readers| readers.0.capacity() * size_of::<(Reference, i64)>();
+        size_of::<Self>()
+            + self.versions.capacity() * size_of::<Version>()
+            + self.versions.iter().map(|version| readers(&version.readers)).sum::<usize>()
+            + readers(&self.first_readers)
+            + self.passing.capacity() * size_of::<Passing>()
+            + self.gone.capacity() * size_of::<Gone>()
+            + self.deduced.capacity() * size_of::<Deduced>()
+    }
+
     pub fn add(&mut self, version: Version) {
         if version.commit.complete == Span::NEVER {
             self.open_ends += 1;
@@ -355,16 +367,20 @@ impl Key {
         let is_there = |version: &&Version| {
             version.is_certain && version.is_settled && version.commit.complete < horizon
         };
-        let Some(pivot) = self.versions.iter().rfind(is_there).cloned() else { return };
+        let Some(pivot) = self.versions.iter().rposition(|version| is_there(&version)) else { return };
         let before = self.versions.len();
-        let mut place = 0;
-        while place < self.versions.len() && self.versions[place].commit.invoke <= pivot.commit.invoke {
-            let version = &self.versions[place];
+        let (mut place, mut pivot) = (0, pivot);
+        let last = self.versions[pivot].commit.invoke;
+        while place < self.versions.len() && self.versions[place].commit.invoke <= last {
+            let (version, newest) = (&self.versions[place], &self.versions[pivot]);
             let is_hidden = version.is_settled
-                && version.write != pivot.write
-                && static_order(version, &pivot, rules).is_some_and(|(is_before, _)| is_before);
+                && place != pivot
+                && static_order(version, newest, rules).is_some_and(|(is_before, _)| is_before);
             match is_hidden.then(|| self.versions.remove(place)).flatten() {
-                Some(hidden) => self.forget(&hidden, &mut told),
+                Some(hidden) => {
+                    pivot -= usize::from(place < pivot);
+                    self.forget(&hidden, &mut told);
+                }
                 None => place += 1,
             }
         }

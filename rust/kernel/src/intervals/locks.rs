@@ -284,6 +284,14 @@ impl Table {
         }
     }
 
+    /// About how many bytes it takes.
+    pub fn memory(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|row| row.held.capacity()).sum();
+        self.rows.capacity() * size_of::<Row>()
+            + (rows + self.inserts.capacity()) * size_of::<Held>()
+            + self.predicates.capacity() * size_of::<Predicate>()
+    }
+
     pub fn each_value(&mut self, see: &mut impl FnMut(&mut Value)) {
         for predicate in &mut self.predicates {
             see(&mut predicate.bounds.low);

@@ -1,11 +1,12 @@
 //! Transactions by slot; slots are used again.
 
-use super::transaction::Transaction;
+use super::locks::Held;
+use super::transaction::{Operation, Transaction};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Slab {
-    all: Vec<Option<Transaction>>,
+    all: Vec<Option<Box<Transaction>>>,
     free: Vec<u32>,
 }
 
@@ -15,30 +16,30 @@ impl Slab {
             self.all.push(None);
             (self.all.len() - 1) as u32
         });
-        self.all[slot as usize] = Some(transaction);
+        self.all[slot as usize] = Some(Box::new(transaction));
         slot
     }
 
     /// The transaction of a slot that is taken.
     pub fn get(&self, slot: u32) -> &Transaction {
-        self.all[slot as usize].as_ref().expect("the slot is taken")
+        self.all[slot as usize].as_deref().expect("the slot is taken")
     }
 
     pub fn get_mut(&mut self, slot: u32) -> &mut Transaction {
-        self.all[slot as usize].as_mut().expect("the slot is taken")
+        self.all[slot as usize].as_deref_mut().expect("the slot is taken")
     }
 
     /// The transaction with this number, if it is still there.
     pub fn find(&self, slot: u32, number: u64) -> Option<&Transaction> {
-        self.all.get(slot as usize)?.as_ref().filter(|one| one.number == number)
+        self.all.get(slot as usize)?.as_deref().filter(|one| one.number == number)
     }
 
     /// Out of its slot for a while, so that the rest can be changed meanwhile.
-    pub fn lend(&mut self, slot: u32) -> Transaction {
+    pub fn lend(&mut self, slot: u32) -> Box<Transaction> {
         self.all[slot as usize].take().expect("the slot is taken")
     }
 
-    pub fn give_back(&mut self, slot: u32, transaction: Transaction) {
+    pub fn give_back(&mut self, slot: u32, transaction: Box<Transaction>) {
         self.all[slot as usize] = Some(transaction);
     }
 
@@ -51,12 +52,19 @@ impl Slab {
         self.all.len() - self.free.len()
     }
 
-    /// Operations of all transactions.
-    pub fn operations(&self) -> usize {
-        self.all.iter().flatten().map(|one| one.operations.len()).sum()
+    /// About how many bytes all take.
+    pub fn memory(&self) -> usize {
+        let each = |one: &Transaction| {
+            size_of::<Transaction>()
+                + one.operations.len() * size_of::<Operation>()
+                + one.locks.len() * size_of::<(u32, Held)>()
+                + one.writes.len() * size_of::<(u32, u32)>()
+                + one.lists.iter().map(|list| list.len() * 8 + 16).sum::<usize>()
+        };
+        self.all.capacity() * 8 + self.all.iter().flatten().map(|one| each(one)).sum::<usize>()
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
-        self.all.iter_mut().flatten()
+        self.all.iter_mut().flatten().map(|one| &mut **one)
     }
 }

@@ -11,7 +11,7 @@ use super::locks::{Collision, Table};
 use super::profile::{Certifier, Lock, Profile, Read};
 use super::reading::Certain;
 use super::slab::Slab;
-use super::transaction::{Operation, Transaction};
+use super::transaction::Transaction;
 use crate::history::Status;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
@@ -286,10 +286,8 @@ impl Verifier {
 
     /// About how many bytes it takes.
     pub fn memory(&self) -> u64 {
-        let versions: usize = self.keys.iter().map(|key| key.versions.len() + key.passing.len()).sum();
-        let bytes = self.keys.len() * size_of::<Key>()
-            + versions * size_of::<Version>()
-            + self.transactions.operations() * (size_of::<Operation>() + size_of::<super::locks::Held>());
+        let of_keys: usize = self.keys.iter().map(Key::memory).sum();
+        let bytes = of_keys + self.transactions.memory() + self.locks.memory();
         bytes as u64
     }
 
@@ -297,11 +295,11 @@ impl Verifier {
         self.locks.each_value(see);
     }
 
-    pub(super) fn take_out(&mut self, slot: u32) -> Transaction {
+    pub(super) fn take_out(&mut self, slot: u32) -> Box<Transaction> {
         self.transactions.lend(slot)
     }
 
-    pub(super) fn put_back(&mut self, slot: u32, transaction: Transaction) {
+    pub(super) fn put_back(&mut self, slot: u32, transaction: Box<Transaction>) {
         self.transactions.give_back(slot, transaction);
     }
 
