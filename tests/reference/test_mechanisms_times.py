@@ -117,15 +117,10 @@ def test_versions_of_an_indeterminate_transaction_may_be_read_at_any_time_and_hi
     assert judge(told, STATEMENT).cases() == set()
 
 
-def test_an_indeterminate_transaction_that_never_asked_to_commit_did_not() -> None:
+def test_an_indeterminate_transaction_may_have_asked_to_commit_when_nobody_wrote_it_down() -> None:
     told = history(
         indeterminate(write("x", 1, 1, 2)),
         committed(read("x", 1, 9, 10), commit(11, 12)),
         initial=0,
     )
-    assert judge(told, STATEMENT).cases() == {ABORTED}
-
-
-def test_where_nobody_commits_by_an_operation_of_its_own_the_last_one_asked() -> None:
-    told = history(indeterminate(write("x", 1, 1, 2)), committed(read("x", 1, 9, 10)))
     assert judge(told, STATEMENT).cases() == set()

@@ -1,7 +1,7 @@
 //! Range reads: rows that they should have shown.
 
 use super::found::ReadCase;
-use super::key::Reference;
+use super::key::{Key, Reference};
 use super::profile::Read;
 use super::reading::at;
 use super::span::Span;
@@ -35,7 +35,8 @@ impl Verifier {
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
         // Of a key that nobody wrote so far nothing is known.
-        let missing = missing.into_iter().filter(|&key| self.keys[key as usize].is_written(snapshot));
+        let is_known = |key: &Key| key.own.0 == transaction.number || key.is_written(snapshot);
+        let missing = missing.into_iter().filter(|&key| is_known(&self.keys[key as usize]));
         let missing: Vec<u32> = missing.collect();
         for number in missing {
             self.judge_missing(transaction, number, read, snapshot);

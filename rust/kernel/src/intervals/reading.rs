@@ -466,9 +466,12 @@ impl Key {
             versions.entry(version.value).and_modify(|one| *one = None).or_insert(Some(version));
         }
         let mut times: HashMap<Value, u32> = HashMap::new();
-        elements.iter().for_each(|&element| *times.entry(element).or_default() += 1);
+        for &element in elements {
+            *times.entry(element).or_default() += 1;
+        }
         let known = elements.iter().filter(|element| times[*element] == 1);
         let known = known.filter_map(|element| versions.get(element).copied().flatten());
+        let known = known.filter(|version| self.appends(version.value) == 1);
         known.map(|version| (version.write, version.commit)).collect()
     }
 
@@ -482,6 +485,13 @@ impl Key {
         self.versions.iter().any(|version| version.value == value)
             || self.passing.iter().any(|passing| passing.value == value)
             || self.gone.iter().any(|gone| gone.value == value)
+    }
+
+    /// How many appends of an element are known that may have stayed.
+    fn appends(&self, element: Value) -> usize {
+        self.versions.iter().filter(|version| version.value == element).count()
+            + self.passing.iter().filter(|passing| !passing.is_aborted && passing.value == element).count()
+            + self.gone.iter().filter(|gone| gone.value == element).count()
     }
 
     /// The newest version that was certainly there.

@@ -16,6 +16,7 @@ from isoscope.reference.mechanisms import (
     first_updater_wins,
     mutual_exclusion,
     orders,
+    torn,
 )
 from isoscope.reference.mechanisms.findings import Finding
 from isoscope.reference.mechanisms.versions import Store
@@ -91,6 +92,7 @@ def _judged(store: Store, deduced: frozenset[Order]) -> Judged:
     edges = certifier.missed(store, readings, known)
     found = [
         *(reading.finding for reading in readings if reading.finding),
+        *torn.findings(store, readings, known),
         *_of_pairs(store),
         *certifier.findings(store, edges),
         *orders.contradictions(store, deduced),

@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from isoscope.reference.mechanisms.observations import Observation
     from isoscope.reference.mechanisms.versions import Place, Store, Version, Write
 
-__all__ = ["ABORTED", "FUTURE", "MISSING_ROW", "NAME", "STALE", "THIN_AIR", "named", "of_elements", "own"]
+__all__ = [
+    "ABORTED",
+    "FUTURE",
+    "MISSING_ROW",
+    "NAME",
+    "STALE",
+    "THIN_AIR",
+    "TORN",
+    "named",
+    "of_elements",
+    "own",
+]
 
 NAME = "inconsistent-read"
-STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW = range(7)
+STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW, TORN = range(8)
 
 
 def own(seen: Observation) -> Finding | None:
@@ -29,14 +40,17 @@ def own(seen: Observation) -> Finding | None:
 
 
 def of_elements(store: Store, seen: Observation) -> Finding | None:
-    """An element of a list that nobody appended, or only who did not commit."""
+    """An element of a list that nobody appended, or not for certain, or not yet; or one that it lacks."""
     elements = seen.value if store.shape(seen.key) == "list" and isinstance(seen.value, tuple) else ()
     misread = _Misread(store, seen, frozenset())
     writers = [misread.writers(element) for element in elements]
     undone = [w[0].place for w in writers if w and all(map(misread.is_undone, w))]
     if undone:
         return misread.found(ABORTED, undone[0])
-    return misread.found(THIN_AIR) if [] in writers else None
+    early = [w[0].place for w in writers if w and all(map(misread.is_future, w))]
+    if early:
+        return misread.found(FUTURE, early[0])
+    return misread.found(THIN_AIR) if [] in writers else misread.lacking(elements)
 
 
 def named(
@@ -102,6 +116,25 @@ class _Misread:
         everybody = (t.number for t in self.store.transactions)
         writes = (w for number in everybody for w in self.store.writes(self.seen.key, number))
         return [write for write in writes if write.value == value]
+
+    def lacking(self, elements: tuple[object, ...]) -> Finding | None:
+        """A list that does not show the last append of somebody who certainly had committed."""
+        if self.store.shape(self.seen.key) != "list":
+            return None
+        snapshots = looks.snapshots(self.store, self.seen)
+        lacked = [
+            version.place
+            for version in self.versions.values()
+            if version.is_certain and isinstance(version.value, tuple) and version.value
+            if version.value[-1] not in elements and all(map(version.span.precedes, snapshots))
+        ]
+        return self.found(STALE, lacked[0]) if lacked else None
+
+    def is_future(self, write: Write) -> bool:
+        appears = self.store.times[write.place.transaction].appears
+        snapshots = looks.snapshots(self.store, self.seen)
+        is_last = write == self.store.writes(self.seen.key, write.place.transaction)[-1]
+        return is_last and appears is not None and all(one.precedes(appears) for one in snapshots)
 
     def is_undone(self, write: Write) -> bool:
         return self.store.times[write.place.transaction].commit is None

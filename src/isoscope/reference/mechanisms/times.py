@@ -27,12 +27,11 @@ __all__ = ["Times"]
 
 @dataclass(frozen=True)
 class Times:
-    """The spans of one transaction; `commits_apart`: transactions of its history commit by an operation."""
+    """The spans of one transaction."""
 
     transaction: Transaction
     profile: Profile
     clock_error: int = 0
-    commits_apart: bool = True
 
     def operation(self, place: int) -> Span:
         """When the operation at `place` happened."""
@@ -47,14 +46,12 @@ class Times:
     def commit(self) -> Span | None:
         """When its versions appeared to others; None if they never did.
 
-        An indeterminate transaction that asked to commit may have done so at any instant since. Where
-        transactions commit with their last operation, that is how it asked.
+        An indeterminate transaction may have committed at any instant since its last operation began: it may
+        have asked to when nobody wrote it down.
         """
         status = self.transaction.status
         asked = self._places(OperationKind.COMMIT)
-        if status is Status.ABORTED or (
-            status is Status.INDETERMINATE and not asked and (self.commits_apart or not self._operations)
-        ):
+        if status is Status.ABORTED or not self._operations:
             return None
         told = self._told(asked[-1]) if asked else self._last
         complete = inf if status is Status.INDETERMINATE else told.complete

@@ -62,10 +62,7 @@ class Store:
         self.history = history
         self.profile = profile
         self.transactions = list(history)
-        commits_apart = any(o.kind is OperationKind.COMMIT for t in self.transactions for o in t.operations)
-        self.times = {
-            t.number: Times(t, profile, clock_error, commits_apart=commits_apart) for t in self.transactions
-        }
+        self.times = {t.number: Times(t, profile, clock_error) for t in self.transactions}
         self.keys: dict[object, Scalar] = {token(key): key for key in history.keys}
 
     @cached_property
