@@ -130,6 +130,8 @@ pub struct Key {
     pub longest: i64,
     /// Versions whose commit nobody saw the end of.
     pub open_ends: u32,
+    /// Whether somebody wrote it as a register, and whether somebody appended to it.
+    pub shapes: (bool, bool),
     /// The table that it is in, as far as anybody says.
     pub table: u32,
     /// The last own write of the transaction that is being judged: its number, and the operation.
@@ -151,6 +153,7 @@ impl Default for Key {
             deduced: Vec::new(),
             longest: 0,
             open_ends: 0,
+            shapes: (false, false),
             table: NO_TABLE,
             own: (u64::MAX, 0),
             shown: (u64::MAX, 0),
@@ -182,6 +185,11 @@ const SOME: usize = 16;
 const REMEMBERED: usize = 4;
 
 impl Key {
+    /// Whether nobody can say what a read of it should show.
+    pub fn is_mixed(&self) -> bool {
+        self.shapes.0 && self.shapes.1
+    }
+
     /// About how many bytes it takes.
     pub fn memory(&self) -> usize {
         let readers = |readers: &Readers| readers.0.capacity() * size_of::<(Reference, i64)>();

@@ -10,6 +10,7 @@ mod intake;
 mod key;
 mod locks;
 mod offline;
+mod own;
 pub mod pipeline;
 pub mod profile;
 mod ranges;

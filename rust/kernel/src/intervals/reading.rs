@@ -8,7 +8,7 @@ use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use crate::history::Kind;
 use crate::value::Value;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// A read of others that can be one version's alone.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +69,8 @@ impl Verifier {
     fn judge_read(&mut self, transaction: &Transaction, slot: u32, operation: &Operation) -> Option<Certain> {
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let own = self.keys[operation.key as usize].own;
-        if operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
+        let is_mixed = self.keys[operation.key as usize].is_mixed();
+        if is_mixed || operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
             self.tally.reads.count(true);
             return None;
         }
@@ -102,41 +103,6 @@ impl Verifier {
         self.judge_external(transaction, operation, read, &shown)
     }
 
-    /// A read of a row that its own transaction changed.
-    fn judge_own(&mut self, transaction: &Transaction, operation: &Operation, read: Reference, own: u32) {
-        self.tally.reads.count(false);
-        let write = &transaction.operations[own as usize];
-        if write.value != operation.value {
-            let write = at(read, write.place);
-            self.found_read(ReadCase::Own, operation.key, vec![read, write], None);
-        }
-    }
-
-    /// How long a list is without the own appends that it must end with, and the moment of that part: that of the
-    /// first append, if there is one. Else the append that it lacks.
-    fn without_own(
-        transaction: &Transaction,
-        operation: &Operation,
-        elements: &[Value],
-        is_own: bool,
-    ) -> Result<(usize, Span), u32> {
-        if !is_own {
-            return Ok((elements.len(), transaction.snapshot_of(operation)));
-        }
-        let mut length = elements.len();
-        let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
-        let own: Vec<&Operation> =
-            before.filter(|one| one.kind.installs() && one.key == operation.key).collect();
-        for append in own.iter().rev() {
-            if length == 0 || elements[length - 1] != append.value {
-                return Err(append.place);
-            }
-            length -= 1;
-        }
-        let moment = own.first().map_or(operation, |first| *first);
-        Ok((length, transaction.snapshot_of(moment)))
-    }
-
     fn judge_external(
         &mut self,
         transaction: &Transaction,
@@ -165,7 +131,10 @@ impl Verifier {
             self.tally.aside += 1;
             return None;
         }
-        self.tally.reads.count(matched > 0 && matched < all);
+        // Nobody knows whether a value that somebody wrote was there from the beginning.
+        let is_guess =
+            shows_first && newest.is_none() && self.keys[operation.key as usize].first == First::Open;
+        self.tally.reads.count(matched > 0 && matched < all || is_guess && !operation.is_absent);
         if matched == 0 {
             self.convict(operation, read, snapshot, shown.value);
             return None;
@@ -450,12 +419,13 @@ impl Key {
             // Nobody knows which rows there were.
             _ if is_absent => true,
             First::Known(value) => value == shown.value,
-            // What nobody wrote is the initial value; what somebody wrote may be it as well.
+            // What nobody wrote is the initial value.
             First::Open if is_new && !self.knows(shown.value) => {
                 self.first = First::Known(shown.value);
                 true
             }
-            First::Open => true,
+            // What somebody wrote is taken for his, unless values of this key repeat; but nothing follows from it.
+            First::Open => !is_new || self.repeats(),
         }
     }
 
@@ -492,6 +462,16 @@ impl Key {
         self.versions.iter().filter(|version| version.value == element).count()
             + self.passing.iter().filter(|passing| !passing.is_aborted && passing.value == element).count()
             + self.gone.iter().filter(|gone| gone.value == element).count()
+    }
+
+    /// Whether a value was written more than once, as far as anybody remembers.
+    fn repeats(&self) -> bool {
+        let mut seen = HashSet::new();
+        let versions = self.versions.iter().map(|version| version.value);
+        let all = versions
+            .chain(self.passing.iter().map(|one| one.value))
+            .chain(self.gone.iter().map(|one| one.value));
+        !all.into_iter().all(|value| seen.insert(value))
     }
 
     /// The newest version that was certainly there.

@@ -8,7 +8,7 @@ use super::reading::Certain;
 use super::span::Span;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
-use crate::history::Status;
+use crate::history::{Kind, Status};
 
 impl Verifier {
     pub(super) fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
@@ -23,6 +23,8 @@ impl Verifier {
                 self.deleted.insert(operation.row);
             }
             let key = &mut self.keys[operation.key as usize];
+            key.shapes.0 |= operation.kind == Kind::Write;
+            key.shapes.1 |= operation.kind == Kind::Append;
             key.table = operation.table;
             if !is_last || !transaction.may_have_committed() {
                 let is_aborted = !transaction.may_have_committed();
