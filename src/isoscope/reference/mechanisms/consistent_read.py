@@ -92,6 +92,8 @@ def _external(store: Store, seen: Observation, order: frozenset[tuple[int, int]]
     each = (candidates(versions.values(), snapshot, order) for snapshot in snapshots)
     found = frozenset[int]().union(*each)
     matches = frozenset(number for number in found if looks.shows(store, seen, versions[number]))
+    if matches == {INITIAL} and not seen.is_absent and store.is_somebodys(seen.key, seen.value):
+        matches = frozenset()
     finding = misreads.of_elements(store, seen)
     if finding is None and not matches:
         finding = misreads.named(store, seen, order, found)

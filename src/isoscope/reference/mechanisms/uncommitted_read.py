@@ -25,7 +25,9 @@ def judged(store: Store, seen: Observation) -> tuple[Finding | None, bool]:
     look = _Look(store, seen)
     showing = [write for write in look.writes if write.value == seen.value]
     there = [write for write in look.writes if look.is_there(write)]
-    is_initial = seen.is_absent or store.is_initial(seen.key, seen.value)
+    is_initial = seen.is_absent or (
+        store.is_initial(seen.key, seen.value) and not store.is_somebodys(seen.key, seen.value)
+    )
     may_be_initial = not look.overwriting(None)
     is_right = (is_initial and may_be_initial) or any(write in there for write in showing)
     is_certain = all(write in showing for write in there) and (is_initial or not may_be_initial)

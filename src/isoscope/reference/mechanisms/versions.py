@@ -111,13 +111,21 @@ class Store:
         """Whether a register may have held `value` at first.
 
         If nobody says what it held, it was the one value that a read shows and nobody wrote; as long as
-        there is none, it may have held anything, also what somebody wrote.
+        there is none, it may have held anything, also what somebody wrote (but see `is_somebodys`).
         """
         of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
         told = of_key.get(key, self.history.initial.value)
         if told is not UNKNOWN:
             return token(told) == value
         return value in (self._never_written(key) or [value])[:1]
+
+    def is_somebodys(self, key: object, value: object) -> bool:
+        """Whether a value that the key may have held at first is taken for that of its one writer."""
+        of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
+        told = of_key.get(key, self.history.initial.value)
+        written = [w.value for t in self.transactions for w in self.writes(key, t.number)]
+        is_unique = len(set(written)) == len(written)
+        return told is UNKNOWN and value != NOTHING and value in written and is_unique
 
     def row(self, key: object) -> object:
         """The row that a key is a cell of; any other key is its own row."""
