@@ -189,13 +189,18 @@ class Verdict:
     anomalies: tuple[Anomaly, ...] = ()
 
     def __post_init__(self) -> None:
-        if bool(self.anomalies) != (self.outcome is Outcome.VIOLATED):
-            raise ValueError(f"{self.outcome} with {len(self.anomalies)} anomalies")
-        if bool(self.reason) != (self.outcome is Outcome.UNKNOWN):
-            raise ValueError(f"{self.outcome} with the reason {self.reason!r}")
+        _refuse_contradiction(self)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict has three outcomes: compare `.outcome`, not truth")
+
+
+def _refuse_contradiction(verdict: Verdict | MechanismVerdict) -> None:
+    """A violation has counterexamples, what is unknown has a reason, and nothing else has either."""
+    if bool(verdict.anomalies) != (verdict.outcome is Outcome.VIOLATED):
+        raise ValueError(f"{verdict.outcome} with {len(verdict.anomalies)} anomalies")
+    if bool(verdict.reason) != (verdict.outcome is Outcome.UNKNOWN):
+        raise ValueError(f"{verdict.outcome} with the reason {verdict.reason!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,10 +231,7 @@ class MechanismVerdict:
     anomalies: tuple[Anomaly, ...] = ()
 
     def __post_init__(self) -> None:
-        if bool(self.anomalies) != (self.outcome is Outcome.VIOLATED):
-            raise ValueError(f"{self.outcome} with {len(self.anomalies)} anomalies")
-        if bool(self.reason) != (self.outcome is Outcome.UNKNOWN):
-            raise ValueError(f"{self.outcome} with the reason {self.reason!r}")
+        _refuse_contradiction(self)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict has three outcomes: compare `.outcome`, not truth")
