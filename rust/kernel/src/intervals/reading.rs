@@ -132,8 +132,7 @@ impl Verifier {
             return None;
         }
         // Nobody knows whether a value that somebody wrote was there from the beginning.
-        let is_guess =
-            shows_first && newest.is_none() && self.keys[operation.key as usize].first == First::Open;
+        let is_guess = shows_first && self.keys[operation.key as usize].first == First::Open;
         self.tally.reads.count(matched > 0 && matched < all || is_guess && !operation.is_absent);
         if matched == 0 {
             self.convict(operation, read, snapshot, shown.value);
