@@ -80,6 +80,9 @@ class Run:
 class Sink(Protocol):
     """Takes transactions as they end, from any thread: an online checker."""
 
+    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
+        """What rows hold before anybody writes them; those that nobody tells of hold 0."""
+
     def began(self, session: int) -> None:
         """A session is about to begin a transaction, which will end."""
 
@@ -130,6 +133,8 @@ class _Recording:
 
     def initial(self, rows: Iterable[tuple[int, int]]) -> None:
         """Initial values of keys, where they are not 0."""
+        if self._sink:
+            self._sink.initial(rows)
         if not self.is_on:
             return
         with self._lock:

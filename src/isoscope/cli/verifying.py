@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Lock
 from time import monotonic_ns, perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from isoscope.live.engines import engines_of
 from isoscope.live.judging import Judging
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from isoscope.history import Scalar, Status, Timestamp
     from isoscope.profiles import Profile
     from isoscope.run import Run
@@ -35,12 +38,19 @@ class Verifying:
         self._engine = engines_of(judging, path="<run>")
         self._so_far: dict[str, Any] = {"transactions": 0, "pending": 0, "behind": None}
         self._found = 0
+        self._lock = Lock()
+        self._untold: dict[int, int] = {}
         self._gathering = Gathering(self._deliver, sessions=range(sessions))
 
     @property
     def sink(self) -> Verifying:
         """What the run tells."""
         return self
+
+    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
+        """What rows hold before anybody writes them: the engine hears of it with the next batch."""
+        with self._lock:
+            self._untold |= {key: value for key, value in rows if value}
 
     def began(self, session: int) -> None:
         """A session is about to begin a transaction."""
@@ -92,7 +102,9 @@ class Verifying:
     def _deliver(self, rows: list[Recorded], beats: list[tuple[Scalar, int]]) -> None:
         now = monotonic_ns()
         if rows:
-            history = as_history(rows)
+            with self._lock:
+                initial, self._untold = self._untold, {}
+            history = as_history(rows, initial)
             self._engine.refuse(history)
             self._engine.take(history, now)
         self._engine.heartbeat(beats, now)

@@ -103,6 +103,9 @@ class Collector:
         """All that the session began before `time` was recorded: nobody has to wait for it."""
         self._gathering.beat(session, time)
 
+    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
+        """What rows hold at first is what the service was started with: `--initial`."""
+
     def began(self, session: int) -> None:
         """A session of a run is about to begin a transaction."""
         if self._sends_intervals:

@@ -17,7 +17,7 @@ from isoscope.errors import ServiceError
 from isoscope.history import History, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from isoscope.history import Scalar, Timestamp
 
@@ -37,9 +37,13 @@ class Recorded(NamedTuple):
     timestamps: tuple[Timestamp, Timestamp] | None = None
 
 
-def as_history(rows: Iterable[Recorded]) -> History:
-    """The transactions as a slice of a history."""
+def as_history(rows: Iterable[Recorded], initial: Mapping[int, int] | None = None) -> History:
+    """The transactions as a slice of a history; with `initial`, keys hold these values at first, or 0."""
     builder = Builder()
+    if initial is not None:
+        builder.initial(0, replaceable=False)
+        for key, value in initial.items():
+            builder.initial_of(key, value)
     for row in rows:
         builder.recorded(*row)
     return History(builder.finish(), Source(path="<run>", format="run"))

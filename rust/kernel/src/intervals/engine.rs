@@ -169,9 +169,17 @@ impl Engine {
 
     pub(super) fn translate(&mut self, history: &History) -> Translation {
         let known = self.names.translate(history);
+        let before = self.verifier.keys.len() as u32;
         let (initial, ids) = (self.initial, self.names.keys.ids());
-        let first = |_| if initial == Value::UNKNOWN { First::Open } else { First::Known(initial) };
-        self.verifier.know_keys(ids, first);
+        let first = |value: Value| if value == Value::UNKNOWN { First::Open } else { First::Known(value) };
+        self.verifier.know_keys(ids, |_| first(initial));
+        // A batch may say what keys held at first; who comes later is not asked.
+        for (key, number) in known.new_keys(before) {
+            let told = history.initial.of(key);
+            if told != Value::UNKNOWN {
+                self.verifier.keys[number as usize].first = first(known.of(told));
+            }
+        }
         known
     }
 

@@ -29,6 +29,12 @@ pub struct Translation {
 }
 
 impl Translation {
+    /// Keys of the batch whose numbers here are not below `before`, with these numbers.
+    pub fn new_keys(&self, before: u32) -> impl Iterator<Item = (u32, u32)> {
+        let all = self.keys.iter().enumerate().map(|(key, &number)| (key as u32, number));
+        all.filter(move |&(_, number)| number >= before)
+    }
+
     pub fn of(&self, value: Value) -> Value {
         value.atom_index().map_or(value, |index| self.atoms[index])
     }
