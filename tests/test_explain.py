@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 SENTENCES = {
     "thin-air-read": (
         record([("read", "x", 5)]),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is 0.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is 0.",
     ),
     "thin-air-read, initially nil": (
         record([("read", "x", 5)], initial=None),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is nil.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is nil.",
     ),
     "thin-air-read, initial value of the key": (
         record([("read", "x", 5)], initial=Initial(value=0, of_key={"x": 1})),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is 1.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is 1.",
     ),
     "thin-air-read, initially unknown": (
         record([("read", "x", 5)], [("read", "x", 6)], initial=Initial()),
-        "T2 read x = 6, but nobody ever wrote 6 to x, and it did not start with it either: T1 read x = 5.",
+        "T2 read x = 6, but no transaction wrote 6 to x, and it did not start with it either: T1 read x = 5.",
     ),
     "thin-air-read in a list": (
         record([("append", "x", 1)], [("read", "x", (1, 2))]),
-        "T2 read x = [1 2], but nobody ever appended 2 to x.",
+        "T2 read x = [1 2], but no transaction appended 2 to x.",
     ),
     "aborted-read": (
         record([("write", "x", 1), ("abort",)], [("read", "x", 1)]),

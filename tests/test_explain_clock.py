@@ -101,7 +101,7 @@ MESSAGES = {
         SI,
         ("a 1-2: w(x,1)", "b 3-4: r(x,5)"),
         "T1 read x = 5, but by the database's clock x was 1, written by T0, when T1 started. "
-        "Nobody ever wrote 5 to x.",
+        "No transaction wrote 5 to x.",
     ),
     "older list": (
         SI,

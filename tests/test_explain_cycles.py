@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope.explain import because, message
-from isoscope.explain.circle import one_line
-from isoscope.explain.dependencies import SENTENCES
+from isoscope.explain.cycle_line import one_line
+from isoscope.explain.cycles import WORDINGS
 from isoscope.history import Interval
 from isoscope.recorder import build
 from isoscope.verdict import AlternativesFacts, Anomaly, Step, Witness
@@ -367,7 +367,7 @@ def test_the_sentence_for_a_circle_is(case: str) -> None:
     "name", ["write-cycle", "circular-information-flow", "read-skew", "long-fork", "write-skew"]
 )
 def test_circles_that_need_the_clients_orders_are_told_alike(name: str) -> None:
-    assert SENTENCES[f"{name}-session"] is SENTENCES[f"{name}-real-time"] is SENTENCES[name]
+    assert WORDINGS[f"{name}-session"] is WORDINGS[f"{name}-real-time"] is WORDINGS[name]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -22,8 +22,8 @@ def conflict(case: str) -> Anomaly:
 
 
 SAID = {
-    "aborted-read": "But T1 aborted: nobody should ever see what it wrote.",
-    "aborted-read in a list": "But T1 aborted: nobody should ever see what it appended.",
+    "aborted-read": "But T1 aborted: no transaction may see what it wrote.",
+    "aborted-read in a list": "But T1 aborted: no transaction may see what it appended.",
     "intermediate-read": "But T1 replaced it by 2 before it committed: T2 saw it half done.",
     "intermediate-read in a list": "But T1 went on and appended 2 before it committed: T2 saw it half done.",
     "non-monotonic-read-co": (
