@@ -1,4 +1,4 @@
-"""Sentences about an anomaly, for readers who know databases and have not read the papers."""
+"""Sentences about an anomaly, for readers that know databases but not the papers."""
 
 from __future__ import annotations
 
