@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope.live.access import Access
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Settings, State
 from tests.reports.pages import HOSTILE
 
-from .serving import Client, served
+from .served import Client, served
 from .told import FINE, STALE, chain, in_batches, transaction
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def test_provisional_violations_and_flip_flops_are_counted(browser: Browser, tmp
 
 
 def test_a_level_is_unknown_when_something_came_too_late(browser: Browser, tmp_path: Path) -> None:
-    settings = Settings(fsync=Fsync.NEVER, judging=Judging(timeout=1))
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(timeout=1))
     with served(tmp_path, settings=settings) as client, opened(browser, client.url) as shown:
         client.post(1, chain(50))
         shown.page.wait_for_selector(".facts dd:text-is('4, 0 of them not final')")
@@ -199,7 +199,7 @@ def test_a_level_is_unknown_when_something_came_too_late(browser: Browser, tmp_p
 
 
 def test_a_violation_that_is_taken_back_is_struck_out(browser: Browser, tmp_path: Path) -> None:
-    settings = Settings(fsync=Fsync.NEVER, judging=Judging(keep=1000))
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(keep=1000))
     with served(tmp_path, settings=settings) as client, opened(browser, client.url) as shown:
         client.post(1, [transaction(1, 1, 1, 2, "w x 1"), transaction(3, 3, 5, 6, "r x 2")])
         client.ask("POST", "/v1/flush")

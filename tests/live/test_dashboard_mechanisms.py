@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .serving import served
+from .served import served
 from .test_dashboard_browser import Opened, browser
 from .test_mechanisms import LOST, SETTINGS, batch
 

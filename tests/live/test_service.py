@@ -15,9 +15,9 @@ from isoscope.checkers.online import Online
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.live.batches import Batch, Refused
-from isoscope.live.by_clock import ClockEngines
+from isoscope.live.check_settings import CheckSettings
+from isoscope.live.clock_engines import ClockEngines
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings, State, Taken
 from isoscope.reports import render_svg, render_text
 
@@ -49,7 +49,7 @@ def refused(service: Service, sent: Batch) -> Refused:
 
 
 def events(service: Service) -> list[dict[str, Any]]:
-    return [json.loads(line) for _, line in service.violations(0, 1000)]
+    return [json.loads(event.line) for event in service.violations(0, 1000)]
 
 
 def test_after_a_flush_the_report_is_that_of_the_offline_check(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_violation_is_told_once_its_time_is_over_and_not_before(tmp_path: Path
 
 
 def test_only_the_levels_that_were_asked_for_are_judged(tmp_path: Path) -> None:
-    settings = replace(SETTINGS, judging=Judging(levels=(Level.CLOCK_SERIALIZABLE,)))
+    settings = replace(SETTINGS, check=CheckSettings(levels=(Level.CLOCK_SERIALIZABLE,)))
     with running(tmp_path, settings) as service:
         service.take(batch(1, STALE))
         service.flush()
@@ -103,7 +103,7 @@ def test_a_batch_that_comes_twice_is_taken_once(tmp_path: Path) -> None:
 def test_a_batch_that_nobody_can_judge_takes_no_room(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         before = service.status()
-        with pytest.raises(Refused, match="nobody knows whether it committed"):
+        with pytest.raises(Refused, match="it is not known whether it committed"):
             service.take(batch(1, [*chain(100), {**STALE[0], "tid": 101, "status": "indeterminate"}]))
         after = service.status()
     assert (after["journal"], after["memory"]) == (before["journal"], before["memory"])
@@ -142,7 +142,7 @@ def test_a_gap_is_refused_and_says_what_is_expected(tmp_path: Path) -> None:
         (
             body([{**STALE[0], "status": "indeterminate"}]),
             422,
-            "c#1:1: transaction 1: nobody knows whether it committed",
+            "c#1:1: transaction 1: it is not known whether it committed",
         ),
         (body([*STALE[:2], {"tid": 3, "sid": 3, "cts": 6, "ops": []}]), 422, "c#1:3: transaction 3: "),
     ],
@@ -186,7 +186,7 @@ def test_a_full_disk_refuses_the_batch_and_the_service_goes_on(tmp_path: Path) -
 def test_a_violation_that_finds_no_room_on_the_disk_is_told_later(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.take(batch(1, STALE))
-        with mock.patch("isoscope.live.events.append", side_effect=OSError(errno.ENOSPC, "No space")):
+        with mock.patch("isoscope.live.event_log.append", side_effect=OSError(errno.ENOSPC, "No space")):
             service.flush()
             assert events(service) == []
         service.tick()
@@ -291,7 +291,7 @@ def test_a_memory_limit_that_is_too_low_is_said_and_nobody_waits_for_ever(tmp_pa
 
 def test_a_limit_on_memory_is_kept_while_everything_gets_through(tmp_path: Path) -> None:
     clock, limit = Clock(), 16_000_000
-    settings = replace(SETTINGS, judging=Judging(timeout=SECOND), memory=limit)
+    settings = replace(SETTINGS, check=CheckSettings(timeout=SECOND), memory=limit)
     transactions = chain(40_000, stale_every=1000)
     with running(tmp_path, settings, clock) as service:
         most, refusals = 0, 0
