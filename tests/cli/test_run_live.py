@@ -10,7 +10,7 @@ import pytest
 from isoscope.live.check_settings import CheckSettings
 from isoscope.live.service import Settings
 from tests.live.served import served
-from tests.live.told import answers
+from tests.live.sent_batches import answers
 
 from .running import run
 

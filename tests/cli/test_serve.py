@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from isoscope.collect import Collector
-from tests.live.apart import apart
-from tests.live.told import FINE, STALE, chain
+from tests.live.serve_process import apart
+from tests.live.sent_batches import FINE, STALE, chain
 
 from .running import run
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.live.told import FINE, STALE, body, chain, offline
+from tests.live.sent_batches import FINE, STALE, body, chain, offline
 
 from .running import COMMAND, run, run_apart
 

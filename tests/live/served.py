@@ -1,4 +1,4 @@
-"""A server in this process, on a port of its own, and one who talks to it."""
+"""A server in this process, on a port of its own, and its client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from isoscope.live.http_server import HttpServer, listen
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
 
-from .told import body as lines
+from .sent_batches import body as lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

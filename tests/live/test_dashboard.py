@@ -1,4 +1,4 @@
-"""The live page as bytes: one file, its own policy, and nothing in it that is anybody's."""
+"""The live page as bytes: one file, its own policy, and no data of the service."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from isoscope.live.dashboard import policy, render
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Settings
 
+from .sent_batches import chain, transaction
 from .served import Client, served
-from .told import chain, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The log of violations: everybody gets each once, from memory or from the file."""
+"""The log of violations: a listener gets each event once, from memory or from the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The service over HTTP: every answer of the protocol, and what nobody can do to it."""
+"""The service over HTTP: every answer of the protocol, and hostile requests."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from isoscope.live.http_server import listen
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
 
+from .sent_batches import FINE, STALE, batch, body, chain, in_batches, offline
 from .served import Client, served
 from .test_journal import full_after
 from .test_service import measured
-from .told import FINE, STALE, batch, body, chain, in_batches, offline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ from isoscope.live.metrics import render_metrics
 from isoscope.live.service import Service, Settings
 from isoscope.reports import render_svg
 
+from .sent_batches import LINES, SECOND, STALE, Clock, body
 from .served import served
-from .told import LINES, SECOND, STALE, Clock, body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from isoscope.live.checkpoint import latest, write
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
 
+from .sent_batches import STALE, Clock, answers, batch, chain, in_batches, offline
 from .test_journal import full_after
 from .test_service import SETTINGS, running
-from .told import STALE, Clock, answers, batch, chain, in_batches, offline
 
 if TYPE_CHECKING:
     from pathlib import Path
