@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.history import Status
 from isoscope.reference import reads
 from isoscope.reference.reads import token
-from isoscope.verdict import START
+from isoscope.verdict import START, AlternativesFacts, ConflictFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,13 +40,12 @@ class Replay:
         for label in anomaly.transactions:
             assert (self.by_label[label].number in self.counted) != self.is_dirty(anomaly, label)
         assert len({token(key) for key in anomaly.keys}) == len(anomaly.keys)
-        facts: dict[str, Any] = dict(anomaly.facts)
-        if "reader" in facts:
-            self.conflict(anomaly, **facts)
-        elif "alternatives" in facts:
-            self.alternatives(facts["alternatives"])
+        if isinstance(anomaly.facts, ConflictFacts):
+            self.conflict(anomaly, anomaly.facts)
+        elif isinstance(anomaly.facts, AlternativesFacts):
+            self.alternatives(anomaly.facts.alternatives)
         else:
-            self.as_named(anomaly, facts["order"])
+            self.as_named(anomaly, anomaly.steps)
 
     def is_dirty(self, anomaly: Anomaly, label: str) -> bool:
         """Whether it is the writer whose update stayed although he rolled back."""
@@ -96,29 +95,16 @@ class Replay:
         assert len({step.source for step in steps}) > 1
         self.cyclic_versions(steps)
 
-    def conflict(
-        self,
-        anomaly: Anomaly,
-        *,
-        reader: str,
-        older: str | None,
-        newer: str,
-        served: Sequence[Step],
-        write: Witness,
-        order: Sequence[Step],
-        sight: Sequence[Step],
-    ) -> None:
-        stale = anomaly.witnesses[0]
-        assert stale.transaction == reader
-        assert write.transaction == newer
-        self.misses(stale, served[0].witnesses[1] if served else None, write, sight)
-        assert [stale.transaction, newer] == [sight[-1].after, sight[0].before]
-        if older is None:
-            assert (order, served) == ((), ())
+    def conflict(self, anomaly: Anomaly, facts: ConflictFacts) -> None:
+        stale, served, order, sight = anomaly.witnesses[0], facts.served, facts.order, facts.sight
+        self.misses(stale, served.witnesses[1] if served else None, facts.write, sight)
+        assert [stale.transaction, facts.newer] == [sight[-1].after, sight[0].before]
+        if served is None:
+            assert order == ()
         else:
-            assert [older, newer] == [order[0].before, order[-1].after]
+            assert [served.before, facts.newer] == [order[0].before, order[-1].after]
+            assert served.after == stale.transaction
             assert self.chains(order)
-            assert served[0].before == older
         if anomaly.name in ("non-monotonic-read-co", "fractured-read-co", "causal-conflict"):
             assert {step.relation for step in order} <= {"session", "wr"}
         self.sees_as_its_name_says(anomaly.name, stale, sight)

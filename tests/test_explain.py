@@ -11,7 +11,7 @@ from isoscope.anomalies import CATALOGUE
 from isoscope.checkers.values import NAMES
 from isoscope.explain import because, hint, message, shown
 from isoscope.history import VersionSource
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 from tests.recorded import record
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ def test_places_are_told_where_they_are_known() -> None:
         transactions=("T2", "T1"),
         keys=("x",),
         witnesses=(read, write),
-        facts={"value": 1},
+        facts=ReadFacts(value=1),
     )
     assert message(anomaly) == "T2 read x = 1 (h.txt:2), which T1 wrote (h.txt:1) and then rolled back."
 

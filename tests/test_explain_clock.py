@@ -11,6 +11,7 @@ from isoscope.explain import because, contradiction, message
 from isoscope.history import Initial
 from isoscope.levels import Level
 from isoscope.recorder import Recorder
+from isoscope.verdict import ABSENT, StaleReadFacts
 from tests.reference.clock_histories import clocked, random_clock_history
 
 SI, SER = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
@@ -225,7 +226,7 @@ def test_an_initial_value_that_nobody_knows_for_sure_is_not_shown(initial: Initi
     history = clocked("a 1-4: r(x,1)", "b 2-3: w(x,1)", initial=initial)
     [verdict] = timestamps.check(history, levels=[SI])
     [anomaly] = verdict.anomalies
-    assert "expected" not in anomaly.facts
+    assert anomaly.facts_as(StaleReadFacts).expected is ABSENT
     assert "but by the database's clock x still had its initial value when T0 started." in message(anomaly)
 
 

@@ -12,7 +12,7 @@ from isoscope.explain.circle import one_line
 from isoscope.explain.dependencies import SENTENCES
 from isoscope.history import Interval
 from isoscope.recorder import build
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import AlternativesFacts, Anomaly, Step, Witness
 from tests.recorded import record
 from tests.step_rows import found
 from tests.test_explain import a, in_sessions, r, w
@@ -550,7 +550,8 @@ def test_the_state_before_the_first_transaction_is_no_transaction() -> None:
 
 
 def test_orders_that_are_too_many_to_be_shown_are_said_to_have_been_tried() -> None:
-    untold = Anomaly(name="no-commit-order", transactions=(), keys=())
+    facts = AlternativesFacts(alternatives=())
+    untold = Anomaly(name="no-commit-order", transactions=(), keys=(), facts=facts)
     assert message(untold) == (
         "Every order that the versions can have was tried, and each of them closes a circle."
     )
@@ -558,11 +559,12 @@ def test_orders_that_are_too_many_to_be_shown_are_said_to_have_been_tried() -> N
 
 def test_what_no_order_satisfies_is_said_by_name_and_is_no_single_circle() -> None:
     told, _ = CASES["no-commit-order"]
-    named = replace(told, facts={**told.facts, "level": "snapshot-isolation"})
+    facts = told.facts_as(AlternativesFacts)
+    named = replace(told, facts=replace(facts, level="snapshot-isolation"))
     assert message(named).startswith(
         "No order of the versions satisfies snapshot-isolation: each closes a circle. If T1's 1 came"
     )
-    untold = replace(named, facts={**named.facts, "alternatives": ()})
+    untold = replace(named, facts=AlternativesFacts(alternatives=(), level="snapshot-isolation"))
     assert message(untold) == (
         "No order of the versions satisfies snapshot-isolation: each that they can have closes a circle."
     )

@@ -9,7 +9,7 @@ import pytest
 from isoscope import Recorder, check
 from isoscope.explain import contradiction, message, proof, trimmed
 from isoscope.history import VersionSource
-from isoscope.verdict import Anomaly
+from isoscope.verdict import Anomaly, ConflictFacts
 from tests.test_explain import CONFLICTS, SENTENCES, anomaly_in
 from tests.test_explain_cycles import CASES
 
@@ -213,10 +213,11 @@ def test_what_is_trimmed_has_no_places_and_short_names() -> None:
         t.read("x", 0)
     [verdict] = check(recorder.history(), ["read-atomic"], method="values").verdicts
     [anomaly] = verdict.anomalies
+    facts = anomaly.facts_as(ConflictFacts)
     placed = replace(
         anomaly,
         witnesses=tuple(replace(w, place="h:1") for w in anomaly.witnesses),
-        facts={**anomaly.facts, "write": replace(anomaly.facts["write"], place="h:1")},  # type: ignore[type-var]
+        facts=replace(facts, write=replace(facts.write, place="h:1")),
     )
     short = trimmed(placed)
     assert "h:1" not in contradiction(short)

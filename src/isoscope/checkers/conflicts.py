@@ -22,7 +22,7 @@ from isoscope.checkers.steps import (
 )
 from isoscope.checkers.witnesses import installs, same, witness, witness_of
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ConflictFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,22 +103,18 @@ def _conflict(
     stale = witness(history, read)
     seen = chain(history, sight)
     steps = with_fewer_readers(chain(history, order), [stale, *shown_by(seen)])
-    served = () if older is None else (_served(history, history.transaction(older), stale),)
+    served = None if older is None else _served(history, history.transaction(older), stale)
     writer = history.transaction(newer)
-    labels = {
-        "older": served[0].before if served else None,
-        "newer": writer.label,
-        "reader": stale.transaction,
-    }
-    every = tuple(flat((*steps, *seen, *served)))
+    every = tuple(flat((*steps, *seen, *([served] if served else []))))
     write = witness_of(history, writer, installs(writer, key)[-1])
+    ends = [*([served.before] if served else []), writer.label, stale.transaction]
     return Anomaly(
         name=name,
-        transactions=transactions_of(every, [label for label in labels.values() if label is not None]),
+        transactions=transactions_of(every, ends),
         keys=each_key([key, *step_keys(every)]),
-        witnesses=(stale, *(w for step in served for w in step.witnesses[1:]), write, *shown_by(seen)),
+        witnesses=(stale, *(served.witnesses[1:] if served else ()), write, *shown_by(seen)),
         steps=every,
-        facts={**labels, "served": served, "write": write, "order": steps, "sight": seen},
+        facts=ConflictFacts(served=served, write=write, order=steps, sight=seen),
     )
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope import _native
 from isoscope.checkers.violations import NAMES, anomaly
 from isoscope.history import EvidenceKind, History, VersionSource
 from isoscope.profiles import Certifier, Lock, Read
 from isoscope.verdict import (
+    AlternativesFacts,
     Dependencies,
     Mechanism,
     Mechanisms,
@@ -109,10 +110,10 @@ def under_own_name(verdict: Verdict) -> Verdict:
 
 
 def _undeclared(found: Anomaly) -> Anomaly:
-    facts = dict(found.facts)
-    if "alternatives" in facts:
-        every = cast("Sequence[Sequence[Step]]", facts["alternatives"])
-        facts["alternatives"] = tuple(tuple(map(_by_mechanisms, steps)) for steps in every)
+    facts = found.facts
+    if isinstance(facts, AlternativesFacts):
+        every = tuple(tuple(map(_by_mechanisms, steps)) for steps in facts.alternatives)
+        facts = replace(facts, alternatives=every)
     return replace(found, steps=tuple(map(_by_mechanisms, found.steps)), facts=facts)
 
 

@@ -12,7 +12,7 @@ from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import installs, token, witness_of
 from isoscope.history import VERSION_SOURCES, History, Operation, Transaction, VersionSource
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,7 +93,7 @@ class _Finding:
             keys=(self.read.key,),
             witnesses=tuple(witnesses),
             steps=self._steps(tuple(witnesses)),
-            facts={"value": self.value, "initial": self._initial(), "logged": is_logged},
+            facts=ReadFacts(value=self.value, initial=self._initial(), is_logged=is_logged),
         )
         involved = [self.reader, *([self.writer] if self.writer is not None else [])]
         return with_participants(self.history, found, (transaction.number for transaction in involved))

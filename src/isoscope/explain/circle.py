@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from isoscope.verdict import AlternativesFacts
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,7 +18,7 @@ __all__ = ["one_line"]
 def one_line(anomaly: Anomaly) -> str:
     """`T1 (rw) T2 (rw) T1`; nothing if the steps do not lead back to the start, or are several circles."""
     steps = anomaly.steps
-    if "alternatives" in anomaly.facts or not _is_circle(steps):
+    if isinstance(anomaly.facts, AlternativesFacts) or not _is_circle(steps):
         return ""
     links = "".join(f" ({step.relation}) {step.after}" for step in steps)
     return f"{steps[0].before}{links}"

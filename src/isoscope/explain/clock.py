@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from isoscope.explain.phrases import (
     act,
@@ -18,14 +18,12 @@ from isoscope.explain.phrases import (
     shown,
 )
 from isoscope.history import OperationKind
+from isoscope.verdict import ABSENT, ClockFacts, StaleReadFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     from isoscope.verdict import Anomaly, Step, Witness
-
-    _Times: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 __all__ = ["CONTRADICTIONS", "SENTENCES", "on_the_clock"]
 
@@ -35,7 +33,8 @@ _EVENTS = {"start": "started", "commit": "committed"}
 def on_the_clock(step: Step) -> str:
     """That one event came before another by the database's clock."""
     first, second = step.source.split()
-    earlier, later = cast("_Times", step.timestamps)
+    assert step.timestamps is not None
+    earlier, later = step.timestamps
     if earlier != later:
         start = f"{step.before} {_EVENTS[first]} at {_reading(earlier)}"
         return f"{start}, before {step.after} {_EVENTS[second]} at {_reading(later)}"
@@ -57,37 +56,35 @@ def _reading(timestamp: tuple[int, int]) -> str:
 
 
 def _stale(anomaly: Anomaly) -> str:
-    facts = cast("Mapping[str, Any]", anomaly.facts)
     seen, elements = anomaly.witnesses[0], _parting(anomaly)
     demand = f"{read(seen, *elements)}, but by the database's clock {_due(anomaly, in_full=True)}"
-    return f"{demand}. {_ORIGINS[facts['class']](anomaly)}."
+    return f"{demand}. {_ORIGINS[anomaly.facts.case](anomaly)}."
 
 
 def _due(anomaly: Anomaly, *, in_full: bool = False) -> str:
     """What the key was when the transaction read it; `in_full`: and who had written that."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
-    seen, when = anomaly.witnesses[0], "committed" if facts["serial"] else "started"
+    facts = anomaly.facts_as(StaleReadFacts)
+    seen, when = anomaly.witnesses[0], "committed" if facts.is_serial else "started"
     key, time = key_in_words(seen.key), f"when {seen.transaction} {when}"
-    if "expected" not in facts:
+    if facts.expected is ABSENT:
         return f"{key} still had its initial value {time}"
     writer = _wrote_what_was_due(anomaly) if in_full else None
     by = f", written by {writer.transaction}{at(writer)}," if writer else ""
-    return f"{key} was {around(facts['expected'], _parting(anomaly))}{by} {time}"
+    return f"{key} was {around(facts.expected, _parting(anomaly))}{by} {time}"
 
 
 def _wrote_what_was_due(anomaly: Anomaly) -> Witness | None:
     """The write that a read of a register should have shown; None if that is the initial value."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
     seen, *others = anomaly.witnesses
     if isinstance(seen.value, tuple) or not others:
         return None
-    is_due = facts["class"] in ("older-version", "never-written") or len(others) > 1
+    is_due = anomaly.facts.case in ("older-version", "never-written") or len(others) > 1
     return others[0] if is_due else None
 
 
 def _parting(anomaly: Anomaly) -> list[object]:
     """The elements around which a list that was read and the one that was due part."""
-    found, due = anomaly.witnesses[0].value, anomaly.facts.get("expected")
+    found, due = anomaly.witnesses[0].value, anomaly.facts_as(StaleReadFacts).expected
     if not isinstance(found, tuple) or not isinstance(due, tuple):
         return []
     place = _place(found, due)
@@ -116,7 +113,7 @@ def _newer(anomaly: Anomaly) -> str:
 
 def _uncommitted(anomaly: Anomaly) -> str:
     write = anomaly.witnesses[-1]
-    why = _UNFINISHED[str(anomaly.facts["unfinished"])]
+    why = _UNFINISHED[anomaly.facts_as(StaleReadFacts).unfinished]
     clocks = [step for step in anomaly.steps if step.relation == "clock"]
     when = on_the_clock(clocks[0]) if clocks else ""
     return why.format(
@@ -141,7 +138,7 @@ _UNFINISHED = {
 
 
 def _never(anomaly: Anomaly) -> str:
-    found, due = anomaly.witnesses[0].value, anomaly.facts.get("expected")
+    found, due = anomaly.witnesses[0].value, anomaly.facts_as(StaleReadFacts).expected
     if not isinstance(found, tuple) or not isinstance(due, tuple):
         return f"Nobody ever wrote {shown(found)} to {key_in_words(anomaly.keys[0])}"
     place = _place(found, due)
@@ -165,14 +162,14 @@ _ORIGINS: Mapping[str, Callable[[Anomaly], str]] = {
 
 def _unseen(anomaly: Anomaly) -> str:
     """Why the steps of a stale read contradict each other, or what was read."""
-    seen, facts = anomaly.witnesses[0], anomaly.facts
+    seen, facts = anomaly.witnesses[0], anomaly.facts_as(StaleReadFacts)
     reader, writer = seen.transaction, anomaly.witnesses[-1].transaction
-    if facts["class"] == "older-version":
+    if facts.case == "older-version":
         return f"So {reader} did not see what, by the database's clock, was committed before it."
     if len(anomaly.steps) > 1:
         return f"So {reader} saw what, by the database's clock, was not yet committed; {_due(anomaly)}."
     ends = {"aborted": "aborted", "replaced": "itself replaced that before it committed"}
-    end = ends.get(str(facts["unfinished"]), "is not known to have committed")
+    end = ends.get(facts.unfinished, "is not known to have committed")
     return f"But {writer} {end}: by the database's clock {_due(anomaly)}."
 
 
@@ -194,7 +191,7 @@ def _out_of_session(anomaly: Anomaly) -> str:
 
 def _conflict(anomaly: Anomaly) -> str:
     writes = anomaly.witnesses
-    times = cast("Mapping[str, _Times]", anomaly.facts["times"])
+    times = dict(zip(anomaly.transactions, anomaly.facts_as(ClockFacts).times, strict=False))
     one, other = (times[write.transaction] for write in writes)
     how = (
         "by the database's clock at the same time"
@@ -207,7 +204,7 @@ def _conflict(anomaly: Anomaly) -> str:
 
 
 def _inversion(anomaly: Anomaly) -> str:
-    [(name, (start, commit))] = cast("Mapping[str, _Times]", anomaly.facts["times"]).items()
+    [name], [(start, commit)] = anomaly.transactions, anomaly.facts_as(ClockFacts).times
     return (
         f"By the database's clock {name} committed at {_reading(commit)}, before it started at "
         f"{_reading(start)}."

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from isoscope.explain.phrases import at, key_in_words, listed, read, same, shown
 from isoscope.explain.steps import Missed, after_a_colon, because, chain, missed
 from isoscope.history import OperationKind
+from isoscope.verdict import ConflictFacts, ReadFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from isoscope.verdict import Anomaly, Step, Witness
+    from isoscope.verdict import Anomaly, Step
 
 __all__ = ["CONTRADICTIONS", "SENTENCES"]
 
@@ -20,13 +21,13 @@ _TIMES = {2: "twice", 3: "three times", 4: "four times"}
 
 def _by_causal_order(anomaly: Anomaly) -> str:
     """The reader's value is older: what it missed came later by sessions and reads alone."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
+    facts = anomaly.facts_as(ConflictFacts)
     what = _missed(anomaly, overwrote=True)
-    if anomaly.name == "fractured-read-co" and facts["sight"][0].relation == "wr":
-        what += f": it saw only part of what {facts['newer']} wrote"
-    if facts["older"] is None:
+    if anomaly.name == "fractured-read-co" and facts.sight[0].relation == "wr":
+        what += f": it saw only part of what {facts.newer} wrote"
+    if facts.older is None:
         return f"{what}."
-    return f"{what}. {_comes_after(facts['newer'], facts['older'], facts['order'])}."
+    return f"{what}. {_comes_after(facts.newer, facts.older, facts.order)}."
 
 
 def _comes_after(newer: str, older: str, order: Sequence[Step]) -> str:
@@ -37,8 +38,8 @@ def _comes_after(newer: str, older: str, order: Sequence[Step]) -> str:
 
 def _by_commit_order(anomaly: Anomaly) -> str:
     """By this read one came first, by the reads of others the other."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
-    newer, older, order = facts["newer"], facts["older"], facts["order"]
+    facts = anomaly.facts_as(ConflictFacts)
+    newer, older, order = facts.newer, facts.older, facts.order
     demand = f"{_missed(anomaly, overwrote=False)}. So {newer} must have committed before {older}."
     if len(order) == 1:
         return f"{demand} But {older} must have committed before {newer}, because {because(order[0])}."
@@ -46,17 +47,17 @@ def _by_commit_order(anomaly: Anomaly) -> str:
 
 
 def _missed(anomaly: Anomaly, *, overwrote: bool) -> str:
-    facts = cast("Mapping[str, Any]", anomaly.facts)
-    served = facts["served"][0].witnesses[1] if facts["served"] else None
+    facts = anomaly.facts_as(ConflictFacts)
+    served = facts.served.witnesses[1] if facts.served else None
     when = "already" if anomaly.name.startswith("non-monotonic") else "then"
-    found = Missed(anomaly.witnesses[0], served, facts["write"], facts["sight"])
+    found = Missed(anomaly.witnesses[0], served, facts.write, facts.sight)
     return missed(found, when=when, overwrote=overwrote, how=after_a_colon)
 
 
 def _overtaken(anomaly: Anomaly) -> str:
     """The reader came after what it missed."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
-    reader, newer, by = facts["reader"], facts["newer"], facts["sight"][0].relation
+    facts = anomaly.facts_as(ConflictFacts)
+    reader, newer, by = anomaly.witnesses[0].transaction, facts.newer, facts.sight[0].relation
     if anomaly.name.startswith("non-monotonic"):
         how = f"went back: after it had seen {newer},"
     elif anomaly.name == "causal-conflict":
@@ -70,17 +71,19 @@ def _overtaken(anomaly: Anomaly) -> str:
 
 def _without(anomaly: Anomaly) -> str:
     """`it read x = 1, which T2 had overwritten with 2`."""
-    stale, write = anomaly.witnesses[0], cast("Witness", anomaly.facts["write"])
+    facts = anomaly.facts_as(ConflictFacts)
+    stale, write = anomaly.witnesses[0], facts.write
     seen = read(stale, who="it")
     if write.kind == OperationKind.APPEND:
         return f"{seen} without {write.transaction}'s append of {shown(write.value)}"
-    initial = ", the initial value" if anomaly.facts["older"] is None else ""
+    initial = ", the initial value" if facts.older is None else ""
     return f"{seen}{initial}, which {write.transaction} had overwritten with {shown(write.value)}"
 
 
 def _no_commit_order(anomaly: Anomaly) -> str:
-    ends = [step.before for step in cast("Sequence[Step]", anomaly.facts["order"])]
-    who = listed([*ends, cast("str", anomaly.facts["newer"])])
+    facts = anomaly.facts_as(ConflictFacts)
+    ends = [step.before for step in facts.order]
+    who = listed([*ends, facts.newer])
     if len(ends) == 1:
         return f"So {who} must each have committed before the other."
     return f"So none of {who} can have committed first."
@@ -100,7 +103,7 @@ def _torn(anomaly: Anomaly) -> str:
     """A list without, or before, an earlier append of a transaction that is in it."""
     seen, append = anomaly.witnesses
     return (
-        f"{read(seen)}, which shows {shown(anomaly.facts['value'])} of {append.transaction} where "
+        f"{read(seen)}, which shows {shown(anomaly.facts_as(ReadFacts).value)} of {append.transaction} where "
         f"{shown(append.value)}{at(append)} had to stand: {append.transaction} appended that one first, and "
         "what a transaction appends comes all together and in order."
     )
@@ -108,8 +111,8 @@ def _torn(anomaly: Anomaly) -> str:
 
 def _duplicate(anomaly: Anomaly) -> str:
     seen, append = anomaly.witnesses
-    element = anomaly.facts["value"]
-    values = cast("tuple[object, ...]", seen.value)
+    element = anomaly.facts_as(ReadFacts).value
+    values = seen.value if isinstance(seen.value, tuple) else ()
     often = sum(same(value, element) for value in values)
     return (
         f"{read(seen)}, which shows {shown(element)} {_TIMES.get(often, f'{often} times')}, more often than "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope.explain.orders import in_time, ordered, overwritten, writes
 from isoscope.explain.phrases import (
@@ -19,6 +19,7 @@ from isoscope.explain.phrases import (
 )
 from isoscope.explain.steps import because, chain
 from isoscope.history import OperationKind
+from isoscope.verdict import LostUpdateFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -87,10 +88,11 @@ def _out_of_time(together: Step, against: Step) -> str:
 def _lost_update(anomaly: Anomaly) -> str:
     """Two changed a version that both had read, or one changed what had changed since it read it."""
     missed, order, mine = _update(anomaly)
-    if len(anomaly.steps) == 2 and anomaly.facts["rival"]:
+    rival = anomaly.facts_as(LostUpdateFacts).rival
+    if len(anomaly.steps) == 2 and rival:
         why = f": {ordered(order[0])}" if order else ""
         fate = _which_was_lost(order, mine)
-        return f"{_both_changed(anomaly, missed[0], mine)} {fate[0].upper()}{fate[1:]}{why}."
+        return f"{_both_changed(rival, missed[0], mine)} {fate[0].upper()}{fate[1:]}{why}."
     seen, theirs, *_ = missed[0].witnesses
     return (
         f"{read(seen)} and then {did(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} came in "
@@ -105,8 +107,7 @@ def _update(anomaly: Anomaly) -> tuple[list[Step], list[Step], Witness]:
     return missed, order, missed[1].witnesses[1] if not order else writes(order[-1])[1]
 
 
-def _both_changed(anomaly: Anomaly, missed: Step, mine: Witness) -> str:
-    [rival] = cast("tuple[Witness]", anomaly.facts["rival"])
+def _both_changed(rival: Witness, missed: Step, mine: Witness) -> str:
     seen, theirs, *_ = missed.witnesses
     them, me = theirs.transaction, seen.transaction
     initial = ", the initial value," if missed.source == "initial" and seen.value != () else ""
@@ -133,7 +134,7 @@ def _overwritten_unseen(anomaly: Anomaly) -> str:
     missed, order, mine = _update(anomaly)
     seen, theirs, *_ = missed[0].witnesses
     them, me, kind = theirs.transaction, seen.transaction, change(mine)
-    if len(anomaly.steps) == 2 and anomaly.facts["rival"]:
+    if len(anomaly.steps) == 2 and anomaly.facts_as(LostUpdateFacts).rival:
         both = f"{them} and {me} both changed {_value(seen)}"
         return f"So {both}, and neither saw the other's {kind}: {_which_was_lost(order, mine)}."
     key = key_in_words(seen.key)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isoscope.verdict import MechanismFacts
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -63,7 +65,7 @@ def instants_of(anomaly: Anomaly) -> Instants:
 
 def is_timed(anomaly: Anomaly) -> bool:
     """Whether it is about when operations were, by the clients' clocks."""
-    return "ends" in anomaly.facts
+    return isinstance(anomaly.facts, MechanismFacts)
 
 
 def _known(witness: Witness) -> list[int]:

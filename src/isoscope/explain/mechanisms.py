@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope.explain.instants import instants_of
 from isoscope.explain.phrases import act, at, deed, key_in_words, read, same, shown
 from isoscope.history import OperationKind
+from isoscope.verdict import MechanismFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from isoscope.verdict import Anomaly, Witness
 
@@ -24,7 +25,7 @@ def _when(anomaly: Anomaly, one: Witness, side: int) -> str:
 
 def _end(anomaly: Anomaly, one: Witness) -> Witness:
     """The operation inside which the transaction of another ended."""
-    ends = cast("Sequence[Witness]", anomaly.facts["ends"])
+    ends = anomaly.facts_as(MechanismFacts).ends
     return next(end for end in ends if end.transaction == one.transaction)
 
 
@@ -38,7 +39,7 @@ def _not_committed_before(anomaly: Anomaly, one: Witness) -> str:
 
 def _snapshot(anomaly: Anomaly, place: int, side: int) -> str:
     """Whose snapshot is the earliest (0) or latest (1) at what time."""
-    snapshots = cast("Sequence[Witness]", anomaly.facts["snapshots"])
+    snapshots = anomaly.facts_as(MechanismFacts).snapshots
     one = anomaly.witnesses[place]
     bound = ("earliest", "latest")[side]
     return f"{one.transaction}'s snapshot is of {_when(anomaly, snapshots[place], side)} at the {bound}"
@@ -85,7 +86,7 @@ def _intermediate(anomaly: Anomaly) -> str:
 def _thin_air(anomaly: Anomaly) -> str:
     [seen] = anomaly.witnesses
     key = key_in_words(seen.key)
-    if anomaly.facts["is_stream"]:
+    if anomaly.facts_as(MechanismFacts).is_stream:
         # What is settled is forgotten: the writer may have been known once.
         who = "who wrote it, if anybody did, is not in memory"
         return f"{read(seen)}, which {key} cannot have held then; {who}."
@@ -211,7 +212,7 @@ _BY = {
 
 def _contradictory(anomaly: Anomaly) -> str:
     first, second, *reads = anomaly.witnesses
-    sources = str(anomaly.facts["class"]).split("-")
+    sources = anomaly.facts.case.split("-")
     one, other = (_BY.get(source) or _sight(reads.pop(0)) for source in sources)
     key = key_in_words(first.key)
     return (
@@ -245,7 +246,7 @@ _CASES: Mapping[str, Callable[[Anomaly], str]] = {
 
 
 def _by_case(anomaly: Anomaly) -> str:
-    return _CASES[str(anomaly.facts["class"])](anomaly)
+    return _CASES[anomaly.facts.case](anomaly)
 
 
 SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from isoscope.explain.phrases import assignment, at, did, key_in_words, same, shown
 from isoscope.explain.phrases import read as read_in_words
 from isoscope.history import UNKNOWN, OperationKind
+from isoscope.verdict import ReadFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ __all__ = ["CONTRADICTIONS", "HINTS", "SENTENCES"]
 def _element(anomaly: Anomaly) -> str:
     """What is wrong with the read: `it`, or one element of the list."""
     value = anomaly.witnesses[0].value
-    return shown(anomaly.facts["value"]) if isinstance(value, tuple) else "that value"
+    return shown(anomaly.facts_as(ReadFacts).value) if isinstance(value, tuple) else "that value"
 
 
 def _thin_air(anomaly: Anomaly) -> str:
@@ -30,7 +31,7 @@ def _thin_air(anomaly: Anomaly) -> str:
     sentence = f"{read_in_words(read)}, but nobody ever wrote {shown(read.value)} to {key}"
     if learned:
         return f"{sentence}, and it did not start with it either: {read_in_words(learned[0])}."
-    initial = anomaly.facts["initial"]
+    initial = anomaly.facts_as(ReadFacts).initial
     return f"{sentence}." if initial is UNKNOWN else f"{sentence}, whose initial value is {shown(initial)}."
 
 
@@ -38,7 +39,7 @@ def _aborted(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
     which = "which" if not isinstance(read.value, tuple) else f"whose element {_element(anomaly)}"
     start = f"{read_in_words(read)}, {which} {write.transaction} {did(write)}{at(write)}"
-    if not anomaly.facts.get("logged"):
+    if not anomaly.facts_as(ReadFacts).is_logged:
         return f"{start} and then rolled back."
     return f"{start}; the {_wrong_outcome(write)}."
 
@@ -52,7 +53,7 @@ def _wrong_outcome(write: Witness) -> str:
 
 def _rolled_back(anomaly: Anomaly) -> str:
     _, write = anomaly.witnesses
-    if anomaly.facts.get("logged"):
+    if anomaly.facts_as(ReadFacts).is_logged:
         return f"The {_wrong_outcome(write)}."
     return f"But {write.transaction} aborted: nobody should ever see what it {did(write)}."
 

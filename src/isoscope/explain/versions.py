@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope.explain.orders import CLAIM, ordered, versions, writes
 from isoscope.explain.phrases import at, key_in_words, listed, possession, read, shown
 from isoscope.explain.steps import chain
+from isoscope.verdict import AlternativesFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,16 +75,13 @@ def _wrong_source(anomaly: Anomaly) -> str:
 
 def _without_order(anomaly: Anomaly) -> str:
     """One circle for every way to order two versions, if it takes no more than two."""
-    return " ".join([_whatever(anomaly), *(f"{supposed(one)}: {chain(one[1:])}." for one in _each(anomaly))])
-
-
-def _each(anomaly: Anomaly) -> Sequence[Sequence[Step]]:
-    return cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    proofs = (f"{supposed(steps)}: {chain(steps[1:])}." for steps in anomaly.alternatives)
+    return " ".join([_whatever(anomaly), *proofs])
 
 
 def _whatever(anomaly: Anomaly) -> str:
-    level = anomaly.facts.get("level")
-    if not _each(anomaly):
+    level = anomaly.facts_as(AlternativesFacts).level
+    if not anomaly.alternatives:
         if level:
             return f"No order of the versions satisfies {level}: each that they can have closes a circle."
         return "Every order that the versions can have was tried, and each of them closes a circle."

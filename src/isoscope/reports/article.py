@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from html import escape
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from isoscope.anomalies import CATALOGUE
@@ -182,9 +182,8 @@ def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
 
 def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:
     """The steps; where each order of two versions has its own, with what they suppose."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
-    if alternatives:
-        yield from zip((part.supposed for part in proof(anomaly)), alternatives, strict=True)
+    if anomaly.alternatives:
+        yield from zip((part.supposed for part in proof(anomaly)), anomaly.alternatives, strict=True)
     elif anomaly.steps:
         yield "", anomaly.steps
 

@@ -19,6 +19,7 @@ from isoscope.explain import (
 )
 from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
 from isoscope.reports.timeline_text import render_timeline
+from isoscope.verdict import ABSENT, ReadFacts, StaleReadFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +139,9 @@ def _elements(anomaly: Anomaly, operation: Witness) -> list[object]:
         for write in one.operations
         if write.kind == "append" and write.index in one.matters and same(write.key, operation.key)
     ]
-    return [*appended, anomaly.facts["value"]] if "value" in anomaly.facts else appended
+    facts = anomaly.facts
+    wrong = facts.value if isinstance(facts, ReadFacts | StaleReadFacts) else ABSENT
+    return appended if wrong is ABSENT else [*appended, wrong]
 
 
 class _Places:

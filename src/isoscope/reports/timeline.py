@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import instants_of
 from isoscope.reports.lettering import operation
+from isoscope.verdict import MechanismFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ def tracks_of(anomaly: Anomaly) -> Tracks:
         {time for bars in shown for one in bars for time in one.interval or () if time is not None}
     )
     share = dict(zip(times, _shares(times), strict=True))
-    ends = {(one.transaction, one.index) for one in anomaly.facts["ends"]}  # type: ignore[attr-defined]
+    ends = {(one.transaction, one.index) for one in anomaly.facts_as(MechanismFacts).ends}
     tracks = []
     for participant, operations in zip(anomaly.participants, shown, strict=True):
         bars = tuple(
