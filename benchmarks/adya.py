@@ -1,9 +1,9 @@
 """Snapshot isolation by the BC-graph and by Adya's own graph, as in Figures 1 and 2 of the BC-graphs paper.
 
-The start-ordered serialization graph has an edge from each transaction that had committed to each that began then: all of
-them, or only those from which the others follow. Some cycles are allowed there, so that in every component
-cycles are gone through one by one until a forbidden one is found: without two rw edges in a row. The BC-graph
-is searched for any cycle at all. Both are plain Python, and the histories satisfy the level.
+The start-ordered serialization graph has an edge from each transaction that had committed to each that began
+then: all of them, or only those from which the others follow. Some cycles are allowed there, so the search
+goes through the cycles of every component until it finds a forbidden one: without two rw edges in a row. The
+BC-graph is searched for any cycle at all. Both are plain Python, and the histories satisfy the level.
 """
 
 from __future__ import annotations

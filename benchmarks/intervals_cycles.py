@@ -131,8 +131,8 @@ CYCLES = Part(
     how="The simulated database as postgresql/serializable under a load like BlindW-RW+ (2,000 keys, half "
     "of the reads are ranges), by default 16,000 transactions of 8 statements and 24 clients. The search "
     "deduces the order of versions, builds the graph of all transactions and looks for cycles (`--method "
-    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as a checker that reports "
-    "early must. The verifier is online by nature: it has told by then.",
+    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as a checker that "
+    "reports early must. The verifier is online: it has reported by then.",
     measure=measure_all,
     row=row,
     pictures=pictures,

@@ -157,7 +157,7 @@ def instances_row(found: Instances) -> Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed:
-    """Certifier violations in one history, by number of verifiers; `sent` transactions were looked at after merging."""
+    """Certifier violations in one history, by number of verifiers; `sent` were looked at after merging."""
 
     transactions: int
     count: int
