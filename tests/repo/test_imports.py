@@ -1,4 +1,4 @@
-"""Who may import whom: the table of the design, read from the code. A rule that is not run is a wish."""
+"""The rooms of the package and the rooms that each may import, compared with the code."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_the_walk_sees_imports_inside_functions_and_for_types(tmp_path: Path) ->
 
 
 def test_the_rules_point_one_way() -> None:
-    """Nobody is above himself: following the table never leads back."""
+    """Following the table never leads back to the same room."""
     reached = dict(TABLE)
     for _ in TABLE:
         reached = {

@@ -1,7 +1,7 @@
-"""The service on the network: routes, their answers, and the stream of violations.
+"""The HTTP interface of the service: routes, their answers, and the stream of violations.
 
-Nothing here can hold up the intake: batches have threads of their own, and who listens to violations asks the
-log for what comes next, at his own pace.
+Listeners never delay batches: batches have threads of their own, and each listener asks the log for its next
+events at its own pace.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from starlette.routing import Route
 
 from isoscope import __version__
 from isoscope.live import dashboard
-from isoscope.live.access import Gate
+from isoscope.live.access import AccessControl
 from isoscope.live.batches import FORMS, Batch, Refused, heartbeats
 from isoscope.live.metrics import render_metrics
-from isoscope.live.rates import Limit
+from isoscope.live.rates import RateLimit
 from isoscope.live.service import State
 from isoscope.reports import dumps, render_json, render_svg
 
@@ -33,25 +33,26 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from isoscope.live.access import Access
+    from isoscope.live.event_log import LoggedEvent
     from isoscope.live.service import Service
 
 __all__ = ["Routes", "application"]
 
-#: Threads that parse batches and wait for the disk; one more than that waits for the engines.
+#: Threads that parse batches, wait for the engines, and wait for the disk.
 _THREADS = 4
 #: Seconds between two looks for violations, and between two status events.
-_GLANCE = 0.1
-_PULSE = 1.0
-#: Events in one piece of a stream, and violations in one answer.
+_POLL_SECONDS = 0.1
+_STATUS_SECONDS = 1.0
+#: EventLog in one piece of a stream, and violations in one answer.
 _PIECE = 500
-_MOST = 10_000
-#: Digits of the longest number, and letters of what is no number that an answer repeats.
+_MAX_VIOLATIONS = 10_000
+#: Digits of the longest number, and characters of a wrong number that an answer repeats.
 _DIGITS = 20
 _SHOWN = 40
 
 
 def application(routes: Routes, token: str | None) -> Starlette:
-    """The routes behind the gate; every answer that is an error says why in JSON."""
+    """The routes behind the access control; an answer that is an error gives the reason in JSON."""
     found = [
         Route("/v1/batches", routes.batches, methods=["POST"]),
         Route("/v1/heartbeat", routes.heartbeat, methods=["POST"]),
@@ -68,19 +69,19 @@ def application(routes: Routes, token: str | None) -> Starlette:
         *dashboard.ROUTES,
     ]
     handlers: Any = {HTTPException: _failed, Refused: _refused}
-    gate = Middleware(Gate, token=token)
-    return Starlette(routes=found, middleware=[gate], exception_handlers=handlers)
+    control = Middleware(AccessControl, token=token)
+    return Starlette(routes=found, middleware=[control], exception_handlers=handlers)
 
 
 class Routes:
-    """What each address answers."""
+    """The answer of each address."""
 
     def __init__(self, service: Service, access: Access) -> None:
         self._service = service
         self._access = access
-        self._limit = Limit(access.per_second)
+        self._limit = RateLimit(access.per_second)
         self._under_way = 0
-        self._pulse = (0.0, b"")
+        self._last_status = (0.0, b"")
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="isoscope-intake")
         self.is_ending = self.is_closing = False
 
@@ -98,38 +99,38 @@ class Routes:
         return _json(taken.document())
 
     async def heartbeat(self, request: Request) -> Response:
-        """Sessions that have nothing more to tell of the time before an instant."""
+        """Takes heartbeats: sessions, and the instant that their later operations begin at or after."""
         body = await self._body(request)
         self._under_way -= len(body)
         beats = heartbeats(body)
-        await asyncio.get_running_loop().run_in_executor(self._pool, self._service.hear, beats)
+        await asyncio.get_running_loop().run_in_executor(self._pool, self._service.heartbeat, beats)
         return _json({"sessions": len(beats)})
 
     async def collector(self, request: Request) -> Response:
-        """Which batch of a collector is expected next."""
+        """The number of the next batch of a collector."""
         name = request.path_params["name"]
         expected = await run_in_threadpool(self._service.expected, name)
         return _json({"collector": name, "expected": expected})
 
     async def flush(self, request: Request) -> Response:  # noqa: ARG002 - as routes are called
-        """Everything becomes final."""
+        """Makes all answers final."""
         await run_in_threadpool(self._service.flush)
         return _json({"violations": self._service.latest_violation})
 
     async def status(self, request: Request) -> Response:  # noqa: ARG002
-        """How far everything is."""
+        """The progress."""
         return _json(await self._status())
 
     async def report(self, request: Request) -> Response:  # noqa: ARG002
-        """The document of `isoscope check --json`, as of now."""
+        """The document of `isoscope check --json` for all transactions so far."""
         report = await run_in_threadpool(self._service.report)
         return Response(render_json(report), media_type="application/json")
 
     async def violations(self, request: Request) -> Response:
-        """Violations after a number, as one array, or as lines for those who prefer them."""
-        after, most = _number(request, "after", 0), min(_MOST, _number(request, "limit", 100))
+        """Violations after a number, as one array, or as lines if the client accepts them."""
+        after, most = _number(request, "after", 0), min(_MAX_VIOLATIONS, _number(request, "limit", 100))
         found = await run_in_threadpool(self._service.violations, after, most)
-        lines = [line for _, line in found]
+        lines = [event.line for event in found]
         if "application/x-ndjson" in request.headers.get("accept", ""):
             return Response(b"".join(line + b"\n" for line in lines), media_type="application/x-ndjson")
         return Response(b"[" + b",".join(lines) + b"]", media_type="application/json")
@@ -160,7 +161,7 @@ class Routes:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
-        """Whether batches are checked; if not, only a restart helps."""
+        """Whether batches are checked; a failed service must be restarted."""
         is_well = self._service.state is not State.FAILED
         return _json(
             {"state": self._service.state, "problem": self._service.problem}, 200 if is_well else 500
@@ -183,9 +184,9 @@ class Routes:
 
     async def _recent_status(self) -> bytes:
         """The status of the last half second, however many listen."""
-        if monotonic() - self._pulse[0] > _PULSE / 2:
-            self._pulse = (monotonic(), dumps(await self._status()).encode())
-        return self._pulse[1]
+        if monotonic() - self._last_status[0] > _STATUS_SECONDS / 2:
+            self._last_status = (monotonic(), dumps(await self._status()).encode())
+        return self._last_status[1]
 
     async def _body(self, request: Request) -> bytes:
         """The body, whose bytes are counted among those under way. Raises Refused if there are too many."""
@@ -212,29 +213,29 @@ class Routes:
         if size > self._access.body:
             raise Refused(413, f"expected at most {self._access.body:,} bytes: send smaller batches")
         if self._under_way > self._access.under_way:
-            raise Refused(429, "too many batches are under way: try again later", wait=_GLANCE)
+            raise Refused(429, "too many batches are under way: try again later", wait=_POLL_SECONDS)
 
     async def _stream(self, last: int) -> AsyncIterator[bytes]:
         due = 0.0
-        # At the end, what became final only then is still told.
+        # The stream goes on until the events of the final flush are sent.
         while not self.is_closing or self._service.latest_violation > last:
             if self._service.latest_violation > last:
                 found = await run_in_threadpool(self._service.violations, last, _PIECE)
-                last = found[-1][0]
-                yield b"".join(b"event: %s\nid: %d\ndata: %s\n\n" % (_kind(row[1]), *row) for row in found)
+                last = found[-1].number
+                yield b"".join(map(_server_sent, found))
             else:
-                await asyncio.sleep(_GLANCE)
+                await asyncio.sleep(_POLL_SECONDS)
             if monotonic() >= due:
-                due = monotonic() + _PULSE
+                due = monotonic() + _STATUS_SECONDS
                 yield b"event: status\ndata: %s\n\n" % await self._recent_status()
 
 
-def _kind(event: bytes) -> bytes:
-    return b"retraction" if event.endswith(b'"retracted": true}') else b"violation"
+def _server_sent(event: LoggedEvent) -> bytes:
+    return b"event: %s\nid: %d\ndata: %s\n\n" % (event.kind.encode(), event.number, event.line)
 
 
 def _headers(request: Request) -> tuple[str, int, int]:
-    """Collector, number of the batch and form. Raises Refused if one is missing or makes no sense."""
+    """Collector, number of the batch and form. Raises Refused if one is missing or wrong."""
     name = request.headers.get("x-isoscope-collector", "")
     if not 0 < len(name) <= 200 or not name.isprintable():
         raise Refused(400, "expected the header `X-Isoscope-Collector: NAME` of at most 200 letters")
@@ -251,11 +252,11 @@ def _headers(request: Request) -> tuple[str, int, int]:
     return name, sequence, FORMS.index(form)
 
 
-def _refuse_length(request: Request, most: int) -> None:
-    """What is announced as too large is not even read."""
+def _refuse_length(request: Request, limit: int) -> None:
+    """Refuses a body by its announced length, before it is read."""
     length = _whole(request.headers.get("content-length", "0"))
-    if length is not None and length > most:
-        raise Refused(413, f"expected at most {most:,} bytes, found {length:,}: send smaller batches")
+    if length is not None and length > limit:
+        raise Refused(413, f"expected at most {limit:,} bytes, found {length:,}: send smaller batches")
 
 
 def _number(request: Request, name: str, default: int) -> int:

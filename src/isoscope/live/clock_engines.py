@@ -1,4 +1,4 @@
-"""Levels by the database's clock, one engine each: those beyond the first work in threads of their own."""
+"""The levels of the database's clock, one engine each; every engine after the first has its own thread."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
 from isoscope.history import STATUSES, EvidenceKind, Extent, Initial, Source, Status
 from isoscope.levels import Level
+from isoscope.live.event_json import ClockEvent, level_status
 from isoscope.live.files import sync
-from isoscope.live.telling import ClockTold, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from isoscope.history import History, Scalar
-    from isoscope.live.judging import Judging
+    from isoscope.live.check_settings import CheckSettings
     from isoscope.verdict import Anomaly, Report
 
 __all__ = ["ClockEngines"]
@@ -26,38 +26,39 @@ _Result = TypeVar("_Result")
 
 
 class ClockEngines:
-    """The engines of all levels, as they were saved or new."""
+    """The engines of all levels, restored from `saved` or new."""
 
     def __init__(
         self,
-        judging: Judging,
+        check: CheckSettings,
         saved: Sequence[bytes] = (),
         *,
         evidence: Iterable[str] = (),
         path: str = "<live>",
     ) -> None:
         self._source = Source(path=path, format="aion")
-        self.levels = judging.levels
+        self.levels = check.levels
         self._evidence = {EvidenceKind(kind) for kind in evidence}
-        self._initial = Initial(value=judging.initial)
-        self._spilled = _Spilled(judging.spill, self.levels)
+        self._initial = Initial(value=check.initial)
+        self._spilled = _Spilled(check.spill, self.levels)
         self._engines = [
             Online.load(level, data, spill=self._spilled.folder(level))
             for level, data in zip(self.levels, saved, strict=bool(saved))
-        ] or [_new(judging, level, self._spilled.folder(level)) for level in self.levels]
+        ] or [_new(check, level, self._spilled.folder(level)) for level in self.levels]
+        #: The batch that all engines validated last; they have not changed since.
+        self._validated: History | None = None
         self._pool = ThreadPoolExecutor(max(1, len(self.levels) - 1), thread_name_prefix="isoscope-engine")
 
     def admit(self, history: History) -> None:
-        """Raises ValueError if one level would take the transactions and another would not.
+        """Raises ValueError for an indeterminate transaction, or if a level needs a missing timestamp.
 
-        Serializability does without starts. So it does if nobody knows whether one of them committed: what is
-        refused here takes no room in the journal and none in the engines. Nothing is changed, and any thread
-        may ask.
+        Serializability needs no start timestamps, snapshot isolation does: a batch goes to all levels or to
+        none. The check changes nothing and may run in any thread.
         """
         if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
             one = next(one for one in history if one.status is Status.INDETERMINATE)
             place = history.source.place(one.line)
-            raise ValueError(f"{place}: transaction {one.id!r}: nobody knows whether it committed")
+            raise ValueError(f"{place}: transaction {one.id!r}: it is not known whether it committed")
         if len(self.levels) == 1 or history.evidence[EvidenceKind.TIMESTAMPS] is Extent.COMPLETE:
             return
         for one in history:
@@ -65,51 +66,55 @@ class ClockEngines:
                 place = history.source.place(one.line)
                 raise ValueError(f"{place}: transaction {one.id!r}: a transaction without its timestamps")
 
-    def refuse(self, history: History) -> None:
-        """Raises ValueError if one level would refuse the transactions."""
+    def validate(self, history: History) -> None:
+        """Raises ValueError if one level refuses the transactions."""
         self._all(lambda engine: engine.admit(history))
+        self._validated = history
 
     def take(self, history: History, now: int) -> int:
         """How many of the transactions are new. Raises ValueError if a level refuses them: none is taken."""
-        if len(self._engines) > 1:
-            self.refuse(history)
+        if self._validated is not history:
+            self.validate(history)
+        self._validated = None
         taken = max(self._all(lambda engine: engine.take(history, now)))
         self._evidence.update(history.evidence.present)
         return taken
 
     def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:  # noqa: ARG002
-        """Nobody waits for a session here."""
+        """Raises ValueError: the levels of the clock do not wait for sessions."""
         raise ValueError("levels of the database's clock need no heartbeats: they are for a --profile")
 
     def advance(self, now: int) -> None:
-        """What has waited long enough becomes final."""
+        """Answers that have waited for the timeout become final."""
+        self._validated = None
         self._all(lambda engine: engine.advance(now))
 
     def flush(self) -> None:
-        """Everything becomes final."""
+        """All answers become final."""
+        self._validated = None
         self._all(lambda engine: engine.flush())
 
-    def news(self) -> Iterator[ClockTold]:
+    def news(self) -> Iterator[ClockEvent]:
         """The violations that became final since the last call, level by level."""
         for level, engine in zip(self.levels, self._engines, strict=True):
             for news in engine.news():
-                yield ClockTold(level, news)
+                yield ClockEvent(level, news)
 
     def status(self) -> dict[str, Any]:
-        """How far each level is, and how often provisional answers changed."""
+        """The progress of each level, and how often provisional answers changed."""
         levels = zip(self.levels, self._engines, strict=True)
-        told = [status(level, engine.status(), engine.stability()) for level, engine in levels]
-        return {"levels": told, "mechanisms": None}
+        progress = [level_status(level, engine.status(), engine.stability()) for level, engine in levels]
+        return {"levels": progress, "mechanisms": None}
 
     def report(self) -> Report:
-        """What the levels say as of now."""
+        """The verdicts on all transactions so far."""
         return online_report(
             self._engines, source=self._source, initial=self._initial, evidence=self.evidence
         )
 
     @property
     def evidence(self) -> tuple[EvidenceKind, ...]:
-        """What kinds of evidence there were."""
+        """The kinds of evidence in all batches so far."""
         return tuple(kind for kind in EvidenceKind if kind in self._evidence)
 
     def anomaly(self, event: Mapping[str, Any]) -> Anomaly | None:
@@ -124,11 +129,11 @@ class ClockEngines:
 
     @property
     def trouble(self) -> str:
-        """What a disk said when something could not be spilled or read back."""
+        """The error of the disk when state could not be spilled or read back."""
         return "; ".join(engine.trouble for engine in self._engines if engine.trouble)
 
     def save(self) -> tuple[bytes, ...]:
-        """Everything that the engines know; what they spilled is then safe on the disk."""
+        """The state of all engines; spilled state is then safe on the disk."""
         self._spilled.sync()
         return tuple(self._all(lambda engine: engine.save()))
 
@@ -137,7 +142,7 @@ class ClockEngines:
         self._pool.shutdown()
 
     def _all(self, work: Callable[[Online], _Result]) -> list[_Result]:
-        """What each engine answers, when all are done; raises what one raised."""
+        """The answer of each engine, when all are done; raises the error of the first that failed."""
         others = [self._pool.submit(work, engine) for engine in self._engines[1:]]
         try:
             first = work(self._engines[0])
@@ -146,19 +151,19 @@ class ClockEngines:
         return [first, *(other.result() for other in others)]
 
 
-def _new(judging: Judging, level: Level, spill: str | None) -> Online:
+def _new(check: CheckSettings, level: Level, spill: str | None) -> Online:
     return Online(
         level,
-        timeout=judging.timeout,
-        keep=judging.keep,
-        most=judging.most,
-        initial=judging.initial,
+        timeout=check.timeout,
+        keep=check.keep,
+        most=check.max_anomalies,
+        initial=check.initial,
         spill=spill,
     )
 
 
 class _Spilled:
-    """Folders of what left memory, one a level."""
+    """Folders of spilled state, one for each level."""
 
     def __init__(self, folder: Path | None, levels: Iterable[Level]) -> None:
         self._folders = {} if folder is None else {level: folder / level for level in levels}
@@ -167,11 +172,11 @@ class _Spilled:
             path.mkdir(parents=True, exist_ok=True)
 
     def folder(self, level: Level) -> str | None:
-        """Where one level spills to."""
+        """The folder of one level."""
         return str(self._folders[level]) if self._folders else None
 
     def sync(self) -> None:
-        """Forces new files to the disk: a checkpoint counts on them."""
+        """Forces new files to the disk: a checkpoint relies on them."""
         for folder in self._folders.values():
             new = {*folder.glob("*.segment")} - self._safe
             for path in new:

@@ -1,4 +1,4 @@
-"""A file that grows, or a pipe: its transactions as they come, in the shape of AION or of Leopard."""
+"""Transactions from a file that grows, or from a pipe, in the shape of AION or of Leopard."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["follow"]
 
 _BLOCK = 1 << 20
-#: Seconds between two looks at a file that does not grow.
-_GLANCE = 0.1
+#: Seconds between two reads of a file that does not grow.
+_POLL_SECONDS = 0.1
 _TRANSACTION = re.compile(rb'"transactionID"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)')
 _VERB = re.compile(rb'"operationTraceType"\s*:\s*"(\w+)')
 _ENDS = (b"commit", b"abort", b"rollback")
@@ -30,21 +30,21 @@ _ENDS = (b"commit", b"abort", b"rollback")
 def follow(
     handle: int, path: str, *, shape: str = "aion", to_the_end: bool, stop: Event
 ) -> Iterator[History | None]:
-    """What is new, again and again until `stop`; None if there is nothing new for now.
+    """Yields the new transactions until `stop`; None if there are none for now.
 
     A file is followed beyond its end unless `to_the_end`; a pipe ends when its writer ends it. Raises
-    FormatError at the first line that is no transaction, and UsageError if the file was cut.
+    FormatError at the first line that is not a transaction, and UsageError if the file was cut.
     """
-    reading = _Operations(path) if shape == "leopard" else _Reading(path)
+    lines = _LeopardLines(path) if shape == "leopard" else _AionLines(path)
     for block in _blocks(handle, path, to_the_end=to_the_end, stop=stop):
-        yield reading.lines(block) if block else None
-    # Who stops may do so in the middle of a line that somebody is writing.
+        yield lines.take(block) if block else None
+    # At `stop`, the last line may be unfinished.
     if not stop.is_set():
-        yield reading.rest()
+        yield lines.rest()
 
 
-class _Reading:
-    """Feeds whole lines to the parser: it may keep the start of a line to itself for long."""
+class _AionLines:
+    """Feeds whole lines to the parser, which would hold back the start of an unfinished line."""
 
     def __init__(self, path: str) -> None:
         self._reader = Reader("aion")
@@ -52,7 +52,7 @@ class _Reading:
         self._source = Source(path=path, format="aion")
         self._tail = b""
 
-    def lines(self, block: bytes) -> History | None:
+    def take(self, block: bytes) -> History | None:
         text = self._tail + block
         end = text.rfind(b"\n") + 1
         self._tail = text[end:]
@@ -60,7 +60,7 @@ class _Reading:
             return None
         try:
             self._reader.feed(text[:end])
-            # The parser hands over a block when the next one comes.
+            # The parser returns the transactions of a block when it gets the next block.
             self._reader.feed(b"")
             columns = self._reader.drain()
         except ParseError as error:
@@ -76,14 +76,14 @@ class _Reading:
             raise format_error(error, self._source) from None
 
 
-class _Operations:
-    """Feeds transactions whose end has come: their operations stand among those of others."""
+class _LeopardLines:
+    """Feeds whole transactions: the operations of several transactions alternate in the file."""
 
     def __init__(self, path: str) -> None:
         self._path, self._tail, self._number = path, b"", 0
         self._open: dict[bytes, list[tuple[int, bytes]]] = {}
 
-    def lines(self, block: bytes) -> History | None:
+    def take(self, block: bytes) -> History | None:
         *whole, self._tail = (self._tail + block).split(b"\n")
         ended: list[tuple[int, bytes]] = []
         for line in whole:
@@ -92,11 +92,11 @@ class _Operations:
 
     def rest(self) -> History:
         ended = self._line(self._tail)
-        # How these ended nobody will say.
+        # The end of these transactions is unknown.
         return self._history([*ended, *(line for lines in self._open.values() for line in lines)])
 
     def _line(self, line: bytes) -> list[tuple[int, bytes]]:
-        """All lines of the transaction that ends with this one; this one alone if it is no operation."""
+        """All lines of the transaction that ends with this line; a line that is not an operation alone."""
         self._number += 1
         name, verb = _TRANSACTION.search(line), _VERB.search(line)
         if not line.strip():
@@ -122,7 +122,7 @@ class _Operations:
 
 
 class _Unplaced(Source):
-    """Of lines that do not stand together in the file."""
+    """The source of lines that are not consecutive in the file."""
 
     def place(self, line: int | None) -> str:  # noqa: ARG002 - it is that of a slice
         """The path alone."""
@@ -130,10 +130,10 @@ class _Unplaced(Source):
 
 
 def _blocks(handle: int, path: str, *, to_the_end: bool, stop: Event) -> Iterator[bytes]:
-    """Blocks as they come, and an empty one now and then; the end of what has one."""
+    """Blocks as they are written, and an empty one when there is none for now."""
     is_file, position = stat.S_ISREG(os.fstat(handle).st_mode), 0
     while not stop.is_set():
-        if not is_file and not select([handle], [], [], _GLANCE)[0]:
+        if not is_file and not select([handle], [], [], _POLL_SECONDS)[0]:
             yield b""
             continue
         try:
@@ -146,5 +146,5 @@ def _blocks(handle: int, path: str, *, to_the_end: bool, stop: Event) -> Iterato
         if not block:
             if os.fstat(handle).st_size < position:
                 raise UsageError(f"{path} was cut while it was followed\n\nhint: check the whole file anew")
-            stop.wait(_GLANCE)
+            stop.wait(_POLL_SECONDS)
         yield block

@@ -1,4 +1,4 @@
-"""Transactions as collectors send them, and a clock that goes on when it is told to."""
+"""Batches as collectors send them, and a clock that tests advance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 
 
 class Clock:
-    """Nanoseconds, as many as somebody said."""
+    """A clock that tests set, in nanoseconds."""
 
     def __init__(self) -> None:
         self.now = 7 * SECOND

@@ -1,4 +1,4 @@
-"""What verdicts depend on beside the transactions."""
+"""The settings that verdicts depend on."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.profiles import Profile
 
-__all__ = ["Judging"]
+__all__ = ["CheckSettings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class CheckSettings:
     """Levels by the database's clock, or the mechanisms of a `profile` by the clients' clocks.
 
-    A read waits for `timeout` nanoseconds of the service's clock for the write that it shows, and what is
-    final stays in memory for `keep` more; then it goes to the folder `spill`, or is forgotten. With a
-    profile, a session that was silent for `timeout` is left behind, and intervals are wider by
+    A read waits for `timeout` nanoseconds of the service's clock for the write that it shows, and a final
+    transaction stays in memory for `keep` more; then it moves to the folder `spill`, or is dropped. With a
+    profile, the engine stops waiting for a session after `timeout` of silence, and intervals are wider by
     `clock_error` nanoseconds at both ends.
     """
 
@@ -33,20 +33,20 @@ class Judging:
     clock_error: int = 0
     timeout: int = 5_000_000_000
     keep: int = 0
-    most: int = 10
+    max_anomalies: int = 10
     initial: Scalar | Unknown = UNKNOWN
     spill: Path | None = None
 
     def document(self) -> dict[str, Any]:
-        """The same for the journal, which must not be replayed with anything else."""
+        """The settings as JSON: a journal is replayed only with the settings that it was written with."""
         shared = {
             "timeout": self.timeout,
-            "max-anomalies": self.most,
+            "max-anomalies": self.max_anomalies,
             "initial": "unknown" if self.initial is UNKNOWN else [self.initial],
         }
         if self.profile is not None:
-            # The name alone says little: a user's own file may have been changed.
-            judged = {"profile": self.profile.name, "mechanisms": repr(self.profile.row())}
-            return {**judged, "clock-error": self.clock_error, **shared}
+            # The name is not enough: the content of a user's own file may have changed.
+            mechanisms = {"profile": self.profile.name, "mechanisms": repr(self.profile.row())}
+            return {**mechanisms, "clock-error": self.clock_error, **shared}
         levels = [str(level) for level in self.levels]
         return {"levels": levels, "keep": self.keep, "spill": self.spill is not None, **shared}

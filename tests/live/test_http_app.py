@@ -1,4 +1,4 @@
-"""The service over HTTP: every answer of the protocol, and what nobody can do to it."""
+"""The service over HTTP: every answer of the protocol, and hostile requests."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from isoscope import formats
 from isoscope.errors import UsageError
 from isoscope.live.access import Access
 from isoscope.live.batches import FORMS
+from isoscope.live.http_server import listen
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
-from isoscope.live.serving import listen
 
-from .serving import Client, served
+from .sent_batches import FINE, STALE, batch, body, chain, in_batches, offline
+from .served import Client, served
 from .test_journal import full_after
 from .test_service import measured
-from .told import FINE, STALE, batch, body, chain, in_batches, offline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def test_health_and_readiness_are_answered(client: Client) -> None:
 
 
 def test_a_checker_that_stopped_is_unhealthy(client: Client) -> None:
-    with mock.patch("isoscope.live.by_clock.ClockEngines.take", side_effect=RuntimeError("odd")):
+    with mock.patch("isoscope.live.clock_engines.ClockEngines.take", side_effect=RuntimeError("odd")):
         assert client.post(1, STALE).status == 500
     assert [client.get(path).status for path in ("/healthz", "/readyz")] == [500, 503]
     assert client.post(1, STALE).document == {"error": "a checker stopped: RuntimeError: odd"}
@@ -143,7 +143,7 @@ def test_a_checker_that_stopped_is_unhealthy(client: Client) -> None:
         (STALE, {"X_Isoscope_Collector": "x" * 201}, 400, "at most 200 letters"),
         (STALE, {"Content_Type": "text/plain"}, 415, "found 'text/plain'"),
         (STALE, {"Content_Encoding": "gzip"}, 415, "found 'gzip'"),
-        ([{**STALE[0], "status": "indeterminate"}], {}, 422, "nobody knows whether it committed"),
+        ([{**STALE[0], "status": "indeterminate"}], {}, 422, "it is not known whether it committed"),
     ],
 )
 def test_what_is_wrong_with_a_batch_is_said_and_nothing_of_it_is_taken(

@@ -1,4 +1,4 @@
-"""How much memory the engines may hold before batches have to wait."""
+"""The memory that the engines may hold before batches have to wait."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from isoscope.live.batches import Refused
 if TYPE_CHECKING:
     from isoscope.live.engines import Engines
 
-__all__ = ["Room"]
+__all__ = ["MemoryLimit"]
 
-#: Seconds after which some memory may be free.
+#: Seconds after which some memory may be free again.
 _PATIENCE = 0.2
 
 
-class Room:
-    """Bytes in use; no `limit`: as many as come."""
+class MemoryLimit:
+    """Bytes in use, and their `limit`; None is no limit."""
 
     def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.used = 0
 
     def measure(self, engines: Engines) -> None:
-        """Takes note of what the engines hold."""
+        """Asks the engines how much they hold."""
         self.used = engines.memory
 
     def refuse(self, *, is_settled: bool) -> None:
-        """Raises Refused if there is no room; `is_settled`: nothing more will leave by itself."""
+        """Raises Refused at the limit; `is_settled`: the engines will free nothing more by themselves."""
         if self.limit is None or self.used < self.limit:
             return
         if not is_settled:

@@ -6,54 +6,54 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.checkers.online_intervals import OnlineIntervals
 from isoscope.history import EvidenceKind, Initial, Source
-from isoscope.live.telling import MechanismTold, mechanisms_status
+from isoscope.live.event_json import MechanismEvent, mechanisms_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from isoscope.history import History, Scalar
-    from isoscope.live.judging import Judging
+    from isoscope.live.check_settings import CheckSettings
     from isoscope.verdict import Anomaly, Report
 
 __all__ = ["IntervalsEngine"]
 
 
 class IntervalsEngine:
-    """The engine of one profile, as it was saved or new."""
+    """The engine of one profile, restored from `saved` or new."""
 
     def __init__(
         self,
-        judging: Judging,
+        check: CheckSettings,
         saved: Sequence[bytes] = (),
         *,
         evidence: Iterable[str] = (),
         path: str = "<live>",
     ) -> None:
-        if judging.profile is None:
+        if check.profile is None:
             raise AssertionError("mechanisms are those of a profile")
         self._source = Source(path=path, format="live")
-        self._initial = Initial(value=judging.initial)
+        self._initial = Initial(value=check.initial)
         self._evidence = {EvidenceKind(kind) for kind in evidence}
         if saved:
-            self._engine = OnlineIntervals.load(judging.profile, saved[0], clock_error=judging.clock_error)
+            self._engine = OnlineIntervals.load(check.profile, saved[0], clock_error=check.clock_error)
         else:
             self._engine = OnlineIntervals(
-                judging.profile,
-                timeout=judging.timeout,
-                clock_error=judging.clock_error,
-                most=judging.most,
-                initial=judging.initial,
+                check.profile,
+                timeout=check.timeout,
+                clock_error=check.clock_error,
+                most=check.max_anomalies,
+                initial=check.initial,
             )
 
     def admit(self, history: History) -> None:
-        """Raises ValueError if nobody recorded when the operations were sent and answered."""
+        """Raises ValueError if the operations have no intervals."""
         if len(history) and EvidenceKind.INTERVALS not in history.evidence.present:
             first = history.transaction(0)
             place = f"{history.source.place(first.line)}: " if first.line else ""
             raise ValueError(f"{place}transaction {first.id!r}: its operations have no intervals")
 
-    def refuse(self, history: History) -> None:
-        """Raises ValueError if the engine would refuse the transactions."""
+    def validate(self, history: History) -> None:
+        """Raises ValueError if the engine refuses the transactions."""
         self._engine.admit(history)
 
     def take(self, history: History, now: int) -> int:
@@ -63,32 +63,32 @@ class IntervalsEngine:
         return taken
 
     def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:
-        """What each session does from now on begins at its instant or later."""
+        """Each later operation of a session begins at its instant or later."""
         for session, time in beats:
             self._engine.heartbeat(session, time, now)
         self._engine.advance(now)
 
     def advance(self, now: int) -> None:
-        """Sessions that were silent for too long are left behind."""
+        """The engine stops waiting for sessions that were silent for the timeout."""
         self._engine.advance(now)
 
     def flush(self) -> None:
-        """Everything is judged."""
+        """All operations are judged."""
         self._engine.flush()
 
-    def news(self) -> Iterator[MechanismTold]:
-        """What was found since the last call."""
-        return map(MechanismTold, self._engine.news())
+    def news(self) -> Iterator[MechanismEvent]:
+        """The violations that were found since the last call."""
+        return map(MechanismEvent, self._engine.news())
 
     def status(self) -> dict[str, Any]:
-        """How far the mechanisms are."""
+        """The progress of the mechanisms."""
         return {
             "levels": [],
             "mechanisms": mechanisms_status(self._engine.status(), self._engine.mechanisms()),
         }
 
     def report(self) -> Report:
-        """What the mechanisms say as of now."""
+        """The verdicts on the mechanisms so far."""
         return self._engine.report(self._source, self._initial, self.evidence)
 
     def anomaly(self, event: Mapping[str, Any]) -> Anomaly | None:
@@ -97,7 +97,7 @@ class IntervalsEngine:
 
     @property
     def evidence(self) -> tuple[EvidenceKind, ...]:
-        """What kinds of evidence there were."""
+        """The kinds of evidence in all batches so far."""
         return tuple(kind for kind in EvidenceKind if kind in self._evidence)
 
     @property
@@ -107,12 +107,12 @@ class IntervalsEngine:
 
     @property
     def trouble(self) -> str:
-        """Nothing is spilled here."""
+        """Empty: this engine spills nothing."""
         return ""
 
     def save(self) -> tuple[bytes, ...]:
-        """Everything that the engine knows."""
+        """The state of the engine."""
         return (self._engine.save(),)
 
     def close(self) -> None:
-        """There is no thread to end."""
+        """Does nothing: there is no thread to end."""

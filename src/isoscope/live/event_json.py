@@ -1,4 +1,4 @@
-"""What the service tells: one event a violation, and how far the levels or the mechanisms are."""
+"""The JSON of the service: one event for each violation, and the progress of levels or mechanisms."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import Mechanisms
 
-__all__ = ["ClockTold", "MechanismTold", "Told", "event", "mechanisms_status", "status"]
+__all__ = ["ClockEvent", "Event", "MechanismEvent", "event_line", "level_status", "mechanisms_status"]
 
 _SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ClockTold:
-    """A violation of a level, or one that is taken back."""
+class ClockEvent:
+    """A violation of a level, or the retraction of one."""
 
     level: Level
     news: News
 
     def fields(self) -> str:
-        """What only such an event has, as JSON: what it breaks, and how."""
+        """The fields that only an event of a level has, as JSON."""
         news = self.news
         return (
             f'"level": "{self.level}", "number": {news.number}, '
@@ -36,23 +36,23 @@ class ClockTold:
 
     @property
     def is_retracted(self) -> bool:
-        """Whether it is taken back."""
+        """Whether the event takes an earlier one back."""
         return self.news.is_retracted
 
     def line(self) -> str:
-        """The same for a terminal."""
+        """One line for a terminal."""
         return f"{self.level}: {_line(self.news)}" + (" (taken back)" if self.is_retracted else "")
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismTold:
-    """A violation of a mechanism; nothing takes it back."""
+class MechanismEvent:
+    """A violation of a mechanism; it is never taken back."""
 
     news: MechanismNews
     is_retracted = False
 
     def fields(self) -> str:
-        """What only such an event has, as JSON: what it breaks, and how."""
+        """The fields that only an event of a mechanism has, as JSON."""
         news = self.news
         return (
             f'"mechanism": "{news.mechanism}", "number": {news.number}, '
@@ -60,34 +60,34 @@ class MechanismTold:
         )
 
     def line(self) -> str:
-        """The same for a terminal."""
+        """One line for a terminal."""
         return f"{self.news.mechanism}: {_line(self.news, f' ({self.news.case})')}"
 
 
-Told: TypeAlias = ClockTold | MechanismTold
+Event: TypeAlias = ClockEvent | MechanismEvent
 
 
-def event(number: int, time: int, told: Told) -> bytes:
-    """A violation, or one that is taken back, as one line of JSON without its end."""
-    # A broken database has one for every read: this takes a third of the time of an encoder.
-    news = told.news
+def event_line(number: int, time: int, event: Event) -> bytes:
+    """The event as one line of JSON without its end of line."""
+    # A broken database has an event for every read: this takes a third of the time of an encoder.
+    news = event.news
     return (
-        f'{{"id": {number}, "time": {time}, {told.fields()}, "transaction": {_scalar(news.transaction)}, '
+        f'{{"id": {number}, "time": {time}, {event.fields()}, "transaction": {_scalar(news.transaction)}, '
         f'"other": {_scalar(news.other)}, "key": {_scalar(news.key)}, '
-        f'"retracted": {"true" if told.is_retracted else "false"}}}'
+        f'"retracted": {"true" if event.is_retracted else "false"}}}'
     ).encode()
 
 
-def status(
+def level_status(
     level: Level, so_far: OnlineStatus, stability: tuple[list[int], list[int], list[int]]
 ) -> dict[str, Any]:
-    """How far one level is."""
+    """The progress of one level."""
     flips = dict(zip(("reads", "transactions", "rectified"), stability, strict=True))
     return {"level": str(level), **asdict(so_far), "flips": flips}
 
 
 def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, Any]:
-    """How far the mechanisms of a profile are."""
+    """The progress of the mechanisms of a profile."""
     behind = so_far.behind
     return {
         "profile": found.profile,
@@ -111,14 +111,14 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
 
 
 def _line(news: News | MechanismNews, case: str = "") -> str:
-    """A violation in few words."""
+    """A violation in a few words."""
     where = "" if news.key is None else f", key {news.key!r}"
     against = "" if news.other is None else f", against {news.other!r}"
     return f"{news.name}{case} in transaction {news.transaction!r}{where}{against}"
 
 
 def _scalar(value: object) -> str:
-    """A scalar as JSON has it; one that JSON does not have, as text."""
+    """A scalar as JSON; a scalar without a JSON form becomes text."""
     if type(value) is int:
         return str(value)
     return dumps(_plain(value))

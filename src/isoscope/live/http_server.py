@@ -1,7 +1,8 @@
-"""The service at work: a socket, the threads, and an orderly end.
+"""The HTTP server of the service: socket, threads and shutdown.
 
-On SIGTERM or SIGINT it takes no more batches, waits for those under way, makes every verdict final, leaves a
-checkpoint and ends. A second signal ends it at once; the journal then has what a checkpoint would have had.
+On SIGTERM or SIGINT the service refuses further batches, waits for those in flight, makes every verdict
+final, writes a checkpoint and ends. A second signal ends it at once; the journal then stands in for the
+checkpoint.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from isoscope.errors import UsageError
-from isoscope.live.server import Routes, application
+from isoscope.live.http_app import Routes, application
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     from isoscope.live.access import Access
     from isoscope.live.service import Service
 
-__all__ = ["Serving", "listen"]
+__all__ = ["HttpServer", "listen"]
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: Seconds between two steps of the service's clock.
 _STEP = 0.1
-#: Seconds for which answers under way are waited for at the end.
+#: Seconds that answers in flight have at the end.
 _GRACE = 2
-#: More connections than these are turned away.
+#: Further connections are refused.
 _CONNECTIONS = 1000
 
 
@@ -52,8 +53,8 @@ def listen(host: str, port: int) -> socket.socket:
     return found
 
 
-class Serving:
-    """A service behind a socket; `run` returns when it has ended, `stop` ends it from another thread."""
+class HttpServer:
+    """A service behind a socket; `run` returns at the end, `stop` ends it from another thread."""
 
     def __init__(self, service: Service, access: Access, listener: socket.socket, *, drain: float) -> None:
         self._service = service
@@ -70,24 +71,24 @@ class Serving:
             timeout_graceful_shutdown=_GRACE,
             limit_concurrency=_CONNECTIONS,
         )
-        logging.getLogger("uvicorn.error").addFilter(_is_news)
+        logging.getLogger("uvicorn.error").addFilter(_is_reported)
         self._server = _Server(config, self)
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the socket."""
         host, port = self._listener.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def run(self, ready: Callable[[str], None] | None = None) -> None:
-        """Serves until it is told to stop; the service is drained then, and not closed.
+        """Serves until `stop`; the service is then drained, not closed.
 
-        `ready` hears the address when signals and requests are heeded.
+        `ready` is called with the address when the server answers requests and signals.
         """
         clock = Thread(target=self._tick, name="isoscope-clock", daemon=True)
         clock.start()
         try:
-            with self._heeding_signals():
+            with self._signals_stop_it():
                 if ready is not None:
                     ready(self.url)
                 self._server.run(sockets=[self._listener])
@@ -98,7 +99,7 @@ class Serving:
             self._listener.close()
 
     def stop(self) -> None:
-        """Begins the end, and makes haste if it has begun."""
+        """The first call drains the service and ends; the second call ends at once."""
         if self._routes.is_ending:
             self._server.should_exit = self._server.force_exit = True
             return
@@ -113,8 +114,8 @@ class Serving:
             self._server.should_exit = True
 
     @contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        """From the first moment, not only when uvicorn listens; other threads than the main one get none."""
+    def _signals_stop_it(self) -> Iterator[None]:
+        """Handles signals from the start, before uvicorn does; only the main thread gets signals."""
         if current_thread() is not main_thread():
             yield
             return
@@ -130,17 +131,17 @@ class Serving:
             self._service.tick()
 
 
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether somebody should read it: that listeners who do not read are cut off at the end is meant."""
+def _is_reported(record: logging.LogRecord) -> bool:
+    """Whether a record goes to the log: the connections that the shutdown cancels do not."""
     return not (record.exc_info and record.exc_info[0] is CancelledError)
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that drains first."""
+    """A uvicorn server that drains the service before it ends."""
 
-    def __init__(self, config: uvicorn.Config, serving: Serving) -> None:
+    def __init__(self, config: uvicorn.Config, owner: HttpServer) -> None:
         super().__init__(config)
-        self._serving = serving
+        self._owner = owner
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
-        self._serving.stop()
+        self._owner.stop()

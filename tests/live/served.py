@@ -1,4 +1,4 @@
-"""A server in this process, on a port of its own, and one who talks to it."""
+"""A server in this process, on a port of its own, and its client."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from isoscope.live.access import Access
+from isoscope.live.http_server import HttpServer, listen
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Service, Settings
-from isoscope.live.serving import Serving, listen
 
-from .told import body as lines
+from .sent_batches import body as lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Answer:
 class Client:
     """One connection."""
 
-    def __init__(self, url: str, service: Service, serving: Serving) -> None:
+    def __init__(self, url: str, service: Service, serving: HttpServer) -> None:
         self.url, self.service, self.serving = url, service, serving
         self.host = url.removeprefix("http://")
         self.connection = HTTPConnection(self.host, timeout=30)
@@ -70,7 +70,7 @@ class Client:
     def listening(
         self, path: str = "/v1/events", **headers: object
     ) -> Iterator[Iterator[tuple[str, int, Any]]]:
-        """Events: kind, number and data."""
+        """EventLog: kind, number and data."""
         connection = HTTPConnection(self.host, timeout=30)
         connection.request("GET", path, headers={n.replace("_", "-"): str(v) for n, v in headers.items()})
         answer = connection.getresponse()
@@ -104,7 +104,7 @@ def served(
     port: int = 0,
 ) -> Iterator[Client]:
     service = Service(folder, settings or Settings(fsync=Fsync.NEVER))
-    serving = Serving(service, access or Access(), listen("127.0.0.1", port), drain=drain)
+    serving = HttpServer(service, access or Access(), listen("127.0.0.1", port), drain=drain)
     thread = Thread(target=serving.run)
     thread.start()
     client = Client(serving.url, service, serving)
