@@ -189,8 +189,7 @@ def _out_of_session(anomaly: Anomaly) -> str:
 
 def _conflict(anomaly: Anomaly) -> str:
     writes = anomaly.witnesses
-    times = dict(zip(anomaly.transactions, anomaly.facts_as(ClockFacts).times, strict=False))
-    one, other = (times[write.transaction] for write in writes)
+    one, other = anomaly.facts_as(ClockFacts).times
     how = (
         "by the database's clock at the same time"
         if one[1] == other[1]
