@@ -1,4 +1,4 @@
-"""A circle on one line."""
+"""A cycle on one line."""
 
 from __future__ import annotations
 
