@@ -17,8 +17,8 @@ from isoscope.verdict import AlternativesFacts, Method
 from tests.proofs import Replay
 from tests.recorded import record
 from tests.reference.weak_histories import random_weak_history
+from tests.small_histories import a, in_sessions, r, w
 from tests.step_rows import Told, found
-from tests.test_explain import a, in_sessions, r, w
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

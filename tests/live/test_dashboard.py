@@ -96,4 +96,4 @@ def test_a_counterexample_is_shown_although_who_wrote_what_was_read_was_dropped(
         picture = client.get("/v1/violations/1.svg")
         assert picture.status == 200
         assert b">T51 read x = 1, but by the database&#x27;s clock x was 50" in picture.body
-        assert b"Nobody who is still in memory wrote 1.</desc>" in picture.body
+        assert b"No transaction that is still in memory wrote 1.</desc>" in picture.body

@@ -56,7 +56,7 @@ TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
 #: Rooms whose files never import each other, but for what all of them share.
 APART = {
     "formats": {"format", "source"},
-    "levels": set(),
+    "levels": {"definition", "lattice", "names"},
     "databases": {"database", "multiversion", "process", "simulated"},
     # What findings of the kernel are made of.
     "checkers": {

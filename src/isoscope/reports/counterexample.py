@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import (
     abbreviated,
+    action,
     contradiction,
-    deed,
     harmless,
     is_timed,
     proof,
@@ -113,7 +113,9 @@ def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: P
             yield paint.faint(f"... {left_out:,} more")
         if operation is not None:
             is_last = following is None or following[1] is None or following[1].place != operation.place
-            said = deed(operation, *_elements(anomaly, operation)) + (places.of(operation) if is_last else "")
+            said = action(operation, *_elements(anomaly, operation)) + (
+                places.of(operation) if is_last else ""
+            )
             yield said if operation.index in participant.matters else paint.faint(said)
     if end := _ENDS.get(participant.status):
         yield end

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isoscope.explain import instants_of
+from isoscope.explain import client_times_of
 from isoscope.reports.lettering import operation
 from isoscope.verdict import MechanismFacts
 
@@ -66,7 +66,7 @@ class Tracks:
 
 def tracks_of(anomaly: Anomaly) -> Tracks:
     """The timeline of an anomaly of mechanisms."""
-    instants = instants_of(anomaly)
+    instants = client_times_of(anomaly)
     shown = [_shown(participant) for participant in anomaly.participants]
     times = sorted(
         {time for bars in shown for one in bars for time in one.interval or () if time is not None}

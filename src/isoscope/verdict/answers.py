@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Outcome(StrEnum):
-    """Three answers: the third is one too."""
+    """The three possible answers; `unknown` is an answer too."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
 
 class Presence(StrEnum):
-    """Three answers to whether a history shows an anomaly."""
+    """The three answers to the question whether a history shows an anomaly."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -51,7 +51,7 @@ class Method(StrEnum):
 
 
 class Mechanism(StrEnum):
-    """What databases keep isolation with; `agreement`: what one of them shows, no other contradicts."""
+    """How databases keep isolation; `agreement`: no mechanism contradicts what another one shows."""
 
     CONSISTENT_READ = "consistent-read"
     MUTUAL_EXCLUSION = "mutual-exclusion"
@@ -61,7 +61,7 @@ class Mechanism(StrEnum):
 
 
 class Claim(StrEnum):
-    """What a user vouches for about the order of versions, beyond what the history shows."""
+    """A claim of the user about the order of versions, beyond what the history shows."""
 
     SEQUENTIAL_KEYS = "sequential-keys"
     LINEARIZABLE_KEYS = "linearizable-keys"
@@ -70,7 +70,7 @@ class Claim(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The answer for one level. UNKNOWN is an answer too; `reason` says what is missing."""
+    """The answer for one level; `reason` says what is missing for an unknown one."""
 
     level: Level
     outcome: Outcome
@@ -90,7 +90,8 @@ class Verdict:
 class MechanismVerdict:
     """The answer for one mechanism: `checked` reads or pairs, of which `undecided` may be right or wrong.
 
-    What is undecided depends on the instants inside intervals that overlap: with any of it, nothing `holds`.
+    Undecided ones depend on the times inside intervals that overlap: with one of them, the mechanism does not
+    `hold`.
     """
 
     mechanism: Mechanism
@@ -109,7 +110,7 @@ class MechanismVerdict:
 
 
 def _refuse_contradiction(verdict: Verdict | MechanismVerdict) -> None:
-    """A violation has counterexamples, what is unknown has a reason, and nothing else has either."""
+    """Only a violation has counterexamples, and only an unknown answer has a reason."""
     if bool(verdict.anomalies) != (verdict.outcome is Outcome.VIOLATED):
         raise ValueError(f"{verdict.outcome} with {len(verdict.anomalies)} anomalies")
     if bool(verdict.reason) != (verdict.outcome is Outcome.UNKNOWN):

@@ -1,4 +1,4 @@
-"""What a proof is made of: operations, steps between transactions, and the transactions that take part."""
+"""The parts of a proof: operations, steps between transactions, and the transactions that take part."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class Witness:
 class Step:
     """`before` comes before `after`; relation, key and witnesses say how the history shows it.
 
-    `session` is the id of the session that both ran in, where that is the relation. A step `cm` (somebody
-    read the key from `after` although `before`, which wrote it too, was in sight) has as witnesses the read,
-    the write that it showed and the write that it missed, and in `sight` how `before` came to the reader.
+    `session` is the id of the session that both ran in, if that is the relation. A step `cm` (a transaction
+    read the key from `after` although `before`, which wrote it too, was in its sight) has as witnesses the
+    read, the write that it showed and the write that it missed, and in `sight` the steps from `before` to the
+    reader.
 
     A step `rw` (`before` did not see what `after` wrote) has the read, the write that it missed and, if the
     read was of a write and that is known, the write that it showed. `source` says how the order of the two
@@ -60,7 +61,7 @@ class Participant:
     `lane` numbers its session, which the input calls `session` (None if it does not), and `position` says how
     many transactions came before it there. `left_out` counts the operations that are not among `operations`;
     each `index` says where. `times` are begin and end by `clock`: of its client (`intervals`), of the
-    database (`timestamps`) or by the order of events (`events`); an end that nobody knows is None.
+    database (`timestamps`) or by the order of events (`events`); an unknown end is None.
     """
 
     transaction: str

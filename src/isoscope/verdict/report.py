@@ -1,4 +1,4 @@
-"""All answers about one history, with what was assumed for them."""
+"""All answers about one history, with the assumptions that they rest on."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["Dependencies", "Mechanisms", "Ordered", "Report", "Search"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ordered:
-    """Keys whose versions `source` orders, and none that is stronger; `whole`: to the last version.
+    """Keys whose versions `source` orders and no stronger source does; `whole`: up to the last version.
 
-    `source` is that of a `Step`, or empty for keys that nobody orders; those with one version are whole.
+    `source` is that of a `Step`, or empty for keys without any order; keys with one version are whole.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Dependencies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanisms:
-    """The mechanisms of a profile, and what of the dependencies the intervals show.
+    """The mechanisms of a profile, and how many dependencies the intervals show.
 
     `title` is the profile in words; `clock_error` is by how many nanoseconds each interval was widened.
     """
@@ -59,10 +59,10 @@ class Mechanisms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The verdicts on one history, what they were drawn from and what was assumed.
+    """The verdicts on one history, with its sizes and the assumptions that were made.
 
-    `version_order` says who orders how many keys, the strongest first; it is empty if nobody orders any, or
-    if no verdict asks for it. `mechanisms` is there if a profile was asked for.
+    `version_order` says how many keys each source orders, the strongest first; it is empty if no source
+    orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for.
     """
 
     history: Mapping[str, object]

@@ -1,39 +1,37 @@
-"""Sentences about circles of dependencies: who saw what, who missed what, and why both cannot be."""
+"""Sentences about cycles of dependencies: transactions that each come before the other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain.orders import in_time, ordered, overwritten, writes
-from isoscope.explain.phrases import (
+from isoscope.explain.operation_text import (
     assignment,
     at,
-    change,
-    did,
-    key_in_words,
-    listed,
-    read,
-    same,
-    session,
-    shown,
+    read_text,
+    session_name,
+    write_noun,
+    wrote,
 )
 from isoscope.explain.steps import because, chain
+from isoscope.explain.value_text import enumeration, key_in_words, same, shown
+from isoscope.explain.version_order import missed_reason, order_reason, real_time_reason, version_writes
+from isoscope.explain.wording import Wording
 from isoscope.history import OperationKind
 from isoscope.verdict import LostUpdateFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from isoscope.verdict import Anomaly, Step, Witness
 
-__all__ = ["CONTRADICTIONS", "SENTENCES"]
+__all__ = ["WORDINGS"]
 
-#: Orders that clients give, whatever the keys.
+#: Relations that order transactions whatever keys they use.
 _CLIENTS = ("session", "real-time")
 
 
-def _circle(anomaly: Anomaly) -> str:
-    """Each comes before the next, and the last before the first."""
+def _cycle(anomaly: Anomaly) -> str:
+    """Each transaction comes before the next, and the last before the first."""
     if against_time := _against_time(anomaly):
         return _out_of_time(*against_time)
     steps = anomaly.steps
@@ -50,18 +48,18 @@ def _no_order(anomaly: Anomaly) -> str:
 
 
 def _all_of(steps: Sequence[Step]) -> str:
-    return listed(list(dict.fromkeys(step.before for step in steps)))
+    return enumeration(list(dict.fromkeys(step.before for step in steps)))
 
 
 def _against_time(anomaly: Anomaly) -> tuple[Step, Step] | None:
-    """The clients' order of two transactions, and the one step that contradicts it."""
+    """A step by session or real time, and the one other step, which contradicts it."""
     by_clients = [step for step in anomaly.steps if step.relation in _CLIENTS]
     others = [step for step in anomaly.steps if step.relation not in _CLIENTS]
     return (by_clients[0], others[0]) if len(by_clients) == len(others) == 1 else None
 
 
 def _turned_back(together: Step, against: Step) -> str:
-    """It saw what was not yet there, or its version is the older one though it came later."""
+    """A transaction read a value before it was written, or wrote the older version although it came later."""
     early, late = together.before, together.after
     is_session = together.relation == "session"
     if against.relation == "wr":
@@ -74,11 +72,11 @@ def _turned_back(together: Step, against: Step) -> str:
 
 
 def _out_of_time(together: Step, against: Step) -> str:
-    """One saw another, or was overwritten by it, that came only later or earlier."""
+    """A transaction read from one that came later, or overwrote the version of one that came later."""
     late = (
-        in_time(together)
+        real_time_reason(together)
         if together.relation == "real-time"
-        else f"{together.after} ran only after {together.before} in {session(together.session)}"
+        else f"{together.after} ran only after {together.before} in {session_name(together.session)}"
     )
     if against.relation == "wr":
         return f"{because(against)}, although {late}."
@@ -86,25 +84,25 @@ def _out_of_time(together: Step, against: Step) -> str:
 
 
 def _lost_update(anomaly: Anomaly) -> str:
-    """Two changed a version that both had read, or one changed what had changed since it read it."""
+    """Two transactions changed a version that both read, or one changed a newer version than it read."""
     missed, order, mine = _update(anomaly)
     rival = anomaly.facts_as(LostUpdateFacts).rival
     if len(anomaly.steps) == 2 and rival:
-        why = f": {ordered(order[0])}" if order else ""
+        why = f": {order_reason(order[0])}" if order else ""
         fate = _which_was_lost(order, mine)
         return f"{_both_changed(rival, missed[0], mine)} {fate[0].upper()}{fate[1:]}{why}."
     seen, theirs, *_ = missed[0].witnesses
     return (
-        f"{read(seen)} and then {did(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} came in "
-        f"between: {chain([*missed, *order])}."
+        f"{read_text(seen)} and then {wrote(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} "
+        f"came in between: {chain([*missed, *order])}."
     )
 
 
 def _update(anomaly: Anomaly) -> tuple[list[Step], list[Step], Witness]:
-    """What was missed, how the versions are ordered, and the write of him who missed the other's."""
+    """The steps of missed writes, the steps that order the versions, and the write that came second."""
     missed = [step for step in anomaly.steps if step.relation == "rw"]
     order = [step for step in anomaly.steps if step.relation == "ww"]
-    return missed, order, missed[1].witnesses[1] if not order else writes(order[-1])[1]
+    return missed, order, missed[1].witnesses[1] if not order else version_writes(order[-1])[1]
 
 
 def _both_changed(rival: Witness, missed: Step, mine: Witness) -> str:
@@ -114,8 +112,8 @@ def _both_changed(rival: Witness, missed: Step, mine: Witness) -> str:
     to_it = "appended to it" if mine.kind == OperationKind.APPEND else "wrote it"
     return (
         f"{them}{at(rival)} and {me}{at(seen)} both read {_value(seen)}{initial} and both {to_it}: "
-        f"{them} {did(theirs)} {shown(theirs.value)}{at(theirs)} and {me} {did(mine)} {shown(mine.value)}"
-        f"{at(mine)}, and neither saw the other's {change(mine)}."
+        f"{them} {wrote(theirs)} {shown(theirs.value)}{at(theirs)} and {me} {wrote(mine)} {shown(mine.value)}"
+        f"{at(mine)}, and neither saw the other's {write_noun(mine)}."
     )
 
 
@@ -133,7 +131,7 @@ def _which_was_lost(order: list[Step], mine: Witness) -> str:
 def _overwritten_unseen(anomaly: Anomaly) -> str:
     missed, order, mine = _update(anomaly)
     seen, theirs, *_ = missed[0].witnesses
-    them, me, kind = theirs.transaction, seen.transaction, change(mine)
+    them, me, kind = theirs.transaction, seen.transaction, write_noun(mine)
     if len(anomaly.steps) == 2 and anomaly.facts_as(LostUpdateFacts).rival:
         both = f"{them} and {me} both changed {_value(seen)}"
         return f"So {both}, and neither saw the other's {kind}: {_which_was_lost(order, mine)}."
@@ -142,22 +140,24 @@ def _overwritten_unseen(anomaly: Anomaly) -> str:
 
 
 def _writing(write: Witness) -> str:
-    return f"{write.transaction}'s {change(write)} of {shown(write.value)}{at(write)}"
+    return f"{write.transaction}'s {write_noun(write)} of {shown(write.value)}{at(write)}"
 
 
 def _read_skew(anomaly: Anomaly) -> str:
-    """It comes after somebody by what it saw, or by the clients' order, and missed a write of him."""
+    """A transaction comes after another by its reads, its session or real time, and missed a write of it."""
     *path, missed = anomaly.steps
     if missed.relation != "rw":
-        return _circle(anomaly)
+        return _cycle(anomaly)
     if len(path) > 1:
-        return f"{missed.before} comes after {missed.after}: {chain(path)}. But {overwritten(missed)}."
+        return f"{missed.before} comes after {missed.after}: {chain(path)}. But {missed_reason(missed)}."
     [step] = path
     if step.relation in _CLIENTS:
         return _stale(step, missed)
     if step.relation == "ww":
-        return f"{step.after} comes after {step.before}, because {because(step)}. But {overwritten(missed)}."
-    return f"{step.after} {_torn(step, missed)}: {because(step)}, but {overwritten(missed, 'it')}."
+        return (
+            f"{step.after} comes after {step.before}, because {because(step)}. But {missed_reason(missed)}."
+        )
+    return f"{step.after} {_torn(step, missed)}: {because(step)}, but {missed_reason(missed, 'it')}."
 
 
 def _torn(step: Step, missed: Step) -> str:
@@ -173,7 +173,7 @@ def _seen_and_missed(anomaly: Anomaly) -> str:
     if missed.relation != "rw":
         return _no_order(anomaly)
     reader, writer = missed.before, missed.after
-    what = change(missed.witnesses[1])
+    what = write_noun(missed.witnesses[1])
     if len(path) == 1 and path[0].relation == "wr":
         return f"So {reader} {_torn(path[0], missed)}: it would have to come both after and before {writer}."
     if len(path) == 1 and path[0].relation == "session":
@@ -185,21 +185,21 @@ def _seen_and_missed(anomaly: Anomaly) -> str:
 
 def _stale(together: Step, missed: Step) -> str:
     if together.relation == "real-time":
-        return f"Stale read: although {in_time(together)}, {overwritten(missed)}."
+        return f"Stale read: although {real_time_reason(together)}, {missed_reason(missed)}."
     return (
-        f"Although {together.before} ran before {together.after} in {session(together.session)}, "
-        f"{overwritten(missed)}."
+        f"Although {together.before} ran before {together.after} in {session_name(together.session)}, "
+        f"{missed_reason(missed)}."
     )
 
 
 def _long_fork(anomaly: Anomaly) -> str:
-    """Two readers each saw one update and not the other."""
+    """Two readers each saw one of two updates and missed the other."""
     if not _is_fork(anomaly):
-        return _circle(anomaly)
+        return _cycle(anomaly)
     saw, missed, saw_too, missed_too = anomaly.steps
     return (
-        f"{_opposite_orders(anomaly)}: {because(saw)}, but {overwritten(missed, 'it')}; "
-        f"{because(saw_too)}, but {overwritten(missed_too, 'it')}."
+        f"{_opposite_orders(anomaly)}: {because(saw)}, but {missed_reason(missed, 'it')}; "
+        f"{because(saw_too)}, but {missed_reason(missed_too, 'it')}."
     )
 
 
@@ -220,11 +220,11 @@ def _opposite_orders(anomaly: Anomaly) -> str:
 
 
 def _write_skew(anomaly: Anomaly) -> str:
-    """Each read what the next then changed."""
+    """Each transaction read a version that the next then changed."""
     if not _is_blind(anomaly):
-        return _circle(anomaly)
+        return _cycle(anomaly)
     changed, so = _changed(anomaly)
-    return f"{changed}: {'; '.join(map(overwritten, anomaly.steps))}. So {so}."
+    return f"{changed}: {'; '.join(map(missed_reason, anomaly.steps))}. So {so}."
 
 
 def _unseen(anomaly: Anomaly) -> str:
@@ -236,33 +236,23 @@ def _is_blind(anomaly: Anomaly) -> bool:
 
 
 def _changed(anomaly: Anomaly) -> tuple[str, str]:
-    """What happened, and what would follow."""
-    who = f"{_all_of(anomaly.steps)} each read what"
+    """The event, and its consequence."""
+    each = f"{_all_of(anomaly.steps)} each read what"
     if len(anomaly.steps) == 2:
-        return f"{who} the other then changed", "each would have to come before the other"
-    return f"{who} the next of them then changed, in a circle", "none of them can have come first"
+        return f"{each} the other then changed", "each would have to come before the other"
+    return f"{each} the next of them then changed, in a circle", "none of them can have come first"
 
 
-def _in_every_order(name: str, sentence: Callable[[Anomaly], str]) -> dict[str, Callable[[Anomaly], str]]:
-    return {f"{name}{suffix}": sentence for suffix in ("", "-session", "-real-time")}
+def _for_each_order(name: str, wording: Wording) -> dict[str, Wording]:
+    return {f"{name}{suffix}": wording for suffix in ("", "-session", "-real-time")}
 
 
-SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
-    "cyclic-causal-order": _circle,
-    "lost-update": _lost_update,
-    **_in_every_order("write-cycle", _circle),
-    **_in_every_order("circular-information-flow", _circle),
-    **_in_every_order("read-skew", _read_skew),
-    **_in_every_order("long-fork", _long_fork),
-    **_in_every_order("write-skew", _write_skew),
-}
-
-CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
-    "cyclic-causal-order": _no_order,
-    "lost-update": _overwritten_unseen,
-    **_in_every_order("write-cycle", _no_order),
-    **_in_every_order("circular-information-flow", _no_order),
-    **_in_every_order("read-skew", _seen_and_missed),
-    **_in_every_order("long-fork", _opposite),
-    **_in_every_order("write-skew", _unseen),
+WORDINGS: Mapping[str, Wording] = {
+    "cyclic-causal-order": Wording(_cycle, _no_order),
+    "lost-update": Wording(_lost_update, _overwritten_unseen),
+    **_for_each_order("write-cycle", Wording(_cycle, _no_order)),
+    **_for_each_order("circular-information-flow", Wording(_cycle, _no_order)),
+    **_for_each_order("read-skew", Wording(_read_skew, _seen_and_missed)),
+    **_for_each_order("long-fork", Wording(_long_fork, _opposite)),
+    **_for_each_order("write-skew", Wording(_write_skew, _unseen)),
 }

@@ -1,4 +1,4 @@
-"""Instants of one counterexample in words: since the earliest, in one unit, no two alike that differ."""
+"""Times of one counterexample in words: since the earliest, in one unit, with enough digits to differ."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Witness
 
-__all__ = ["Instants", "instants_of", "is_timed"]
+__all__ = ["ClientTimes", "client_times_of", "is_timed"]
 
 _UNITS = ((9, "s"), (6, "ms"), (3, "us"), (0, "ns"))
 
 
-class Instants:
+class ClientTimes:
     """Times of a client's clock, in nanoseconds."""
 
     def __init__(self, times: Iterable[int]) -> None:
@@ -29,18 +29,18 @@ class Instants:
         )
 
     def number(self, time: int) -> str:
-        """`1.25`, of this counterexample's unit."""
+        """`1.25`, in the unit of this counterexample."""
         since, size = time - self.first, 10 ** (self._power - self._digits)
-        # Never by a float: a clock of nanoseconds has more digits than one.
+        # Integers only: nanoseconds since an epoch have more digits than a float.
         whole, rest = divmod(since // size, 10**self._digits)
         return f"{whole:,}.{rest:0{self._digits}}" if self._digits else f"{whole:,}"
 
     def said(self, time: int) -> str:
-        """`1.25 ms`; the first of all is 0."""
+        """`1.25 ms`; the earliest time is 0."""
         return f"{self.number(time)} {self._unit}" if time != self.first else "0"
 
     def between(self, interval: tuple[int | None, int | None] | None) -> str:
-        """`0 to 1.25 ms`, or what is known of it."""
+        """`0 to 1.25 ms`, or the end that is known."""
         invoke, complete = interval or (None, None)
         if invoke is None or complete is None:
             after = "" if invoke is None else f"after {self.said(invoke)}"
@@ -53,18 +53,18 @@ class Instants:
 
 
 def _are_apart(times: list[int], size: int) -> bool:
-    """Whether all times, counted in this size since the first, have numbers of their own."""
+    """Whether all times, counted in this size since the first, have different numbers."""
     return len({(time - times[0]) // size for time in times}) == len(times)
 
 
-def instants_of(anomaly: Anomaly) -> Instants:
-    """The instants of all operations that an account of the anomaly shows."""
-    shown = [one for who in anomaly.participants for one in who.operations]
-    return Instants(time for one in shown or anomaly.witnesses for time in _known(one))
+def client_times_of(anomaly: Anomaly) -> ClientTimes:
+    """The times of all operations that the participants of the anomaly show."""
+    shown = [operation for participant in anomaly.participants for operation in participant.operations]
+    return ClientTimes(time for one in shown or anomaly.witnesses for time in _known(one))
 
 
 def is_timed(anomaly: Anomaly) -> bool:
-    """Whether it is about when operations were, by the clients' clocks."""
+    """Whether the proof rests on the times of operations by the clients' clocks."""
     return isinstance(anomaly.facts, MechanismFacts)
 
 

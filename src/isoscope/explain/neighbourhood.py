@@ -1,4 +1,4 @@
-"""Where shrinking starts: the transactions of an anomaly, then more and more of what is around them."""
+"""Where a search for a small counterexample starts: at an anomaly, then at more and more around it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from isoscope.history import History, Scalar
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["starts"]
+__all__ = ["neighbourhoods"]
 
 
-def starts(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
-    """Parts of the history, ever larger; the last is all of it."""
+def neighbourhoods(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
+    """Parts of the history around the smallest anomaly, each larger; the last is the whole history."""
     named = (sorted(_named(history, anomaly)) for anomaly in near)
     if smallest := min(filter(None, named), key=lambda numbers: _weight(history, numbers), default=None):
         known = 0
-        for chosen in _circles(history, smallest):
+        for chosen in _selections(history, smallest):
             if known < len(chosen) < len(history):
                 known = len(chosen)
                 yield history.part(chosen)
@@ -32,14 +32,14 @@ def starts(history: History, near: Iterable[Anomaly]) -> Iterator[History]:
 
 
 def _weight(history: History, numbers: list[int]) -> int:
-    """How much may be needed: the transactions, and a writer of everything that they show."""
+    """How many transactions may be needed: these, and a writer of every element that their lists show."""
     operations = (operation for number in numbers for operation in history.transaction(number).operations)
     lists = (operation.value for operation in operations if isinstance(operation.value, tuple))
     return len(numbers) + sum(map(len, lists))
 
 
-def _circles(history: History, chosen: list[int]) -> Iterator[list[int]]:
-    """Those chosen and who served them, these and who served them, and all who share a key with the first."""
+def _selections(history: History, chosen: list[int]) -> Iterator[list[int]]:
+    """The transactions and the writers of their reads, one and two reads back; then all that share a key."""
     served = servers(history.columns, chosen)
     yield served
     yield servers(history.columns, served)
@@ -47,7 +47,7 @@ def _circles(history: History, chosen: list[int]) -> Iterator[list[int]]:
 
 
 def _named(history: History, anomaly: Anomaly) -> set[int]:
-    """Numbers of the transactions that an anomaly speaks of."""
+    """Numbers of the transactions that an anomaly names."""
     labels = {*anomaly.transactions, *(witness.transaction for witness in anomaly.witnesses)}
     labels |= {name for step in anomaly.steps for name in _labels(step)}
     return {number for name in labels for number in _numbers(history, name)}
@@ -60,7 +60,7 @@ def _labels(step: Step) -> Iterator[str]:
 
 
 def _numbers(history: History, name: str) -> Iterator[int]:
-    """Transactions with this label: two ids may have the same, and all of them are meant."""
+    """All transactions with this label: two ids may have the same label."""
     for candidate in _ids(name):
         number = history.columns.find(candidate)
         if number is not None and label(history.transaction(number).id) == name:
@@ -68,7 +68,7 @@ def _numbers(history: History, name: str) -> Iterator[int]:
 
 
 def _ids(name: str) -> Iterator[Scalar]:
-    """Ids that may be shown as `name`."""
+    """Ids whose label may be `name`."""
     yield name
     if re.fullmatch(r"T-?\d+", name):
         yield int(name[1:])
