@@ -14,6 +14,7 @@ mod online;
 mod part;
 mod pipeline;
 mod predicates;
+mod profile;
 mod read;
 mod scalar;
 mod simulate;
@@ -64,6 +65,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<profile::Conduct>()?;
+    module.add_class::<profile::OperationConduct>()?;
+    module.add_class::<profile::Profile>()?;
     module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
