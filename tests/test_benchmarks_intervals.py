@@ -152,7 +152,7 @@ def test_parts_miss_a_write_skew_across_them_and_their_merged_dependencies_find_
     sent = intervals_parts.merged(history, parts, SSI)
     assert [intervals_parts.certified(part.columns, intervals_parts.of_part(SSI)) for part in parts] == [0, 0]
     assert sent == [0, 1]
-    assert intervals_parts.certified(_native.part(history.columns, sent, []), SSI) == 1
+    assert intervals_parts.certified(_native.sub_history(history.columns, sent, []), SSI) == 1
 
 
 def _history(*transactions: Sequence[tuple[str, int | None, int | None, int]]) -> History:
