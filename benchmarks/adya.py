@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.plot import Panel, figure
 from isoscope._native import dependencies
-from isoscope.checkers.steps import RELATIONS
 from isoscope.history import Initial, Interval
 from isoscope.levels import Level
 from isoscope.workloads import Workload, generate
@@ -95,8 +94,8 @@ def _timed(
 
 
 def _edges(history: History) -> Iterator[tuple[int, int, bool]]:
-    for before, after, relation in dependencies(history.columns):
-        yield before, after, RELATIONS[relation] == "rw"
+    for edge in dependencies(history.columns):
+        yield edge.before, edge.after, edge.relation == "rw"
 
 
 def _starts(history: History, *, all_pairs: bool) -> Iterator[tuple[int, int]]:

@@ -71,7 +71,7 @@ def _searched(name: str, at: int, load: Load) -> Searched:
     _search(history, simulated)
     once = perf_counter()
     for end in range(BATCH, len(history), BATCH):
-        prefix = _native.part(history.columns, range(end), [])
+        prefix = _native.sub_history(history.columns, range(end), [])
         _search(History(prefix, history.source), simulated)
     again = perf_counter()
     return Searched(

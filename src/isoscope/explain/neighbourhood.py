@@ -7,7 +7,7 @@ from ast import literal_eval
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from isoscope._native import neighbours, servers
+from isoscope._native import with_transactions_on_same_keys, with_transactions_read_from
 from isoscope.history import Term, label
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def _weight(history: History, numbers: list[int]) -> int:
 
 def _selections(history: History, chosen: list[int]) -> Iterator[list[int]]:
     """The transactions and the writers of their reads, one and two reads back; then all that share a key."""
-    served = servers(history.columns, chosen)
+    served = with_transactions_read_from(history.columns, chosen)
     yield served
-    yield servers(history.columns, served)
-    yield neighbours(history.columns, chosen)
+    yield with_transactions_read_from(history.columns, served)
+    yield with_transactions_on_same_keys(history.columns, chosen)
 
 
 def _named(history: History, anomaly: Anomaly) -> set[int]:

@@ -46,7 +46,7 @@ class CheckSettings:
         }
         if self.profile is not None:
             # The name is not enough: the content of a user's own file may have changed.
-            mechanisms = {"profile": self.profile.name, "mechanisms": repr(self.profile.row())}
+            mechanisms = {"profile": self.profile.name, "mechanisms": repr(self.profile.native)}
             return {**mechanisms, "clock-error": self.clock_error, **shared}
         levels = [str(level) for level in self.levels]
         return {"levels": levels, "keep": self.keep, "spill": self.spill is not None, **shared}

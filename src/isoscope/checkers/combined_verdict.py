@@ -1,4 +1,4 @@
-"""What the verdicts of the methods say of one level together: the lattice does the rest."""
+"""The verdict on one level that follows from the verdicts of all methods by the lattice."""
 
 from __future__ import annotations
 
@@ -15,42 +15,41 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import Anomaly
 
-__all__ = ["settle"]
+__all__ = ["combined_verdict"]
 
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 
 
-def settle(  # noqa: PLR0913 - what is known, and in the light of what
+def combined_verdict(  # noqa: PLR0913 - the verdicts, and how to read them
     level: Level,
-    own: Sequence[Verdict],
+    verdicts: Sequence[Verdict],
     checkers: Sequence[ModuleType],
     *,
     method: Method | None,
     unread: frozenset[Level],
-    most: int,
+    max_anomalies: int,
 ) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
-    Values are content with any order of versions: they do not prove a level of `unread`, which asks for the
-    one that was recorded.
+    A level of `unread` asks for the recorded order of versions: values accept any order, so that they do not
+    prove such a level.
     """
-    if broken := [verdict for verdict in own if _breaks(verdict, level)]:
-        return _violated(level, broken, checkers, most)
-    heard = [verdict for verdict in own if level not in unread or verdict.method is not Method.VALUES]
+    if broken := [verdict for verdict in verdicts if _breaks(verdict, level)]:
+        return _violated(level, broken, checkers, max_anomalies)
+    accepted = [v for v in verdicts if level not in unread or v.method is not Method.VALUES]
     if proofs := [
-        verdict for verdict in heard if _proves(verdict, level) and not _is_broken(verdict.level, own)
+        verdict for verdict in accepted if _proves(verdict, level) and not _is_broken(verdict.level, verdicts)
     ]:
         return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
-    reason = _reason(level, own, method)
+    reason = _reason(level, verdicts, method)
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
 
 
-def _reason(level: Level, own: Sequence[Verdict], method: Method | None) -> str:
-    """Why the level is unknown: what kept it, or a stronger level that would have proved it, from holding."""
-    proving = [verdict.reason for verdict in own if level in lattice.implied(verdict.level)]
-    kept = [reason for reason in proving if reason]
-    if kept:
-        return kept[-1]
+def _reason(level: Level, verdicts: Sequence[Verdict], method: Method | None) -> str:
+    """Why the level, or a stronger level that would have proved it, is unknown."""
+    proving = (verdict.reason for verdict in verdicts if level in lattice.implied(verdict.level))
+    if reasons := [reason for reason in proving if reason]:
+        return reasons[-1]
     if not DEFINITIONS[level].decided:
         return _BY_NAME_ONLY
     if method is not None:
@@ -62,16 +61,18 @@ def _breaks(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
 
 
-def _is_broken(level: Level, own: Sequence[Verdict]) -> bool:
-    """Whether some method breaks the level, whatever another says of its own condition."""
-    return any(_breaks(verdict, level) for verdict in own)
+def _is_broken(level: Level, verdicts: Sequence[Verdict]) -> bool:
+    """Whether the verdict of some method breaks the level."""
+    return any(_breaks(verdict, level) for verdict in verdicts)
 
 
 def _proves(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.HOLDS and level in lattice.implied(verdict.level)
 
 
-def _violated(level: Level, broken: Sequence[Verdict], checkers: Sequence[ModuleType], most: int) -> Verdict:
+def _violated(
+    level: Level, broken: Sequence[Verdict], checkers: Sequence[ModuleType], max_anomalies: int
+) -> Verdict:
     """The anomalies of all of `broken`, in the order of the checkers' names.
 
     Where two methods report one name, the later checker looked at more of the evidence.
@@ -81,9 +82,9 @@ def _violated(level: Level, broken: Sequence[Verdict], checkers: Sequence[Module
     for checker in checkers:
         own = [verdict for verdict in broken if verdict.method is checker.METHOD]
         names = dict.fromkeys(name for verdict in own for name in verdict.anomaly_counts)
-        # A proof that was looked for one level alone counts once there, and with the others elsewhere.
+        # A proof that was looked for one level alone counts once there; other verdicts count all of its name.
         counts |= {name: max(v.anomaly_counts.get(name, 0) for v in own) for name in names}
-        anomalies |= {name: found[: min(counts[name], most)] for name, found in _shown(own).items()}
+        anomalies |= {name: found[: min(counts[name], max_anomalies)] for name, found in _shown(own).items()}
     ordered = list(dict.fromkeys(name for checker in checkers for name in checker.NAMES if name in counts))
     return Verdict(
         level=level,

@@ -1,15 +1,15 @@
-//! Parts of a history, by the numbers of its transactions and operations.
+//! Sub-histories, by the numbers of its transactions and operations.
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
-use isoscope_kernel::part as kernel;
+use isoscope_kernel::sub_history as kernel;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-/// The part with these transactions, `without` these operations and what goes with them.
+/// The sub-history with these transactions, `without` these operations and what goes with them.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
-pub fn part(
+pub fn sub_history(
     py: Python<'_>,
     columns: &Columns,
     transactions: Vec<u32>,
@@ -21,7 +21,7 @@ pub fn part(
         return Err(PyIndexError::new_err(format!("no operation has number {operation}")));
     }
     let made = interruptible(py, |cancel| {
-        kernel::part(columns.history(), columns.judged(cancel), &transactions, &without)
+        kernel::sub_history(columns.history(), columns.judged(cancel), &transactions, &without)
     })?;
     Ok(Columns::new(made))
 }
@@ -32,20 +32,30 @@ pub fn itemised(py: Python<'_>, columns: &Columns) -> Option<Columns> {
     py.detach(|| kernel::itemised(columns.history())).map(Columns::new)
 }
 
-/// These transactions and everybody who must stay if all their reads are to.
+/// These transactions and those that must stay if all their reads are to stay.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
-pub fn servers(py: Python<'_>, columns: &Columns, transactions: Vec<u32>) -> PyResult<Vec<u32>> {
+pub fn with_transactions_read_from(
+    py: Python<'_>,
+    columns: &Columns,
+    transactions: Vec<u32>,
+) -> PyResult<Vec<u32>> {
     check(columns, &transactions)?;
-    interruptible(py, |cancel| kernel::servers(columns.history(), columns.judged(cancel), &transactions))
+    interruptible(py, |cancel| {
+        kernel::with_transactions_read_from(columns.history(), columns.judged(cancel), &transactions)
+    })
 }
 
-/// These transactions and everybody with an operation on one of their keys.
+/// These transactions and all others with an operation on one of their keys.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
-pub fn neighbours(py: Python<'_>, columns: &Columns, transactions: Vec<u32>) -> PyResult<Vec<u32>> {
+pub fn with_transactions_on_same_keys(
+    py: Python<'_>,
+    columns: &Columns,
+    transactions: Vec<u32>,
+) -> PyResult<Vec<u32>> {
     check(columns, &transactions)?;
-    Ok(py.detach(|| kernel::neighbours(columns.history(), &transactions)))
+    Ok(py.detach(|| kernel::with_transactions_on_same_keys(columns.history(), &transactions)))
 }
 
 fn check(columns: &Columns, transactions: &[u32]) -> PyResult<()> {

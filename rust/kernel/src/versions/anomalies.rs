@@ -1,75 +1,77 @@
 //! What the cycles are called, how many there are of each, and the first of them with their proofs.
 
 use super::dependencies::{Dependencies, Order};
-use super::levels::Cycles;
+use super::levels::{Cycles, Level};
 use super::lookup::Lookup;
-use super::lost;
+use super::lost_updates;
 use super::orders::Source;
 use super::skews::Left;
-use super::witness::{Paths, Relation, Step, Witnesses};
+use super::witness::{Paths, Step, Witnesses};
 use crate::graph::Components;
+use crate::named_enum::named_enum;
+use crate::relation::Relation;
 use hashbrown::HashSet;
 
-/// The anomalies, by their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Name {
-    WriteCycle,
-    WriteCycleSession,
-    WriteCycleRealTime,
-    CircularInformationFlow,
-    CircularInformationFlowSession,
-    CircularInformationFlowRealTime,
-    LostUpdate,
-    ReadSkew,
-    ReadSkewSession,
-    ReadSkewRealTime,
-    LongFork,
-    LongForkSession,
-    LongForkRealTime,
-    WriteSkew,
-    WriteSkewSession,
-    WriteSkewRealTime,
-    DirtyUpdate,
-    CyclicVersions,
-    ContradictoryEvidence,
-    NoCommitOrder,
-    PredicateReadMiss,
+named_enum! {
+    /// The anomalies that the order of versions shows.
+    #[repr(u8)]
+    pub enum VersionAnomaly {
+        WriteCycle => "write-cycle",
+        WriteCycleSession => "write-cycle-session",
+        WriteCycleRealTime => "write-cycle-real-time",
+        CircularInformationFlow => "circular-information-flow",
+        CircularInformationFlowSession => "circular-information-flow-session",
+        CircularInformationFlowRealTime => "circular-information-flow-real-time",
+        LostUpdate => "lost-update",
+        ReadSkew => "read-skew",
+        ReadSkewSession => "read-skew-session",
+        ReadSkewRealTime => "read-skew-real-time",
+        LongFork => "long-fork",
+        LongForkSession => "long-fork-session",
+        LongForkRealTime => "long-fork-real-time",
+        WriteSkew => "write-skew",
+        WriteSkewSession => "write-skew-session",
+        WriteSkewRealTime => "write-skew-real-time",
+        DirtyUpdate => "dirty-update",
+        CyclicVersions => "cyclic-versions",
+        ContradictoryEvidence => "contradictory-evidence",
+        NoCommitOrder => "no-commit-order",
+        PredicateReadMiss => "predicate-read-miss",
+    }
 }
 
-/// How many names there are.
-pub const NAMES: usize = 21;
-
-pub(super) const WRITE_CYCLES: [Name; 3] =
-    [Name::WriteCycle, Name::WriteCycleSession, Name::WriteCycleRealTime];
-pub(super) const FLOWS: [Name; 3] = [
-    Name::CircularInformationFlow,
-    Name::CircularInformationFlowSession,
-    Name::CircularInformationFlowRealTime,
+pub(super) const WRITE_CYCLES: [VersionAnomaly; 3] =
+    [VersionAnomaly::WriteCycle, VersionAnomaly::WriteCycleSession, VersionAnomaly::WriteCycleRealTime];
+pub(super) const FLOWS: [VersionAnomaly; 3] = [
+    VersionAnomaly::CircularInformationFlow,
+    VersionAnomaly::CircularInformationFlowSession,
+    VersionAnomaly::CircularInformationFlowRealTime,
 ];
-pub(super) const READ_SKEWS: [Name; 3] = [Name::ReadSkew, Name::ReadSkewSession, Name::ReadSkewRealTime];
-pub(super) const LONG_FORKS: [Name; 3] = [Name::LongFork, Name::LongForkSession, Name::LongForkRealTime];
-pub(super) const WRITE_SKEWS: [Name; 3] = [Name::WriteSkew, Name::WriteSkewSession, Name::WriteSkewRealTime];
+pub(super) const READ_SKEWS: [VersionAnomaly; 3] =
+    [VersionAnomaly::ReadSkew, VersionAnomaly::ReadSkewSession, VersionAnomaly::ReadSkewRealTime];
+pub(super) const LONG_FORKS: [VersionAnomaly; 3] =
+    [VersionAnomaly::LongFork, VersionAnomaly::LongForkSession, VersionAnomaly::LongForkRealTime];
+pub(super) const WRITE_SKEWS: [VersionAnomaly; 3] =
+    [VersionAnomaly::WriteSkew, VersionAnomaly::WriteSkewSession, VersionAnomaly::WriteSkewRealTime];
 
 /// An anomaly with its proof.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// What it is called.
-    pub name: Name,
+    pub name: VersionAnomaly,
     /// The cycle.
     pub steps: Vec<Step>,
     /// What follows from each order that two versions may have, where both lead in a circle.
     pub alternatives: Vec<Vec<Step>>,
-    /// The level, for [`Name::NoCommitOrder`].
-    pub level: u8,
+    /// The level that it was looked for, if it was for one only.
+    pub level: Option<Level>,
 }
 
 /// Counts by name, and the first findings of each.
 #[derive(Debug)]
 pub struct Named {
     /// By the number of the name.
-    pub counts: [u64; NAMES],
+    pub counts: [u64; VersionAnomaly::COUNT],
     /// In the order of names.
     pub findings: Vec<Finding>,
 }
@@ -79,12 +81,12 @@ pub(super) const TRIES: usize = 64;
 
 /// Names all cycles.
 #[must_use]
-pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, most: usize) -> Named {
+pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, max_anomalies: usize) -> Named {
     let mut naming = Naming {
         witnesses: Witnesses { small, lookup },
         cycles,
-        most,
-        named: Named { counts: [0; NAMES], findings: Vec::new() },
+        max_anomalies,
+        named: Named { counts: [0; VersionAnomaly::COUNT], findings: Vec::new() },
         paths: Paths::new(small.nodes() + small.len()),
     };
     naming.lost_updates();
@@ -105,13 +107,13 @@ pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, most: us
 }
 
 /// The shortest proof that is what it is called, else the shortest.
-pub(super) fn best(name: Name, proofs: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
+pub(super) fn best(name: VersionAnomaly, proofs: impl IntoIterator<Item = Vec<Step>>) -> Vec<Step> {
     let proofs = proofs.into_iter().filter(|steps| !steps.is_empty());
     proofs.min_by_key(|steps| (classify(steps) != name, steps.len())).unwrap_or_default()
 }
 
 /// What a cycle is called, by its steps.
-pub(super) fn classify(steps: &[Step]) -> Name {
+pub(super) fn classify(steps: &[Step]) -> VersionAnomaly {
     let has = |relation: Relation| steps.iter().any(|step| step.relation == relation);
     // An edge may rest on an order of versions that only sessions or real time show.
     let rests_on = |source: Source| steps.iter().any(|step| step.source == source);
@@ -152,7 +154,7 @@ pub(super) fn shapes(components: &Components, transactions: usize) -> Vec<Vec<u3
 pub(super) struct Naming<'s, 'h> {
     pub witnesses: Witnesses<'s, 'h>,
     pub cycles: &'s Cycles,
-    pub most: usize,
+    pub max_anomalies: usize,
     pub named: Named,
     pub paths: Paths,
 }
@@ -163,22 +165,22 @@ impl Naming<'_, '_> {
     }
 
     /// Counts one more; whether it is to be shown.
-    pub fn count(&mut self, name: Name) -> bool {
+    pub fn count(&mut self, name: VersionAnomaly) -> bool {
         let count = &mut self.named.counts[name as usize];
         *count += 1;
-        *count <= self.most as u64
+        *count <= self.max_anomalies as u64
     }
 
-    pub fn show(&mut self, name: Name, steps: Vec<Step>) {
+    pub fn show(&mut self, name: VersionAnomaly, steps: Vec<Step>) {
         debug_assert!(!steps.is_empty(), "{name:?} without a proof");
-        self.named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
+        self.named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: None });
     }
 
     fn lost_updates(&mut self) {
         for &found in &self.cycles.lost {
-            if self.count(Name::LostUpdate) {
-                let steps = lost::proof(self.witnesses.lookup, found);
-                self.show(Name::LostUpdate, steps);
+            if self.count(VersionAnomaly::LostUpdate) {
+                let steps = lost_updates::proof(self.witnesses.lookup, found);
+                self.show(VersionAnomaly::LostUpdate, steps);
             }
         }
     }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// How many transactions were under way between two instants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UnderWay {
+pub struct Concurrency {
     /// Added up over all instants: divided by their number, the mean.
     pub total: u128,
     /// Most at one instant; intervals are closed.
@@ -14,13 +14,13 @@ pub struct UnderWay {
 }
 
 /// Over the whole time, and in each bucket.
-pub fn under_way(spans: &Spans, axis: Axis) -> (UnderWay, Vec<UnderWay>) {
-    let mut sweep = Sweep { axis, at: 0, now: 0, buckets: vec![UnderWay::default(); axis.buckets()] };
+pub fn concurrency(spans: &Spans, axis: Axis) -> (Concurrency, Vec<Concurrency>) {
+    let mut sweep = Sweep { axis, at: 0, now: 0, buckets: vec![Concurrency::default(); axis.buckets()] };
     for (instant, is_beginning) in events(spans, axis) {
         sweep.forward_to(instant);
         sweep.now = if is_beginning { sweep.now + 1 } else { sweep.now - 1 };
     }
-    let whole = sweep.buckets.iter().fold(UnderWay::default(), |sum, bucket| UnderWay {
+    let whole = sweep.buckets.iter().fold(Concurrency::default(), |sum, bucket| Concurrency {
         total: sum.total + bucket.total,
         peak: sum.peak.max(bucket.peak),
     });
@@ -41,7 +41,7 @@ struct Sweep {
     axis: Axis,
     at: u64,
     now: u64,
-    buckets: Vec<UnderWay>,
+    buckets: Vec<Concurrency>,
 }
 
 impl Sweep {

@@ -1,6 +1,6 @@
 //! Range reads that are nothing but reads of their rows.
 
-use super::copy;
+use super::copied_columns;
 use crate::history::{History, Kind, Range};
 use crate::value::Value;
 
@@ -25,7 +25,7 @@ pub fn itemised(history: &History) -> Option<History> {
             return None;
         }
     }
-    any.then(|| copy::itemised(history))
+    any.then(|| copied_columns::itemised(history))
 }
 
 /// Whether a range read shows each of the keys between its bounds once.

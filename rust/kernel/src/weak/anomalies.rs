@@ -2,54 +2,40 @@
 
 use super::clocks::HappensBefore;
 use super::dependencies::Dependencies;
-use super::reader::{Class, Reader};
+use super::reader::{Reader, WeakLevel};
 use crate::cancel::Cancel;
 use crate::graph::Components;
+use crate::named_enum::named_enum;
 use crate::observations::INITIAL;
 use rayon::prelude::*;
 
-/// Names of conflicts and of cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Name {
-    NonMonotonicReadCo,
-    NonMonotonicReadCm,
-    FracturedReadCo,
-    FracturedReadCm,
-    CausalConflict,
-    CommitOrderConflict,
-    CyclicCausalOrder,
-    WriteCycle,
-    CircularInformationFlow,
+named_enum! {
+    /// The anomalies of the weak levels: first conflicts, by level and by whether happens-before alone closes
+    /// the cycle, then cycles.
+    #[repr(u8)]
+    pub enum WeakAnomaly {
+        NonMonotonicReadCo => "non-monotonic-read-co",
+        NonMonotonicReadCm => "non-monotonic-read-cm",
+        FracturedReadCo => "fractured-read-co",
+        FracturedReadCm => "fractured-read-cm",
+        CausalConflict => "causal-conflict",
+        CommitOrderConflict => "commit-order-conflict",
+        CyclicCausalOrder => "cyclic-causal-order",
+        WriteCycle => "write-cycle",
+        CircularInformationFlow => "circular-information-flow",
+    }
 }
 
-/// How many names there are, and how many of them are names of conflicts.
-pub const NAMES: usize = 9;
+/// So many of the anomalies are conflicts.
 const CONFLICTS: usize = 6;
-
-impl Name {
-    /// The names of conflicts: by class, then by whether happens-before alone closes the cycle.
-    pub const ALL: [Self; NAMES] = [
-        Self::NonMonotonicReadCo,
-        Self::NonMonotonicReadCm,
-        Self::FracturedReadCo,
-        Self::FracturedReadCm,
-        Self::CausalConflict,
-        Self::CommitOrderConflict,
-        Self::CyclicCausalOrder,
-        Self::WriteCycle,
-        Self::CircularInformationFlow,
-    ];
-}
 
 /// A reader that reads `key` from `older` although `newer`, which writes it too, came to its sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conflict {
     /// What it is called.
-    pub name: Name,
+    pub name: WeakAnomaly,
     /// Which level's axiom it breaks.
-    pub class: Class,
+    pub class: WeakLevel,
     /// The node that read.
     pub reader: u32,
     /// What it read.
@@ -73,8 +59,8 @@ pub struct Namer<'d, 'h> {
 impl Namer<'_, '_> {
     /// Counts by name, and the first `most` conflicts of each, in the order of the history.
     #[must_use]
-    pub fn conflicts(&self, most: usize, cancel: &Cancel) -> ([u64; CONFLICTS], Vec<Conflict>) {
-        let mut all = Shown::new(most);
+    pub fn conflicts(&self, max_anomalies: usize, cancel: &Cancel) -> ([u64; CONFLICTS], Vec<Conflict>) {
+        let mut all = Shown::new(max_anomalies);
         let Some(strongest) = self.components.last() else { return all.into_parts() };
         let on_cycle = strongest.on_cycle();
         let suspect = |source: u32| {
@@ -85,7 +71,7 @@ impl Namer<'_, '_> {
             .nodes
             .par_chunks(SHARE)
             .map(|nodes| {
-                let mut shown = Shown::new(most);
+                let mut shown = Shown::new(max_anomalies);
                 for &node in nodes.iter().filter(|&&node| node < INITIAL) {
                     if !cancel.is_asked() && self.dependencies.reads(node).any(|read| suspect(read.source)) {
                         self.of_reader(node, &suspect).into_iter().for_each(|conflict| shown.add(conflict));
@@ -113,15 +99,22 @@ impl Namer<'_, '_> {
         for &(key, older) in reader.sources.iter().filter(|&&(_, source)| suspect(source)) {
             let mut slots = [None; CONFLICTS];
             self.observed(&reader, &observed, key, older, &mut slots);
-            if self.components.len() > Class::ReadAtomic as usize {
-                self.along(&reader, Class::ReadAtomic, key, older, reader.session_writers(key), &mut slots);
+            if self.components.len() > WeakLevel::ReadAtomic as usize {
+                self.along(
+                    &reader,
+                    WeakLevel::ReadAtomic,
+                    key,
+                    older,
+                    reader.session_writers(key),
+                    &mut slots,
+                );
             }
-            if self.components.len() > Class::Causal as usize {
+            if self.components.len() > WeakLevel::Causal as usize {
                 self.causal(&reader, key, older, &mut slots);
             }
             for (slot, newer) in slots.into_iter().enumerate() {
                 let Some(newer) = newer else { continue };
-                let (name, class) = (Name::ALL[slot], CLASSES[slot / 2]);
+                let (name, class) = (WeakAnomaly::ALL[slot], CLASSES[slot / 2]);
                 if found.iter().all(|known| (known.name, known.key) != (name, key)) {
                     found.push(Conflict { name, class, reader: node, key, older, newer });
                 }
@@ -164,7 +157,7 @@ impl Namer<'_, '_> {
             if self.happens_before.counts(row) {
                 let limit = start + self.happens_before.count(reader.node, row);
                 let before = &here[..here.partition_point(|&writer| writer < limit)];
-                self.along(reader, Class::Causal, key, older, before, slots);
+                self.along(reader, WeakLevel::Causal, key, older, before, slots);
             }
         }
     }
@@ -174,7 +167,7 @@ impl Namer<'_, '_> {
     fn along(
         &self,
         reader: &Reader<'_, '_>,
-        class: Class,
+        class: WeakLevel,
         key: u32,
         older: u32,
         writers: &[u32],
@@ -207,7 +200,7 @@ impl Namer<'_, '_> {
     }
 
     /// Where the writers that `older` reaches start, and where those start that it happens before.
-    fn bounds(&self, class: Class, older: u32, writers: &[u32]) -> (usize, usize) {
+    fn bounds(&self, class: WeakLevel, older: u32, writers: &[u32]) -> (usize, usize) {
         if older == INITIAL {
             return (0, 0);
         }
@@ -239,20 +232,20 @@ const SHARE: usize = 1 << 10;
 
 /// Conflicts in the order of the history: all are counted, the first of each name are kept.
 struct Shown {
-    most: u64,
+    max_anomalies: u64,
     counts: [u64; CONFLICTS],
     kept: Vec<Conflict>,
 }
 
 impl Shown {
-    fn new(most: usize) -> Self {
-        Self { most: most as u64, counts: [0; CONFLICTS], kept: Vec::new() }
+    fn new(max_anomalies: usize) -> Self {
+        Self { max_anomalies: max_anomalies as u64, counts: [0; CONFLICTS], kept: Vec::new() }
     }
 
     fn add(&mut self, conflict: Conflict) {
         let count = &mut self.counts[conflict.name as usize];
         *count += 1;
-        if *count <= self.most {
+        if *count <= self.max_anomalies {
             self.kept.push(conflict);
         }
     }
@@ -262,7 +255,7 @@ impl Shown {
         let mut counts = self.counts;
         for conflict in later.kept {
             counts[conflict.name as usize] += 1;
-            if counts[conflict.name as usize] <= self.most {
+            if counts[conflict.name as usize] <= self.max_anomalies {
                 self.kept.push(conflict);
             }
         }
@@ -276,4 +269,4 @@ impl Shown {
     }
 }
 
-const CLASSES: [Class; 3] = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];
+const CLASSES: [WeakLevel; 3] = [WeakLevel::ReadCommitted, WeakLevel::ReadAtomic, WeakLevel::Causal];

@@ -1,7 +1,7 @@
 //! What sources say of one key's versions: a chain by the strongest, and what others add to it.
 
-use super::circle::{circle, knots};
-use super::share::{Share, Versions};
+use super::key_versions::{Share, Versions};
+use super::version_cycle::{circle, knots};
 use super::{Contradiction, Extra, Source};
 use crate::history::VersionSource;
 use crate::value::Value;

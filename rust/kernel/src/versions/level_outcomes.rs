@@ -1,24 +1,24 @@
 //! Which levels are broken, which hold, and which are still open.
 
 use super::Outcome;
+use super::anomalies::{Finding, Named, VersionAnomaly};
 use super::dependencies::{Dependencies, Order};
-use super::guarantees::{GUARANTEES, Touches};
-use super::levels::{Cycles, LEVELS, Level};
+use super::levels::{Cycles, Level};
 use super::lookup::Lookup;
-use super::names::{Finding, Name, Named};
 use super::orders::Orders;
+use super::session_guarantees::{GUARANTEES, Touches};
 use super::witness::Step;
 
 /// What is known of the levels so far.
-pub(super) struct Levels {
-    violated: [bool; LEVELS],
+pub(super) struct LevelOutcomes {
+    violated: [bool; Level::COUNT],
     /// Whether a level that is not violated holds for sure.
-    decided: [bool; LEVELS],
+    decided: [bool; Level::COUNT],
 }
 
-impl Levels {
+impl LevelOutcomes {
     pub(super) fn new(found: &Cycles, orders: &Orders) -> Self {
-        let mut levels = Self { violated: found.violated, decided: [false; LEVELS] };
+        let mut levels = Self { violated: found.violated, decided: [false; Level::COUNT] };
         levels.violated[Level::Pl1 as usize] |= !orders.circles.is_empty();
         levels.violated[Level::Pl2 as usize] |= !orders.dirty.is_empty();
         levels.spread();
@@ -37,10 +37,10 @@ impl Levels {
     }
 
     fn decide_all(&mut self) {
-        self.decided = [true; LEVELS];
+        self.decided = [true; Level::COUNT];
     }
 
-    pub(super) fn is_settled(&self, level: Level) -> bool {
+    pub(super) fn is_known(&self, level: Level) -> bool {
         self.violated[level as usize] || self.decided[level as usize]
     }
 
@@ -64,7 +64,7 @@ impl Levels {
         self.spread();
     }
 
-    pub(super) fn outcomes(&self, is_timed: bool) -> [Outcome; LEVELS] {
+    pub(super) fn outcomes(&self, is_timed: bool) -> [Outcome; Level::COUNT] {
         Level::ALL.map(|level| {
             let is_untimed = level.order() == Order::RealTime && !is_timed;
             match (self.violated[level as usize], self.decided[level as usize]) {
@@ -90,8 +90,8 @@ impl Levels {
             self.violated[level as usize] |= is_broken;
             if is_broken {
                 let shown = touches.witness(level).unwrap_or_else(|| no_commit_order(level, Vec::new()));
-                if shown.name == Name::NoCommitOrder {
-                    named.counts[Name::NoCommitOrder as usize] += 1;
+                if shown.name == VersionAnomaly::NoCommitOrder {
+                    named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
                 }
                 named.findings.push(shown);
             }
@@ -102,5 +102,5 @@ impl Levels {
 
 /// Whatever the order of versions, this level is broken.
 pub(super) fn no_commit_order(level: Level, alternatives: Vec<Vec<Step>>) -> Finding {
-    Finding { name: Name::NoCommitOrder, steps: Vec::new(), alternatives, level: level as u8 + 1 }
+    Finding { name: VersionAnomaly::NoCommitOrder, steps: Vec::new(), alternatives, level: Some(level) }
 }

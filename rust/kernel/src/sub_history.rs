@@ -14,11 +14,11 @@
 //!
 //! A part of a part is a part of the whole. Cost: linear in the whole, for each round of the last rule.
 
-mod copy;
-mod ranges;
-mod support;
+mod copied_columns;
+mod kept_operations;
+mod range_reads;
 
-pub use ranges::itemised;
+pub use range_reads::itemised;
 
 use crate::by_key::ByKey;
 use crate::history::{History, Kind, NO_KEY, Status};
@@ -31,14 +31,14 @@ pub type Judged = (Judgement, Observations);
 
 /// The part of `history` with these transactions, `without` these operations and what goes with them.
 #[must_use]
-pub fn part(history: &History, judged: &Judged, transactions: &[u32], without: &[u32]) -> History {
+pub fn sub_history(history: &History, judged: &Judged, transactions: &[u32], without: &[u32]) -> History {
     let mut stay = vec![false; history.transaction_count()];
     for &transaction in transactions {
         stay[transaction as usize] = true;
     }
     loop {
-        let operations = support::supported(history, &judged.0, &stay, without);
-        let part = copy::copy(history, &stay, &operations);
+        let operations = kept_operations::kept_operations(history, &judged.0, &stay, without);
+        let part = copied_columns::copy(history, &stay, &operations);
         let lost = no_longer_counted(&part, &stay, &judged.1.counted);
         if lost.is_empty() {
             return part;
@@ -66,12 +66,12 @@ fn no_longer_counted(part: &History, stay: &[bool], counted_before: &[bool]) -> 
 /// Everybody who must stay if all reads of `transactions` are to: who wrote what they show, and whom they
 /// contradict. Sorted; the transactions themselves are among them.
 #[must_use]
-pub fn servers(history: &History, judged: &Judged, transactions: &[u32]) -> Vec<u32> {
+pub fn with_transactions_read_from(history: &History, judged: &Judged, transactions: &[u32]) -> Vec<u32> {
     let (mut pairs, mut keys) = (HashSet::new(), HashSet::new());
     let unclear: HashSet<u32> = judged.0.deleted_keys.iter().chain(&judged.0.mixed_keys).copied().collect();
     for operation in transactions.iter().flat_map(|&transaction| history.operations_of(transaction as usize))
     {
-        support::shown(history, operation, |key, value| {
+        kept_operations::shown(history, operation, |key, value| {
             pairs.insert((key, value));
             if history.operations.kinds[operation] == Kind::RangeRead {
                 keys.insert(key);
@@ -97,7 +97,7 @@ pub fn servers(history: &History, judged: &Judged, transactions: &[u32]) -> Vec<
 
 /// Everybody with an operation on a key that one of `transactions` operates on. Sorted.
 #[must_use]
-pub fn neighbours(history: &History, transactions: &[u32]) -> Vec<u32> {
+pub fn with_transactions_on_same_keys(history: &History, transactions: &[u32]) -> Vec<u32> {
     let mut is_theirs = vec![false; history.keys.len()];
     let keys = &history.operations.keys;
     for operation in transactions.iter().flat_map(|&transaction| history.operations_of(transaction as usize))

@@ -1,6 +1,6 @@
 //! Some keys, one after the other: their versions, and what reads showed of them.
 
-use super::arranged::Arranged;
+use super::key_order::Arranged;
 use super::{Contradiction, Extra, KeyOrder, Question, Source};
 use crate::by_key::{Operation, Shape, Write, Writes, gather, shape};
 use crate::history::{History, Kind};

@@ -3,8 +3,9 @@
 use super::dependencies::Order;
 use super::lookup::Lookup;
 use super::orders::{Extra, Source};
-use super::witness::{Relation, Step};
+use super::witness::Step;
 use crate::observations::INITIAL;
+use crate::relation::Relation;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 

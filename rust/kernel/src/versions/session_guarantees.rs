@@ -2,16 +2,17 @@
 //!
 //! Each demands an order of versions; it is broken if that and the known order lead in a circle.
 
+use super::anomalies::{Finding, classify};
 use super::dependencies::{Dependencies, Pairs, components};
 use super::levels::Level;
 use super::lookup::Lookup;
-use super::names::{Finding, classify};
 use super::orders::Source;
-use super::ways::without_loops;
-use super::witness::{Relation, Step};
+use super::version_paths::without_loops;
+use super::witness::Step;
 use crate::graph::Edges;
 use crate::history::NO_KEY;
 use crate::observations::INITIAL;
+use crate::relation::Relation;
 
 /// The guarantees.
 pub const GUARANTEES: [Level; 4] =
@@ -129,7 +130,7 @@ impl<'s, 'h> Touches<'s, 'h> {
         steps.push(in_session);
         let steps = without_loops(steps);
         let name = classify(&steps);
-        Some(Finding { name, steps, alternatives: Vec::new(), level: guarantee as u8 + 1 })
+        Some(Finding { name, steps, alternatives: Vec::new(), level: Some(guarantee) })
     }
 
     fn transaction(&self, touch: &Touch) -> u32 {

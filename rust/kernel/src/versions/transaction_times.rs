@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 /// The client's view of time.
 #[derive(Debug, Default)]
-pub struct Times {
+pub struct TransactionTimes {
     /// When each transaction was invoked and, if it certainly ended, completed.
     intervals: Vec<(Option<i64>, Option<i64>)>,
     /// The place of each transaction in its session.
@@ -16,7 +16,7 @@ pub struct Times {
     pub is_known: bool,
 }
 
-impl Times {
+impl TransactionTimes {
     /// By places of events if the history has them, else by the client's clock.
     #[must_use]
     pub fn new(history: &History, counted: &[bool]) -> Self {
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     /// Some without an end, some without anything.
-    fn times(random: &mut Random, count: u32) -> Times {
+    fn times(random: &mut Random, count: u32) -> TransactionTimes {
         let intervals = (0..count).map(|_| {
             let invoke = i64::from(random.below(12));
             let complete = invoke + i64::from(random.below(5));
@@ -143,11 +143,11 @@ mod tests {
                 _ => (Some(invoke), Some(complete)),
             }
         });
-        Times { intervals: intervals.collect(), ..Times::default() }
+        TransactionTimes { intervals: intervals.collect(), ..TransactionTimes::default() }
     }
 
     /// Random times, and all pairs of places in real-time order.
-    fn all_pairs(seed: u64) -> (Times, Vec<u32>, Vec<(u32, u32)>) {
+    fn all_pairs(seed: u64) -> (TransactionTimes, Vec<u32>, Vec<(u32, u32)>) {
         let mut random = Random(seed);
         let count = 1 + random.below(12);
         let times = times(&mut random, count);
@@ -201,7 +201,7 @@ mod tests {
     fn a_chain_of_a_million_is_linear() {
         let count = 1_000_000;
         let intervals = (0..count).map(|at| (Some(2 * at), Some(2 * at + 1))).collect();
-        let times = Times { intervals, ..Times::default() };
+        let times = TransactionTimes { intervals, ..TransactionTimes::default() };
         let transactions: Vec<u32> = (0..count as u32).collect();
         let mut edges = Vec::new();
         assert_eq!(times.chain(&transactions, count as u32, &mut edges), count as u32 - 1);

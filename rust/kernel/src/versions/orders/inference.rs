@@ -1,8 +1,8 @@
 //! Order that nobody recorded: what claims, reads, sessions and real time say of a register's versions.
 
-use super::arranged::Arranged;
-use super::circle::{circle, knots};
-use super::share::Share;
+use super::key_order::Arranged;
+use super::key_versions::Share;
+use super::version_cycle::{circle, knots};
 use super::{Extra, Source};
 use crate::by_key::Operation;
 use crate::observations::{INITIAL, NOBODY};

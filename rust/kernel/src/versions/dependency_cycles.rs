@@ -1,9 +1,10 @@
 //! Write cycles and circular information flow.
 
+use super::anomalies::{FLOWS, Naming, Shapes, TRIES, WRITE_CYCLES, best, shapes};
 use super::dependencies::{Order, Pairs, Parts};
-use super::names::{FLOWS, Naming, Shapes, TRIES, WRITE_CYCLES, best, shapes};
-use super::witness::{Relation, Witnesses};
+use super::witness::Witnesses;
 use crate::graph::{Components, Edges};
+use crate::relation::Relation;
 use hashbrown::{HashMap, HashSet};
 
 impl Naming<'_, '_> {

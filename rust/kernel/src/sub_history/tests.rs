@@ -30,7 +30,7 @@ fn history(transactions: &[(Status, &[Row])]) -> History {
 /// Ids of transactions, each with how many operations it has, in the part.
 fn left(history: &History, transactions: &[u32], without: &[u32]) -> Vec<(i64, usize)> {
     let judged = reads::judge(history, &Cancel::default());
-    let part = part(history, &judged, transactions, without);
+    let part = sub_history(history, &judged, transactions, without);
     let id = |transaction: usize| part.transactions.ids[transaction].as_small().unwrap();
     (0..part.transaction_count()).map(|t| (id(t), part.operations_of(t).len())).collect()
 }
@@ -45,8 +45,8 @@ fn a_read_goes_with_each_of_its_writers() {
     assert_eq!(left(&written, &[1, 2], &[]), [(2, 1), (3, 1)]);
     assert_eq!(left(&written, &[0, 1, 2], &[]), [(1, 1), (2, 1), (3, 2)]);
     let judged = reads::judge(&written, &Cancel::default());
-    assert_eq!(servers(&written, &judged, &[2]), [0, 1, 2]);
-    assert_eq!(neighbours(&written, &[0]), [0, 1, 2]);
+    assert_eq!(with_transactions_read_from(&written, &judged, &[2]), [0, 1, 2]);
+    assert_eq!(with_transactions_on_same_keys(&written, &[0]), [0, 1, 2]);
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! Which operations stay when others go.
 
 use crate::history::{History, Kind, NO_KEY};
-use crate::reads::{Judgement, NOTHING, Name};
+use crate::reads::{Judgement, NOTHING, ReadAnomaly};
 use crate::value::Value;
 use hashbrown::HashSet;
 
 /// Which operations of the transactions that `stay` do so, `without` these and what goes with them.
-pub fn supported(history: &History, judgement: &Judgement, stay: &[bool], without: &[u32]) -> Vec<bool> {
+pub fn kept_operations(
+    history: &History,
+    judgement: &Judgement,
+    stay: &[bool],
+    without: &[u32],
+) -> Vec<bool> {
     let mut kept = vec![false; history.operation_count()];
     for transaction in (0..stay.len()).filter(|&transaction| stay[transaction]) {
         kept[history.operations_of(transaction)].fill(true);
@@ -76,7 +81,8 @@ fn drop_own_reads(history: &History, transaction: usize, kept: &mut [bool]) {
 
 /// A second initial value, and another order of a list, are wrong because of the read that shows the first.
 fn drop_contradicting(judgement: &Judgement, kept: &mut [bool]) {
-    let is_relative = |name: Name| matches!(name, Name::ThinAirRead | Name::IncompatibleOrder);
+    let is_relative =
+        |name: ReadAnomaly| matches!(name, ReadAnomaly::ThinAirRead | ReadAnomaly::IncompatibleOrder);
     loop {
         let mut changed = false;
         for finding in judgement.findings.iter().filter(|finding| is_relative(finding.name)) {

@@ -1,14 +1,15 @@
 //! Proofs for levels that no single name stands for: a cycle of their own graph.
 
+use super::anomalies::{Finding, Named, classify};
 use super::dependencies::{Dependencies, Order, components};
 use super::levels::{Closing, Cycles, Level, Updates};
 use super::lookup::Lookup;
-use super::names::{Finding, Named, classify};
-use super::witness::{ANY, Paths, Relation, Step, Witnesses};
+use super::witness::{ANY, Paths, Step, Witnesses};
 use crate::graph::Edges;
+use crate::relation::Relation;
 
 /// Proofs for levels that no single name stands for: a cycle of their own graph.
-pub fn name_levels(
+pub fn add_level_proofs(
     small: &Dependencies,
     lookup: &Lookup<'_>,
     cycles: &Cycles,
@@ -18,8 +19,10 @@ pub fn name_levels(
     if small.len() == 0 || cancel.is_asked() {
         return;
     }
-    let mut own =
-        OwnGraphs { witnesses: Witnesses { small, lookup }, paths: Paths::new(small.nodes() + small.len()) };
+    let mut own = LevelGraphs {
+        witnesses: Witnesses { small, lookup },
+        paths: Paths::new(small.nodes() + small.len()),
+    };
     let proofs = [
         (Level::Prefix, own.prefix(cycles)),
         (Level::UpdateSerializable, own.updates(cycles)),
@@ -28,18 +31,18 @@ pub fn name_levels(
     for (level, steps) in proofs {
         if let Some(steps) = steps.filter(|steps| !steps.is_empty()) {
             let name = classify(&steps);
-            named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: level as u8 + 1 });
+            named.findings.push(Finding { name, steps, alternatives: Vec::new(), level: Some(level) });
         }
     }
 }
 
 /// Cycles in the graphs of single levels.
-struct OwnGraphs<'s, 'h> {
+struct LevelGraphs<'s, 'h> {
     witnesses: Witnesses<'s, 'h>,
     paths: Paths,
 }
 
-impl OwnGraphs<'_, '_> {
+impl LevelGraphs<'_, '_> {
     fn prefix(&mut self, cycles: &Cycles) -> Option<Vec<Step>> {
         if !cycles.violated[Level::Prefix as usize] {
             return None;

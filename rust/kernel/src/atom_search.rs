@@ -4,7 +4,7 @@ use crate::history::{History, Label, Optional};
 use crate::value::{AtomKind, Value};
 
 /// Whether a key, a value, an id, a row, a label or a version is an atom that is `wanted`.
-pub(crate) fn mentions(history: &History, wanted: impl Fn(AtomKind, &str) -> bool) -> bool {
+pub(crate) fn contains_atom(history: &History, wanted: impl Fn(AtomKind, &str) -> bool) -> bool {
     let values = &history.values;
     let found: Vec<bool> = (0..values.atom_count())
         .map(|index| {

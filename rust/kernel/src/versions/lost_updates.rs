@@ -1,4 +1,4 @@
-//! Lost updates: somebody read a version and wrote the key, and another version came in between.
+//! LostUpdate updates: somebody read a version and wrote the key, and another version came in between.
 
 use super::dependencies::{Dependencies, Order};
 use super::lookup::{Lookup, is_believed};
@@ -10,7 +10,7 @@ use hashbrown::HashSet;
 /// A lost update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
-pub struct Lost {
+pub struct LostUpdate {
     /// Whose read was outdated when it wrote.
     pub transaction: u32,
     pub key: u32,
@@ -35,13 +35,13 @@ struct Updater {
 ///
 /// Whoever saw what came only after its own version updated something else.
 #[must_use]
-pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
+pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<LostUpdate> {
     let (mut found, mut open) = (Vec::new(), Vec::new());
     for &transaction in &small.transactions {
         for (read, key, version) in lookup.observed(transaction) {
             let mut own = lookup.installed_of(transaction, key);
             if let Some(between) = own.find_map(|own| between(lookup, transaction, key, version, own)) {
-                found.push(Lost { transaction, key, read, between, is_mutual: false });
+                found.push(LostUpdate { transaction, key, read, between, is_mutual: false });
             } else if let Some(own) = updated(lookup, transaction, key, version) {
                 open.push(Updater { version, transaction, key, read, own });
             }
@@ -55,7 +55,7 @@ pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Lost> {
     open.retain(|updater| !known.contains(&(updater.transaction, updater.key)));
     for same in open.chunk_by(|a, b| a.version == b.version) {
         for &Updater { transaction, key, read, .. } in &same[1..] {
-            found.push(Lost { transaction, key, read, between: same[0].own, is_mutual: true });
+            found.push(LostUpdate { transaction, key, read, between: same[0].own, is_mutual: true });
         }
     }
     found.sort_unstable();
@@ -92,8 +92,8 @@ fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32)
 
 /// Somebody else's version came after the one that was read, and before the own one or after the same one.
 #[must_use]
-pub fn proof(lookup: &Lookup<'_>, lost: Lost) -> Vec<Step> {
-    let Lost { transaction, key, read, between, is_mutual } = lost;
+pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
+    let LostUpdate { transaction, key, read, between, is_mutual } = lost;
     let orders = lookup.orders;
     let is_known = |source| is_believed(source, Order::Plain);
     let version = seen(lookup, transaction, read, key);

@@ -1,27 +1,34 @@
 //! How much of each key is in order, and who says so; what a level infers does not count.
 
+use super::super::adjacent_versions::simple_pairs;
 use super::super::dependencies::Basis;
-use super::super::neighbours::simple_pairs;
 use super::{Extra, KeyOrder, Orders, Source};
 use crate::graph::Edges;
 
-/// A source of order; so many keys are ordered by it and by none that is stronger, and so many of them to the
-/// last version, be it with the help of others.
-pub type Ordered = (Source, u64, u64);
+/// How many keys a source orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OrderedKeys {
+    /// The source.
+    pub source: Source,
+    /// Keys that it orders and no stronger source does.
+    pub keys: u64,
+    /// Those of them that are ordered to the last version, with or without the help of other sources.
+    pub whole: u64,
+}
 
 impl Orders {
     /// For each source the keys that it orders; [`Source::Nothing`] for those that nobody does.
     #[must_use]
-    pub fn extent(&self) -> Vec<Ordered> {
-        let mut counts: Vec<Ordered> = Vec::new();
+    pub fn extent(&self) -> Vec<OrderedKeys> {
+        let mut counts: Vec<OrderedKeys> = Vec::new();
         for order in self.keys.iter().filter(|order| order.end > order.start + 1) {
             let source = self.strongest(order);
-            let place = counts.iter().position(|&(other, ..)| other == source).unwrap_or_else(|| {
-                counts.push((source, 0, 0));
+            let place = counts.iter().position(|other| other.source == source).unwrap_or_else(|| {
+                counts.push(OrderedKeys { source, keys: 0, whole: 0 });
                 counts.len() - 1
             });
-            counts[place].1 += 1;
-            counts[place].2 += u64::from(self.is_whole(order) || self.is_total(order));
+            counts[place].keys += 1;
+            counts[place].whole += u64::from(self.is_whole(order) || self.is_total(order));
         }
         counts.sort_unstable();
         counts
@@ -81,10 +88,14 @@ mod tests {
         }
     }
 
+    fn rows(orders: &Orders) -> Vec<(Source, u64, u64)> {
+        orders.extent().into_iter().map(|row| (row.source, row.keys, row.whole)).collect()
+    }
+
     #[test]
     fn a_key_counts_once_for_its_strongest_source() {
         let (reads, log, claim) = (Source::ListRead, Source::Log, Source::AssumeSequentialKeys);
-        let cases: [(Orders, &[Ordered]); 10] = [
+        let cases: [(Orders, &[(Source, u64, u64)]); 10] = [
             (key(1, 1, Source::Nothing, &[]), &[]),
             (key(2, 1, Source::Nothing, &[]), &[(Source::Nothing, 1, 1)]),
             (key(3, 1, Source::Nothing, &[]), &[(Source::Nothing, 1, 0)]),
@@ -97,7 +108,7 @@ mod tests {
             (key(3, 1, Source::Nothing, &[(1, 2, Source::Session)]), &[(Source::Nothing, 1, 0)]),
         ];
         for (place, (orders, expected)) in cases.iter().enumerate() {
-            assert_eq!(orders.extent(), *expected, "case {place}");
+            assert_eq!(rows(orders), *expected, "case {place}");
         }
     }
 
@@ -105,6 +116,6 @@ mod tests {
     fn versions_that_several_may_follow_are_not_in_order() {
         let log = Source::Log;
         let tied = key(5, 1, log, &[(1, 2, log), (1, 3, log), (2, 4, log), (3, 4, log)]);
-        assert_eq!(tied.extent(), [(log, 1, 0)]);
+        assert_eq!(rows(&tied), [(log, 1, 0)]);
     }
 }
