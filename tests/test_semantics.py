@@ -582,7 +582,7 @@ def a_claim_that_cannot_be_true_is_an_anomaly() -> None:
     assert reported(history, "pl-1", "sequential-keys") == {"cyclic-versions": 1}
 
 
-#: The third and fourth transaction append what nobody reads.
+#: The appends of the third and fourth transaction are never read.
 UNREAD = ("ok 0 [:append :y 1]", "ok 1 [:r :y [1]] [:r :x []]", "ok 2 [:r :x []] [:append :x 1]")
 
 

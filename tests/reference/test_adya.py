@@ -401,7 +401,7 @@ def test_a_dirty_update_stands_behind_what_was_taken_back() -> None:
 
 
 def test_a_claim_decides_what_no_level_infers() -> None:
-    """Who reads and then writes comes later: that is inferred from `pl-2` up, and claimed at every level."""
+    """A transaction that reads and then writes comes later: that is inferred from `pl-2` up, and claimed at every level."""
     history = told("1: r(x,1) w(x,2) w(y,1)", "2: r(y,1) w(y,2) w(x,1)")
     assert adya.outcome(history, Level.PL_1) is Outcome.HOLDS
     assert adya.outcome(history, Level.PL_1, ["writes-follow-reads"]) is Outcome.VIOLATED
@@ -444,7 +444,7 @@ def test_where_sources_contradict_each_other_a_level_is_decided_if_all_of_them_a
 
 
 def test_an_append_that_may_be_another_s_leaves_undecided_what_is_not_violated() -> None:
-    """Two lost updates, if the elements were different: they have no versions, so nobody may say `holds`."""
+    """Two lost updates, if the elements were different: they have no versions, so no level may hold."""
     history = told("1: r(x,[]) a(x,1)", "2: r(x,[]) a(x,1)")
     assert set(adya.outcomes(history).values()) == {Outcome.UNKNOWN}
     assert adya.outcome(told("1: r(x,[]) a(x,1)", "2: a(x,2)"), Level.SERIALIZABLE) is Outcome.HOLDS

@@ -2,8 +2,8 @@
 
 Delta debugging (Zeller and Hildebrandt 2002) over transactions, keys and operations: halves first, then ever
 less, until nothing can go. `History.part` drops them, and whatever breaks a level in a part breaks it in the
-whole (`rust/kernel/src/part.rs` says why): nothing is made on the way. Cost: a few looks at the whole, then
-many at little.
+whole (`rust/kernel/src/sub_history.rs` says why): nothing is made on the way. Cost: a few looks at the
+whole, then many at little.
 """
 
 from __future__ import annotations
