@@ -401,7 +401,7 @@ def test_a_dirty_update_stands_behind_what_was_taken_back() -> None:
 
 
 def test_a_claim_decides_what_no_level_infers() -> None:
-    """A transaction that reads and then writes comes later: that is inferred from `pl-2` up, and claimed at every level."""
+    """That a reader which then writes comes later is inferred from `pl-2` up, and claimed at every level."""
     history = told("1: r(x,1) w(x,2) w(y,1)", "2: r(y,1) w(y,2) w(x,1)")
     assert adya.outcome(history, Level.PL_1) is Outcome.HOLDS
     assert adya.outcome(history, Level.PL_1, ["writes-follow-reads"]) is Outcome.VIOLATED

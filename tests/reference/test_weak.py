@@ -17,7 +17,7 @@ from isoscope.recorder import Recorder
 from isoscope.reference import commit_order, weak
 from isoscope.verdict import Outcome
 from tests.oracle.test_oracle import ORACLE, load, rows
-from tests.test_semantics import edn, read
+from tests.semantics.rules import edn, read
 
 from .weak_histories import random_weak_history, weak_histories
 

@@ -107,7 +107,7 @@ class _Universe:
         return None
 
     def states(self, reader: Transaction, operation: Operation) -> dict[object, States]:
-        """For each key that an operation is evidence of, the transactions that can have made the state it saw."""
+        """For each key that an operation saw, the transactions that can have made the state it saw."""
         if isinstance(operation.value, Range) and _is_closed(operation):
             return self.of_predicate_read(reader, operation, operation.value)
         key, value = reads.token(operation.key), operation.value

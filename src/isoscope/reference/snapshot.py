@@ -94,7 +94,7 @@ def _start_depends(events: tuple[Event, ...]) -> Iterator[tuple[int, int]]:
 def _interleavings(
     waiting: tuple[int, ...], order: Relation, running: tuple[int, ...] = ()
 ) -> Iterator[tuple[Event, ...]]:
-    """Every sequence of begins and commits in which no transaction begins before those that must commit first."""
+    """Every sequence of begins and commits in which each begin follows the commits that must come first."""
     if not waiting and not running:
         yield ()
     for number in waiting:

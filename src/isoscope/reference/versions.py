@@ -1,9 +1,9 @@
 """The order in which the versions of each key were installed: the known part, and every way to complete it.
 
 A register has its initial version and one for each transaction that writes it (its last write); a list has
-its empty state and one version for each append whose element no other transaction appended. Only transactions that
-count as committed have versions. Sources order them, strongest first: list reads, a log, a declared order,
-commit timestamps. Two sources that cannot both be right contradict each other; then each is judged alone.
+its empty state and one version for each append whose element no other transaction appended. Only
+transactions that count as committed have versions. Sources order them, strongest first: list reads, a log, a
+declared order, commit timestamps. Two sources that cannot both be right contradict each other; then each is judged alone.
 Rules order versions of registers that the sources leave open, where the opposite order would break the
 level by itself; claims are orders that the user vouches for.
 
