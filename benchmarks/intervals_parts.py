@@ -105,7 +105,7 @@ def of_part(profile: Profile) -> Profile:
 
 
 def _verify(profile: Profile, slices: Sequence[History]) -> None:
-    engine = _native.IntervalsOnline(profile.row(), clock_error=0, most=1, initial=0, timeout=10**18)
+    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=10**18)
     for history in slices:
         engine.take(history.columns, 0)
     engine.flush()
@@ -156,7 +156,7 @@ def instances_row(found: Instances) -> Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed:
-    """Certifier violations in one history, by who looks; `sent` transactions were looked at after merging."""
+    """Certifier violations in one history, by number of verifiers; `sent` were looked at after merging."""
 
     transactions: int
     count: int
@@ -184,13 +184,13 @@ def crossed(load: Load = FAULTY, count: int = 2) -> Iterator[Crossed]:
 
 def certified(columns: _native.Columns, profile: Profile) -> int:
     """How many violations of the certifier the verifier finds."""
-    return _native.judge_intervals(columns, profile.row(), clock_error=0, most=1)[0][_CERTIFIER]
+    return _native.judge_intervals(columns, profile.native, clock_error=0, most=1)[0][_CERTIFIER]
 
 
 def merged(history: History, parts: Sequence[History], profile: Profile) -> list[int]:
     """Transactions that could be in a violation, by the rw dependencies that all parts together deduce.
 
-    A violation is two in a row between transactions that overlap; who served their reads is needed, too.
+    A violation is two in a row between transactions that overlap; the writers of their reads are needed, too.
     """
     edges = {edge for part in parts for edge in _rw(part, of_part(profile)) if _overlap(history, *edge)}
     into, out = {after for _, after in edges}, {before for before, _ in edges}
@@ -200,7 +200,7 @@ def merged(history: History, parts: Sequence[History], profile: Profile) -> list
 
 
 def _rw(history: History, profile: Profile) -> Iterator[tuple[int, int]]:
-    ordered = _native.deduced_versions(history.columns, profile.row(), clock_error=0)
+    ordered = _native.deduced_versions(history.columns, profile.native, clock_error=0)
     for edge in _native.dependencies(ordered):
         if edge.relation == "rw":
             yield edge.before, edge.after
@@ -246,7 +246,7 @@ CROSSING = Part(
     how="The certifier does not look at one row: in a write skew T1 reads x and writes y, T2 reads y and "
     "writes x. The instance of x sees T1 -rw-> T2, that of y sees T2 -rw-> T1, and neither sees both. So "
     "instances hand on the rw dependencies between transactions that overlap; those with one that comes in "
-    "and one that goes out, their neighbours and who served their reads are looked at again as a whole. "
+    "and one that goes out, their neighbours and the writers of their reads are looked at again as a whole. "
     "Here a simulated certifier fails on every second occasion, 24 clients on 2,000 keys.",
     measure=crossed,
     row=_crossed_row,

@@ -1,6 +1,6 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
@@ -17,6 +17,7 @@ __all__ = [
     "ClockTrial",
     "Columns",
     "ConcurrencyCounts",
+    "Conduct",
     "ConflictFinding",
     "CycleFinding",
     "Dependency",
@@ -26,11 +27,13 @@ __all__ = [
     "KeyUseCounts",
     "LatencyQuantiles",
     "MechanismSimulation",
+    "OperationConduct",
     "OrderedKeys",
     "ParseError",
     "PredicateMiss",
     "PredicateObservation",
     "PredicatesJudgement",
+    "Profile",
     "ProofStep",
     "ReadFinding",
     "Reader",
@@ -285,9 +288,58 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
-# enumerations of `isoscope.profiles` by their places.
-_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+@final
+class Conduct:
+    """What one kind of statement locks and reads."""
+
+    def __new__(cls, *, lock: str, read: str, locks_predicate: bool) -> Self: ...
+
+@final
+class OperationConduct:
+    """What one operation locks and reads, by its kind, its labels and the profile."""
+
+    @property
+    def statement(self) -> str:
+        """The kind of the statement that the operation is a part of."""
+
+    @property
+    def lock(self) -> str:
+        """The lock that it holds on its rows until the transaction ends."""
+
+    @property
+    def read(self) -> str:
+        """Which versions of its rows it reads."""
+
+    @property
+    def locks_predicate(self) -> bool:
+        """Whether its lock covers all rows that its predicate matches."""
+
+    @property
+    def skips_locked(self) -> bool:
+        """Whether it leaves out rows that other transactions have locked."""
+
+@final
+class Profile:
+    """The mechanisms of one isolation level of one database; names are those of `isoscope.profiles`.
+
+    Raises ValueError for a name that is not known. Profiles are equal if and only if their `repr` is.
+    """
+
+    def __new__(
+        cls,
+        *,
+        snapshot: str,
+        granularity: str,
+        first_updater_wins: bool,
+        certifier: str,
+        commit_lock: str,
+        statements: Mapping[str, Conduct],
+    ) -> Self: ...
+    def conduct(
+        self, kind: str, *, statement: str | None, lock_mode: str | None, read_mode: str | None
+    ) -> OperationConduct:
+        """What an operation of this kind with these labels locks and reads; None is a label that is missing."""
+
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
 # Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after,
@@ -310,7 +362,7 @@ class MechanismSimulation:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         *,
         seed: int,
         clients: int,
@@ -685,15 +737,13 @@ _IntervalsJudged: TypeAlias = tuple[
     list[int], list[_IntervalsFinding], list[tuple[int, int]], list[tuple[int, int, int]]
 ]
 
-def judge_intervals(
-    columns: Columns, profile: _ProfileRow, *, clock_error: int, most: int
-) -> _IntervalsJudged:
+def judge_intervals(columns: Columns, profile: Profile, *, clock_error: int, most: int) -> _IntervalsJudged:
     """Holds a history against the mechanisms of a profile.
 
     Raises ValueError with the number of a transaction and what is wrong with it if one has no intervals.
     """
 
-def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int) -> Columns:
+def deduced_versions(columns: Columns, profile: Profile, *, clock_error: int) -> Columns:
     """The history with the order of versions that is certain by its mechanisms as one that it declares.
 
     Raises ValueError as `judge_intervals` does.
@@ -705,7 +755,7 @@ class IntervalsOnline:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         *,
         clock_error: int,
         most: int,

@@ -14,6 +14,7 @@ mod online;
 mod operation_rows;
 mod pipeline;
 mod predicates;
+mod profile;
 mod proof;
 mod read;
 mod scalar;
@@ -62,6 +63,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<profile::Conduct>()?;
+    module.add_class::<profile::OperationConduct>()?;
+    module.add_class::<profile::Profile>()?;
     module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;

@@ -22,7 +22,7 @@ from isoscope.checkers.steps import (
 )
 from isoscope.checkers.witnesses import installs, same, witness, witness_of
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ConflictFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,22 +92,18 @@ def _conflict(history: History, name: str, order: Sequence[ProofStep], found: St
     stale = witness(history, found.read)
     seen = chain(history, found.sight)
     steps = with_fewer_readers(chain(history, order), [stale, *shown_by(seen)])
-    served = () if found.older is None else (_served(history, history.transaction(found.older), stale),)
+    served = None if found.older is None else _served(history, history.transaction(found.older), stale)
     writer = history.transaction(found.newer)
-    labels = {
-        "older": served[0].before if served else None,
-        "newer": writer.label,
-        "reader": stale.transaction,
-    }
-    every = tuple(flat((*steps, *seen, *served)))
+    every = tuple(flat((*steps, *seen, *([served] if served else []))))
     write = witness_of(history, writer, installs(writer, found.key)[-1])
+    ends = [*([served.before] if served else []), writer.label, stale.transaction]
     return Anomaly(
         name=name,
-        transactions=transactions_of(every, [label for label in labels.values() if label is not None]),
+        transactions=transactions_of(every, ends),
         keys=each_key([found.key, *step_keys(every)]),
-        witnesses=(stale, *(w for step in served for w in step.witnesses[1:]), write, *shown_by(seen)),
+        witnesses=(stale, *(served.witnesses[1:] if served else ()), write, *shown_by(seen)),
         steps=every,
-        facts={**labels, "served": served, "write": write, "order": steps, "sight": seen},
+        facts=ConflictFacts(served=served, write=write, order=steps, sight=seen),
     )
 
 

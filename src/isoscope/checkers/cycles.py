@@ -20,7 +20,7 @@ from isoscope.checkers.steps import (
 )
 from isoscope.checkers.witnesses import installs, token, witness, witness_of
 from isoscope.history import OperationKind
-from isoscope.verdict import START, Anomaly, Step, Witness
+from isoscope.verdict import START, AlternativesFacts, Anomaly, LostUpdateFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def _anomaly(
         return cycle(name, steps)
     if name == "predicate-read-miss":
         # The operations are the proof: no order follows from a row that was not seen.
-        return replace(cycle(name, steps), steps=(), facts={})
+        return replace(cycle(name, steps), steps=())
     found = cycle(name, _ending_with_rw(with_fewer_readers(_missing_later(turned(steps), name))))
     return _with_rival(history, found, proof) if name == "lost-update" else found
 
@@ -77,7 +77,7 @@ def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]], level: s
         keys=each_key(step_keys(every)),
         witnesses=shown_by(every),
         steps=tuple(every),
-        facts={"alternatives": tuple(alternatives), "level": level},
+        facts=AlternativesFacts(alternatives=tuple(alternatives), level=level),
     )
 
 
@@ -128,7 +128,8 @@ def _with_rival(history: History, found: Anomaly, proof: Sequence[ProofStep]) ->
     reads = [read for rival in rivals for read in _first_reads(history, rival, missed.key)]
     same = tuple(read for read in reads if token(read.value) == token(missed.witnesses[0].value))
     others = [read for read in same if read not in found.witnesses]
-    return replace(found, witnesses=(*found.witnesses, *others), facts={**found.facts, "rival": same})
+    facts = LostUpdateFacts(rival=same[0] if same else None)
+    return replace(found, witnesses=(*found.witnesses, *others), facts=facts)
 
 
 def _first_reads(history: History, transaction: Transaction, key: object) -> list[Witness]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import installs, token, witness_of
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 
 if TYPE_CHECKING:
     from isoscope._native import ReadFinding
@@ -70,7 +70,7 @@ class _ReadAnomaly:
             keys=(self.read.key,),
             witnesses=tuple(witnesses),
             steps=self._steps(tuple(witnesses)),
-            facts={"value": self.value, "initial": self._initial(), "logged": self.is_logged},
+            facts=ReadFacts(value=self.value, initial=self._initial(), is_logged=self.is_logged),
         )
         involved = [self.reader, *([self.writer] if self.writer is not None else [])]
         return with_participants(self.history, found, (transaction.number for transaction in involved))

@@ -40,7 +40,6 @@ def cycle(name: str, steps: Sequence[Step]) -> Anomaly:
         keys=each_key(step_keys(steps)),
         witnesses=shown_by(steps),
         steps=tuple(steps),
-        facts={"order": tuple(steps)},
     )
 
 
