@@ -3,9 +3,9 @@
 A register has its initial version and one for each transaction that writes it (its last write); a list has
 its empty state and one version for each append whose element no other transaction appended. Only
 transactions that count as committed have versions. Sources order them, strongest first: list reads, a log, a
-declared order, commit timestamps. Two sources that cannot both be right contradict each other; then each is judged alone.
-Rules order versions of registers that the sources leave open, where the opposite order would break the
-level by itself; claims are orders that the user vouches for.
+declared order, commit timestamps. Two sources that cannot both be right contradict each other; then each is
+judged alone. Rules order versions of registers that the sources leave open, where the opposite order would
+break the level by itself; claims are orders that the user vouches for.
 
 Adya 1999 (Section 4.2) has version orders; Kingsbury and Alvaro 2020 (Section 5) infer them from reads.
 Where they are silent, `docs/explanation/version-order.md` has the decision. Cost: factorial, on purpose.
