@@ -1,7 +1,7 @@
 //! Which versions come right after which: order that follows from other order is left out.
 //!
-//! A key whose versions are a chain and a tail needs no thought. Where several sources, claims or inferred
-//! order speak of one key, an edge is direct as long as no other way leads where it leads.
+//! A key whose versions are a chain and a tail is simple. Where several sources, claims or inferred
+//! order speak of one key, an edge is direct as long as no other path leads where it leads.
 
 use super::dependencies::{BASES, Basis};
 use super::orders::{KeyOrder, Orders};
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 /// Of keys with more edges than this all are kept.
 const MOST: usize = 1000;
 
-/// `after` comes right after `before` for those who believe no less than `from` and less than `until`.
+/// `after` comes right after `before` at levels that believe no less than `from` and less than `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Neighbour {
@@ -21,7 +21,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Whether those who believe so much know it, and nothing in between.
+    /// Whether levels that believe so much know it, and know no version in between.
     #[must_use]
     pub fn is_direct(&self, believed: Basis) -> bool {
         (self.from..self.until).contains(&(believed as usize))
@@ -56,7 +56,7 @@ pub(super) fn simple_pairs(order: &KeyOrder) -> impl Iterator<Item = (u32, u32)>
     chain.chain(order.tail().map(move |version| (before_tail, version)))
 }
 
-/// Who comes before each version, and places in an order that contains all of it.
+/// The predecessors of each version, and places in an order that contains all of them.
 struct Ways<'o> {
     order: &'o KeyOrder,
     offsets: Vec<u32>,

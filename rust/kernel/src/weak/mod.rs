@@ -12,6 +12,7 @@ pub mod dependencies;
 pub mod direct;
 pub mod guessed_order;
 pub mod reader;
+mod rows;
 pub mod tree_clock;
 pub mod witness;
 
