@@ -370,7 +370,7 @@ def test_events_of_one_transaction_are_taken_together() -> None:
 def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("isoscope.run._PATIENCE", 0.5)
+    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
     database, started = connect("mariadb", settings=FAST), count()
 
     def kill() -> None:
@@ -388,7 +388,7 @@ def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
 
 @on_a_server
 def test_a_server_of_somebody_else_that_stops_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isoscope.run._PATIENCE", 0.5)
+    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
     process, begun = Server("mariadb", users=("mysql", "nobody")), count()
     try:
         place = server.start(process, FAST)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isoscope import __version__, checkers, formats
-from isoscope.cli import BAD_INPUT, screen
-from isoscope.cli.drawings import Drawings, drawing_options
+from isoscope.cli import BAD_INPUT, terminal
 from isoscope.cli.options import (
     chosen_profile,
     format_option,
@@ -20,6 +19,7 @@ from isoscope.cli.options import (
     profile_options,
 )
 from isoscope.cli.outputs import Outputs, output_options
+from isoscope.cli.pictures import Pictures, picture_options
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.reports import Summary, dumps, render_json, render_text
 from isoscope.reports.results import Unreadable, answers
@@ -57,7 +57,7 @@ VIOLATED, UNDECIDED = 1, 3
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
 @output_options
-@drawing_options
+@picture_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -142,7 +142,7 @@ def command(
         raise UsageError("--summary counts and has no --report")
     if summarise and (dot is not None or svg is not None):
         raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
-    drawings = Drawings(dot, svg, paths)
+    drawings = Pictures(dot, svg, paths)
     with outputs.opened(histories), drawings.opened():
         if summarise:
             return _summarise(read, paths, outputs, as_json=as_json)
@@ -248,7 +248,7 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
 
 
 def _check(
-    read: _Reading, path: str, beside: Iterable[Outputs | Drawings], *, as_json: bool, timings: bool
+    read: _Reading, path: str, beside: Iterable[Outputs | Pictures], *, as_json: bool, timings: bool
 ) -> int:
     """Reports on one history, here and beside; the exit status that it asks for."""
     try:
@@ -305,6 +305,6 @@ def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
+    terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

@@ -12,7 +12,7 @@ import click
 from isoscope import anomalies, formats, profiles
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, intervals, search
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample
@@ -44,7 +44,7 @@ def command(name: str | None, *, example: bool) -> None:
     if name is None:
         margin = max(map(len, CATALOGUE)) + 2
         entries = CATALOGUE.values()
-        rows = (paragraph(e.meaning, head=e.name, margin=margin, width=screen.width()) for e in entries)
+        rows = (paragraph(e.meaning, head=e.name, margin=margin, width=terminal.width()) for e in entries)
         click.echo("\n".join(rows))
         return
     try:
@@ -54,7 +54,7 @@ def command(name: str | None, *, example: bool) -> None:
     if example:
         click.echo(_example(entry), nl=False)
     else:
-        screen.echo(_page(entry))
+        terminal.echo(_page(entry))
 
 
 def reported() -> frozenset[str]:
@@ -98,12 +98,12 @@ def _page(entry: CatalogueEntry) -> str:
         "counted": entry.counted,
         "source": entry.source,
     }
-    width = screen.width()
+    width = terminal.width()
     rows = [paragraph(text, head=head, margin=13, width=width) for head, text in facts.items()]
     lines = [entry.title, "", paragraph(entry.meaning, width=width), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
-    said = told(entry, width=width, colour=screen.has_colour())
+    said = told(entry, width=width, colour=terminal.has_colour())
     lines += _shown("Example", entry.example, width, *(["", said] if said else []))
     lines += _shown("Allowed", entry.allowed, width)
     return "\n".join(lines)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
-from isoscope.cli import profiled
-from isoscope.cli.options import parse_level, refuse_given
-from isoscope.cli.sections import Sections
+from isoscope.cli import generate_profile
+from isoscope.cli.options import SectionedCommand, parse_level, refuse_given
 from isoscope.databases.profiled import FAULTS
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
@@ -35,12 +34,12 @@ _OF_THE_DATABASE = (
 _SECTIONS = {
     "A store for a level": _OF_THE_STORE,
     "A simulated database": ("isolation", *_OF_THE_DATABASE),
-    "A database with a profile": profiled.OPTIONS,
+    "A database with a profile": generate_profile.OPTIONS,
     "Output": ("timestamps", "intervals", "lossy", "format_", "--help"),
 }
 
 
-@click.command("generate", cls=Sections, first="Workload", sections=_SECTIONS)
+@click.command("generate", cls=SectionedCommand, first="Workload", sections=_SECTIONS)
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
@@ -66,7 +65,7 @@ _SECTIONS = {
               help="Abort; abort and do it again; or read what must not be written.")  # fmt: skip
 @click.option("--repeated-values", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Write only so many different values to a key (0: every value once).")  # fmt: skip
-@profiled.options
+@generate_profile.options
 @click.option("--mix", type=click.Choice(list(MIXES)), help="What transactions do, as in a benchmark.")
 @click.option("--sessions", default=10, show_default=True, type=click.IntRange(1, 2**31))
 @click.option("--transactions", default=1000, show_default=True, type=click.IntRange(0, 2**31))
@@ -129,10 +128,10 @@ def command(
     if mix is not None:
         refuse_given(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
-    simulated = profiled.generate(profile, (least, operations), parameters)
+    simulated = generate_profile.generate(profile, (least, operations), parameters)
     if simulated is not None:
         _save(simulated.history, target, chosen.name, lossy=lossy)
-        profiled.tell(simulated, parameters["bug"])
+        generate_profile.tell(simulated, parameters["bug"])
         return
     database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
     # A simulated database tells its timestamps wherever they can be kept.

@@ -12,13 +12,14 @@ from isoscope.history import UNKNOWN, Initial
 from isoscope.verdict import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
     from isoscope.profiles import Profile
 
 __all__ = [
+    "SectionedCommand",
     "chosen_profile",
     "format_option",
     "initial_option",
@@ -111,3 +112,25 @@ def refuse_given(names: tuple[str, ...], message: str, hint: str) -> None:
     given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
     if given:
         raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists options in `sections`; those of no section come first, under `first`."""
+
+    def __init__(
+        self, *arguments: Any, first: str, sections: Mapping[str, tuple[str, ...]], **more: Any
+    ) -> None:
+        super().__init__(*arguments, **more)
+        self._first = first
+        self._sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the sections."""
+        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
+        elsewhere = {name for names in self._sections.values() for name in names}
+        rest = tuple(name for name in options if name not in elsewhere)
+        for section, names in {self._first: rest, **self._sections}.items():
+            with formatter.section(section):
+                records = (options[name].get_help_record(ctx) for name in names)
+                formatter.write_dl([record for record in records if record])

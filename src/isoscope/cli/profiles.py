@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import profiles
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.profiles import PROFILES, Certifier, Granularity, Lock, Profile, Statement
 from isoscope.reports import paragraph
 
@@ -40,7 +40,7 @@ def command(name: str | None, *, as_json: bool) -> None:
         click.echo(_json([_document(one) for one in found]) if as_json else _table(map(_row, found)))
         return
     profile = profiles.load(name)
-    click.echo(_json(_document(profile)) if as_json else _one(profile, screen.width()))
+    click.echo(_json(_document(profile)) if as_json else _one(profile, terminal.width()))
 
 
 def locks(profile: Profile) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope.cli.judging import in_one_line, judging_of, online_status
+from isoscope.cli.online import in_one_line, judging_of, online_status
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.formats.source import output

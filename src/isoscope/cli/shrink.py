@@ -11,7 +11,7 @@ import click
 
 from isoscope import explain, formats
 from isoscope.checkers import check, version_order
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.cli.options import format_option, initial_option, parse_level
 from isoscope.errors import UsageError
 from isoscope.reports import render_counterexample
@@ -139,7 +139,7 @@ def _said(history: History, small: History, verdict: Verdict) -> str:
         f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
     )
     shown = [
-        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=screen.width())}"
+        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=terminal.width())}"
         for anomaly in verdict.anomalies
     ]
     return "\n\n".join([f"{sizes}: breaks {verdict.level}", *shown])

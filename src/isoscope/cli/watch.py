@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope.cli import screen
-from isoscope.cli.judging import judging_of, online_status
+from isoscope.cli import terminal
+from isoscope.cli.online import judging_of, online_status
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.live.engines import engines_of
@@ -97,7 +97,7 @@ def command(
     if as_json:
         click.echo(render_json(report))
     else:
-        screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
+        terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
     return online_status(report, judging)
 
 
@@ -165,7 +165,7 @@ class _Table:
             *(_levels(parts) if status["levels"] else _mechanisms(first)),
         ]
         self.clear()
-        width = screen.width()
+        width = terminal.width()
         click.echo("\n".join(line[:width] for line in lines), err=True)
         self._lines = len(lines)
 

@@ -1,4 +1,4 @@
-"""The way to the service: one connection, asked again and again until there is an answer."""
+"""The connection to the service: a request is repeated until there is an answer."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from isoscope.errors import ServiceError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Link"]
+__all__ = ["ServiceConnection"]
 
 #: Seconds between attempts, first and last.
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
-#: Answers after which the same request may be taken: too many, no room, not now.
+#: Status codes after which the same request may succeed later: too many requests, no memory, not ready.
 _LATER = {408, 429, 500, 502, 503, 504, 507}
 
 
-class Link:
+class ServiceConnection:
     """A connection that is made again when it is lost, for at most `patience` seconds.
 
-    `again` hears of every attempt that failed.
+    `on_retry` is called after every failed attempt that is repeated.
     """
 
     def __init__(
-        self, url: str, token: str | None, *, patience: float, again: Callable[[], None] | None = None
+        self, url: str, token: str | None, *, patience: float, on_retry: Callable[[], None] | None = None
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -38,16 +38,16 @@ class Link:
         self._prefix = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._connection = kind(parts.hostname, parts.port, timeout=30.0)
-        self._patience, self._again = patience, again
+        self._patience, self._on_retry = patience, on_retry
 
-    def insist(
+    def request(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        """The answer of the service, however often it has to be asked; raises ServiceError if none comes."""
+        """The answer of the service, after as many attempts as needed; raises ServiceError."""
         pause, end = _PAUSE, monotonic() + self._patience
         while True:
             try:
-                status, wait, answer = self._ask(method, path, body, headers or {})
+                status, wait, answer = self._attempt(method, path, body, headers or {})
                 problem = f"answered {status}: {answer.get('error', '')}"
             except (OSError, HTTPException) as error:
                 status, wait, problem = 503, 0.0, f"cannot be reached: {error}"
@@ -55,8 +55,8 @@ class Link:
                 return answer
             if status not in _LATER or monotonic() >= end:
                 raise ServiceError(f"the service at {self.url} {problem}")
-            if self._again is not None:
-                self._again()
+            if self._on_retry is not None:
+                self._on_retry()
             sleep(max(pause, wait))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -64,7 +64,7 @@ class Link:
         """Ends the connection."""
         self._connection.close()
 
-    def _ask(
+    def _attempt(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[int, float, dict[str, Any]]:
         """Status, seconds to wait before another attempt, and the answer. Raises OSError, HTTPException."""
@@ -76,13 +76,13 @@ class Link:
             self._connection.close()
             raise
         document = _document(text)
-        # The header has whole seconds only, and a proxy's answer may have nothing else.
+        # The header has whole seconds only; the answer of a proxy may have nothing else.
         wait = document.get("retry_after") or answer.headers.get("Retry-After", "0")
         return answer.status, _seconds(wait), document
 
 
 def _document(text: bytes) -> dict[str, Any]:
-    """The answer, whatever answered."""
+    """The answer as JSON, or its text as an error."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""One transaction of a script: its statements are sent one by one, and recorded as its client saw them."""
+"""A client of a script and its transaction: statements are sent one by one, and recorded."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from isoscope.history import Value
     from isoscope.workloads.hermitage import Action
 
-__all__ = ["Attempt", "Client"]
+__all__ = ["Client", "ScriptTransaction"]
 
-#: The keys of a script are all that there are in its history, and a range read asks for all of them.
+#: A range read asks for all keys of a script, which are all keys of its history.
 _EVERYTHING = ":true"
 _KINDS: Mapping[Action, OperationKind] = {
     "begin": OperationKind.BEGIN,
@@ -40,7 +40,7 @@ _ENDS: Mapping[Action, Status] = {"commit": Status.COMMITTED, "rollback": Status
 class Client:
     """A connection and the one thread that uses it.
 
-    The thread is a daemon: one that waits for ever must not keep the program from ending.
+    The thread is a daemon: a statement that waits for ever must not keep the program from ending.
     """
 
     def __init__(self, session: Session) -> None:
@@ -50,13 +50,13 @@ class Client:
         self._thread.start()
 
     def submit(self, call: Callable[[], None]) -> Future[None]:
-        """Calls it in the thread, after what was submitted before."""
+        """Calls it in the thread, after earlier calls."""
         future: Future[None] = Future()
         self._calls.put((call, future))
         return future
 
     def stop(self) -> None:
-        """Closes the connection when it has been answered; nobody waits for that yet."""
+        """Closes the connection after the last answer; does not wait for that."""
         self._calls.put(None)
 
     def join(self, seconds: float) -> None:
@@ -68,15 +68,15 @@ class Client:
             call, future = given
             try:
                 call()
-            except BaseException as error:  # raised again by whoever waits for the answer
+            except BaseException as error:  # raised again where the answer is awaited
                 future.set_exception(error)
             else:
                 future.set_result(None)
         self.session.close()
 
 
-class Attempt:
-    """What a transaction is still to do, what it has done, and how it ended.
+class ScriptTransaction:
+    """The statements that a transaction still has to send, its recorded operations, and how it ended.
 
     Scripts count their keys from 1, and so does the history; in the table they begin after `base`.
     """
@@ -104,7 +104,7 @@ class Attempt:
         return self.answer
 
     def collect(self) -> None:
-        """Notes that a statement has been answered, if it has; raises what the connection raised."""
+        """Takes the answer to the last statement if there is one; raises what the connection raised."""
         if self.answer is not None and self.answer.done():
             self.answer.result()
             self.answer = None
@@ -112,7 +112,7 @@ class Attempt:
             self.todo.clear()
 
     def transaction(self) -> Transaction:
-        """All that it did."""
+        """The transaction as a part of a history."""
         times = [time for operation in self._operations for time in operation.interval or ()]
         return Transaction(
             number=0,
@@ -125,19 +125,19 @@ class Attempt:
         )
 
     def left(self) -> dict[int, int | None]:
-        """What it left of each key that it changed; None for one that it deleted."""
+        """The last value of each key that it changed; None for a deleted key."""
         kinds = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.DELETE)
         changes = [operation for operation in self._operations if operation.kind in kinds]
         return {change.key: change.value for change in changes}  # type: ignore[misc]
 
     def _do(self, step: Step) -> None:
-        """One statement, in the thread of the connection."""
+        """Sends one statement, in the thread of the connection."""
         start = perf_counter_ns()
         try:
             value = self._ask(step)
         except Aborted as error:
             self.reason = str(error)
-            # What was to be written may have been seen; what was to be read is not known.
+            # Others may have seen the write; the result of a read is unknown.
             if step.action in {"write", "insert", "delete"}:
                 self._note(step, step.value, start)
             self._do(Step(step.transaction, "rollback"))
@@ -146,7 +146,7 @@ class Attempt:
             self.status = _ENDS.get(step.action)
 
     def _ask(self, step: Step) -> Value | Range:
-        """Sends a statement; what it read or wrote."""
+        """Sends a statement; returns the value that it read or wrote."""
         session, key = self._client.session, self._base + step.key
         match step.action:
             case "read":

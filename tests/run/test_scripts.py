@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope import checkers, databases, directed, formats
-from isoscope.directed import lockstep
+from isoscope import checkers, databases, formats
 from isoscope.errors import DatabaseError
 from isoscope.history import EvidenceKind, OperationKind, Status
+from isoscope.run import run_scripts, scripts
 from isoscope.verdict import Outcome
 from isoscope.workloads.hermitage import ANOMALIES, SCRIPTS, Answer
 from isoscope.workloads.published import Cell, expectation
 from tests.toy_database import ToyDatabase
 
 if TYPE_CHECKING:
-    from isoscope.directed import Directed, Result
     from isoscope.levels import Level
+    from isoscope.run import ScriptedRun, ScriptResult
 
 PATIENCE = 0.1
 BY_NAME = {script.name: script for script in SCRIPTS}
@@ -60,23 +60,23 @@ def toy(isolation: str) -> ToyDatabase:
 
 
 @cache
-def on_toy(isolation: str) -> Directed:
-    return directed.run(toy(isolation), patience=PATIENCE)
+def on_toy(isolation: str) -> ScriptedRun:
+    return run_scripts(toy(isolation), patience=PATIENCE)
 
 
-def only(isolation: str, script: str) -> Result:
-    [result] = directed.run(toy(isolation), [BY_NAME[script]], patience=PATIENCE).results
+def only(isolation: str, script: str) -> ScriptResult:
+    [result] = run_scripts(toy(isolation), [BY_NAME[script]], patience=PATIENCE).results
     return result
 
 
-def contradictions(found: Directed) -> list[tuple[str, Answer, Outcome]]:
+def contradictions(found: ScriptedRun) -> list[tuple[str, Answer, Outcome]]:
     """The scripts of which the checkers do not say what the script itself says."""
     expected = {Answer.ALLOWED: Outcome.VIOLATED, Answer.PREVENTED: Outcome.HOLDS}
     verdicts = [(result, outcome(result)) for result in found.results]
     return [(r.script.name, r.answer, said) for r, said in verdicts if said is not expected[r.answer]]
 
 
-def outcome(result: Result) -> Outcome:
+def outcome(result: ScriptResult) -> Outcome:
     [verdict] = checkers.check(result.history, [result.script.level]).verdicts
     return verdict.outcome
 
@@ -91,7 +91,7 @@ def test_checkers_say_of_the_history_what_the_script_says(isolation: str) -> Non
     assert contradictions(on_toy(isolation)) == []
 
 
-def test_whoever_waits_goes_on_when_the_other_has_ended() -> None:
+def test_a_waiting_statement_is_answered_when_the_other_transaction_has_ended() -> None:
     history = only("serial", "P4").history
     [first, second, _] = list(history)
     assert (first.status, second.status) == (Status.COMMITTED, Status.COMMITTED)
@@ -103,7 +103,7 @@ def test_whoever_waits_goes_on_when_the_other_has_ended() -> None:
     assert begin.interval.complete - begin.interval.invoke >= PATIENCE * 1e9
 
 
-def test_who_was_rolled_back_does_nothing_more() -> None:
+def test_a_transaction_that_was_rolled_back_sends_nothing_more() -> None:
     result = only("unwritable", "G-single, writing")
     writer = list(result.history)[1]
     assert [o.kind for o in writer.operations] == [
@@ -116,18 +116,18 @@ def test_who_was_rolled_back_does_nothing_more() -> None:
     assert result.seen.committed == frozenset()
 
 
-def test_what_an_aborted_transaction_wanted_to_write_is_recorded() -> None:
+def test_the_write_of_an_aborted_transaction_is_recorded() -> None:
     result = only("snapshot", "P4")
     loser = list(result.history)[1]
     assert loser.status is Status.ABORTED
     assert (1, 12) in [(operation.key, operation.value) for operation in loser.operations]
-    assert result.reasons == {2: "somebody else was first"}
+    assert result.reasons == {2: "another transaction was first"}
 
 
-def test_the_last_transaction_shows_who_wrote_last() -> None:
+def test_the_final_transaction_shows_the_last_writer() -> None:
     result = only("chaos", "G0")
     assert result.seen.final == {1: 12, 2: 21}
-    assert [t.id for t in result.history] == [1, 2, directed.FINAL]
+    assert [t.id for t in result.history] == [1, 2, scripts.FINAL]
     assert EvidenceKind.VERSION_ORDER in result.history.evidence.present
 
 
@@ -140,24 +140,24 @@ def test_a_history_of_a_script_can_be_saved_and_checked(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_script_by_script() -> None:
-    told: list[Result] = []
-    found = directed.run(toy("chaos"), patience=PATIENCE, progress=told.append)
+    told: list[ScriptResult] = []
+    found = run_scripts(toy("chaos"), patience=PATIENCE, progress=told.append)
     assert tuple(told) == found.results
     assert found.database == "Toy 1.0"
 
 
 def test_no_scripts_find_nothing() -> None:
-    assert directed.run(toy("chaos"), []).found == {}
+    assert run_scripts(toy("chaos"), []).found == {}
 
 
 @pytest.mark.parametrize("isolation", ["chaos", "stuck", "lost", "short of connections", "unreadable"])
 def test_connections_threads_and_the_database_are_closed_whatever_happens(
     isolation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lockstep, "_GRACE", 0.2)
+    monkeypatch.setattr(scripts, "_GRACE", 0.2)
     database, before = toy(isolation), threading.active_count()
     with suppress(DatabaseError):
-        directed.run(database, [BY_NAME["P4"]], patience=PATIENCE, limit=0.2)
+        run_scripts(database, [BY_NAME["P4"]], patience=PATIENCE, limit=0.2)
     assert not database.is_open
     end = monotonic() + 5
     while threading.active_count() > before and monotonic() < end:
@@ -166,33 +166,33 @@ def test_connections_threads_and_the_database_are_closed_whatever_happens(
     assert not any(session.is_open for session in database.sessions)
 
 
-def test_a_database_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lockstep, "_GRACE", 0.2)
+def test_a_database_that_does_not_answer_ends_the_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "_GRACE", 0.2)
     with pytest.raises(DatabaseError, match=r"the script G0 is stuck: no answer for 0\.2 seconds"):
-        directed.run(toy("stuck"), patience=PATIENCE, limit=0.2)
+        run_scripts(toy("stuck"), patience=PATIENCE, limit=0.2)
 
 
 def test_a_lost_connection_ends_the_scripts() -> None:
     with pytest.raises(DatabaseError, match="the database is gone: reset by peer"):
-        directed.run(toy("lost"), patience=PATIENCE)
+        run_scripts(toy("lost"), patience=PATIENCE)
 
 
-def test_a_database_that_lets_nobody_read_is_given_up() -> None:
-    with pytest.raises(DatabaseError, match="nobody can read what the script G0 left: no reads"):
-        directed.run(toy("unreadable"), patience=PATIENCE)
+def test_a_database_that_refuses_reads_ends_the_scripts() -> None:
+    with pytest.raises(DatabaseError, match="the rows that the script G0 left cannot be read: no reads"):
+        run_scripts(toy("unreadable"), patience=PATIENCE)
 
 
-def test_what_the_database_says_of_connections_is_passed_on() -> None:
+def test_a_refused_connection_ends_the_scripts() -> None:
     with pytest.raises(DatabaseError, match="too many connections"):
-        directed.run(toy("short of connections"), patience=PATIENCE)
+        run_scripts(toy("short of connections"), patience=PATIENCE)
 
 
 @cache
-def on(target: str, isolation: str, settings: tuple[tuple[str, str], ...]) -> tuple[Directed, list[Level]]:
-    """What was found on a real database, and what it promises."""
+def on(target: str, isolation: str, settings: tuple[tuple[str, str], ...]) -> tuple[ScriptedRun, list[Level]]:
+    """The results on a real database, and its promises."""
     database = databases.connect(target, isolation=isolation, settings=dict(settings))
-    # Patient, since a busy machine must not look like a lock.
-    found = directed.run(database, patience=0.5)
+    # A long patience: a busy machine must not look like a lock.
+    found = run_scripts(database, patience=0.5)
     return found, list(getattr(database, "promises", database.ISOLATIONS[isolation].promises))
 
 

@@ -1,100 +1,42 @@
-"""Run a workload on a database: sessions at the same time, every operation recorded as its client saw it.
+"""The sessions of a run: one thread each, every operation recorded as its client saw it.
 
-One thread a session. An operation is recorded with the instants before it was sent and after it was answered;
-whole transactions go into the native builder, so that a long run takes little memory. What the database
-refused is aborted; a connection that was lost while committing leaves the transaction indeterminate.
+An operation is recorded with the instants before it was sent and after it was answered; whole transactions go
+into the native builder, so that a long run takes little memory. A transaction that the database refused is
+aborted; a connection that was lost while committing leaves the transaction indeterminate.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from isoscope._native import Builder
-from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
-from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
+from isoscope.history import STATUSES, Status
+from isoscope.run.attempt import Attempt, RecordedAttempt
+from isoscope.run.recording import Recording
+from isoscope.run.result import Progress, Run
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from isoscope._native import _RecordedRow as RecordedRow
     from isoscope.databases.database import Database, Session
-    from isoscope.history import Timestamp
+    from isoscope.run.recording import Sink
+    from isoscope.run.result import Limits
     from isoscope.workloads.clients import ClientWorkload, Program
 
-__all__ = ["Limits", "Progress", "Run", "Sink", "run"]
+__all__ = ["run"]
 
 _COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
-_LOG = VERSION_SOURCES.index(VersionSource.LOG)
-#: Seconds for which a session tries to reach a database again.
+#: Seconds for which a session tries to connect to a database again.
 _PATIENCE = 5.0
-#: Seconds between two looks at the progress.
+#: Seconds between two reports of the progress.
 _GLANCE = 0.1
 #: Seconds that a statement may still take after the end of the run.
 _GRACE = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When a run ends, and how fast it goes: transactions are attempts, `rate` is attempts a second."""
-
-    seconds: float | None = None
-    transactions: int | None = None
-    rate: float | None = None
-    retries: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a run is."""
-
-    seconds: float
-    committed: int
-    aborted: int
-    indeterminate: int
-    operations: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What a run left: the history (None if nothing was to be recorded), and what happened on the way.
-
-    `reasons` counts what the database said when it aborted a transaction, `problem` is why a run ended early.
-    """
-
-    database: str
-    history: History | None
-    progress: Progress
-    reasons: Counter[str]
-    problem: str | None = None
-    interrupted: bool = False
-
-
-class Sink(Protocol):
-    """Takes transactions as they end, from any thread: an online checker."""
-
-    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
-        """What rows hold before anybody writes them; those that nobody tells of hold 0."""
-
-    def began(self, session: int) -> None:
-        """A session is about to begin a transaction, which will end."""
-
-    def transaction(
-        self,
-        number: int,
-        session: int,
-        status: Status,
-        operations: list[RecordedRow],
-        timestamps: tuple[Timestamp, Timestamp] | None,
-    ) -> None:
-        """One that has ended; an operation is (place in `KINDS`, key, value, invocation, completion)."""
 
 
 def run(  # noqa: PLR0913 - the rest is named
@@ -108,77 +50,23 @@ def run(  # noqa: PLR0913 - the rest is named
 ) -> Run:
     """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
 
-    An interrupt (Ctrl-C) ends the run early, and so does a database that is gone: what was recorded is kept.
-    Raises `DatabaseError` if it cannot even begin.
+    A `sink` is told of every transaction, and closed at the end. An interrupt (Ctrl-C) ends the run early,
+    and so does a lost database: what was recorded is kept. Raises `DatabaseError` if the run cannot begin.
     """
+    if sink is not None and not record:
+        raise ValueError("a sink needs recorded transactions")
     try:
         name = database.open(workload.content)
-        return _Running(database, workload, limits, _Recording(record=record, sink=sink)).run(name, progress)
+        return _Sessions(database, workload, limits, Recording(record=record, sink=sink)).run(name, progress)
     finally:
         database.close()
 
 
-class _Recording:
-    """Where ended transactions go: into columns, and to a sink if there is one."""
-
-    def __init__(self, *, record: bool, sink: Sink | None) -> None:
-        self.is_on = record
-        self._sink = sink
-        self._lock = Lock()
-        self._builder = Builder()
-        self._builder.initial(0, replaceable=False)
-        self.counts = [0] * len(STATUSES)
-        self.operations = 0
-        self.reasons: Counter[str] = Counter()
-
-    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
-        """Initial values of keys, where they are not 0."""
-        if self._sink:
-            self._sink.initial(rows)
-        if not self.is_on:
-            return
-        with self._lock:
-            for key, value in rows:
-                if value:
-                    self._builder.initial_of(key, value)
-
-    def began(self, session: int) -> None:
-        """A session is about to begin a transaction."""
-        if self._sink:
-            self._sink.began(session)
-
-    def ended(self, attempt: Attempt) -> None:
-        """A transaction has ended."""
-        rows = attempt.rows
-        with self._lock:
-            self.counts[attempt.status] += 1
-            self.operations += attempt.operations
-            if attempt.reason is not None:
-                self.reasons[attempt.reason] += 1
-            number = sum(self.counts)
-            if self.is_on:
-                self._builder.recorded(
-                    number, attempt.session_number, attempt.status, rows, attempt.timestamps
-                )
-        if self._sink is not None:
-            self._sink.transaction(
-                number, attempt.session_number, STATUSES[attempt.status], rows, attempt.timestamps
-            )
-
-    def history(self, versions: Iterable[tuple[int, int]] | None) -> History | None:
-        """Everything that was recorded; `versions` are what the database's log says."""
-        if not self.is_on:
-            return None
-        for key, value in versions or ():
-            self._builder.version(_LOG, key, value)
-        return History(self._builder.finish(), Source(path="<run>", format="run"))
-
-
-class _Running:
-    """Sessions at work."""
+class _Sessions:
+    """The sessions of one run."""
 
     def __init__(
-        self, database: Database, workload: ClientWorkload, limits: Limits, recording: _Recording
+        self, database: Database, workload: ClientWorkload, limits: Limits, recording: Recording
     ) -> None:
         self._database = database
         self._workload = workload
@@ -204,12 +92,12 @@ class _Running:
         started = monotonic()
         self._interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
-        with self._keeping():
+        with self._interruptible():
             self._join(threads)
         return self._result(name, seconds)
 
     def _sessions(self, count: int) -> list[Session]:
-        """So many connections, or none: the one that is refused may be wanted for dropping the table."""
+        """Makes `count` connections, or none: closing the database may need one to drop its table."""
         sessions: list[Session] = []
         try:
             while len(sessions) < count:
@@ -223,7 +111,7 @@ class _Running:
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
     ) -> bool:
-        """Sets the sessions to work and waits for the end; whether somebody interrupted the run."""
+        """Starts the sessions and waits for the end; True if the run was interrupted."""
         try:
             for thread in threads:
                 thread.start()
@@ -242,8 +130,8 @@ class _Running:
         return False
 
     @contextmanager
-    def _keeping(self) -> Iterator[None]:
-        """The first interrupt ends what is done here, and no more; the second one gives up."""
+    def _interruptible(self) -> Iterator[None]:
+        """The first interrupt of a run ends only this block; the second one ends the run without a result."""
         try:
             yield
         except KeyboardInterrupt:
@@ -259,14 +147,18 @@ class _Running:
 
     def _result(self, name: str, seconds: float) -> Run:
         for number in list(self._under_way):
-            self._ended(number, is_known=False)  # it still waits for the database
+            self._ended(number, is_known=False)  # its session still waits for an answer
         versions, problem = None, self._problem
         if problem is None and self._recording.is_on:
             try:
-                with self._keeping():
+                with self._interruptible():
                     versions = self._database.version_order()
             except (ConnectionLost, DatabaseError) as error:
                 problem = f"the order of versions cannot be read from the log: {error}"
+        try:
+            self._recording.close_sink()
+        except ServiceError as error:
+            problem = problem or str(error)
         return Run(
             database=name,
             history=self._recording.history(versions),
@@ -277,7 +169,7 @@ class _Running:
         )
 
     def _ended(self, number: int, *, is_known: bool = True) -> None:
-        # The session or the end of the run takes it: only one of them writes it down.
+        # Either the session or the end of the run takes the attempt, and only that one records it.
         attempt = self._under_way.pop(number, None)
         if attempt is not None:
             attempt.status = attempt.status if is_known else _INDETERMINATE
@@ -299,7 +191,7 @@ class _Running:
         self._recording.initial(rows)
 
     def _work(self, number: int, session: Session, client: Iterator[Program]) -> None:
-        """The life of a session."""
+        """Runs the transactions of one session until the run ends."""
         try:
             for program in self._paced(number, client):
                 again = self._limits.retries
@@ -310,7 +202,7 @@ class _Running:
                     try:
                         alive = self._try(attempt, program)
                     finally:
-                        # Also of one that the database gave up on: others may have read what it wrote.
+                        # Also after an error of the database: others may have read the writes.
                         self._ended(number)
                     if not alive:
                         session.close()
@@ -323,14 +215,14 @@ class _Running:
         except ConnectionLost as error:
             self._fail(f"the database is gone: {error}")
         except BaseException as error:
-            # A mistake of ours must not look like the end of a run.
+            # An error in our code must not look like the end of a run.
             self._fail(f"session {number} failed: {type(error).__name__}: {error}")
             raise
         finally:
             session.close()
 
     def _paced(self, number: int, client: Iterator[Program]) -> Iterator[Program]:
-        """The programs of a client, each when it is due; sessions take turns, from the first one on."""
+        """Yields the programs of a client, each when it is due; sessions take turns from the start."""
         step = 1 / self._limits.rate if self._limits.rate else 0.0
         due, pause = monotonic() + number * step, self._workload.sessions * step
         for program in client:
@@ -343,7 +235,7 @@ class _Running:
             yield program
 
     def _may_try(self) -> bool:
-        """Takes one of the transactions that are left."""
+        """Takes one of the transactions that are left; False if there is none."""
         if self._stop.is_set():
             return False
         if self._left is None:

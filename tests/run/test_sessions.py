@@ -1,22 +1,21 @@
-"""How transactions end that a run cannot see to their end: they are in its history all the same."""
+"""Runs that end early: unfinished transactions are in the history all the same."""
 
 from __future__ import annotations
 
-import signal
 from functools import partial
 from itertools import repeat
-from threading import Event, Timer, main_thread
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from isoscope import run as running
 from isoscope.databases.database import Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.history import Status
 from isoscope.levels import Level
-from isoscope.run import Limits, run
+from isoscope.run import Limits, run, sessions
+from tests.interrupts import interrupt_main_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Failing(Database):
-    """Each of its statements succeeds, but one that fails, or that waits for `answer`."""
+    """Every statement succeeds, except one that fails or waits for `answer`."""
 
     NAME: ClassVar[str] = "failing"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {"none": Isolation(meaning="", promises=(Level.PL_1,))}
@@ -74,7 +73,7 @@ class Statements:
 
 
 class Short(Failing):
-    """Has two connections, and no more."""
+    """A database with two connections only."""
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         super().__init__(isolation, url=url, settings=settings)
@@ -111,7 +110,7 @@ class OneWriter:
 
 
 class ManyWriters(OneWriter):
-    """Ten that do the same."""
+    """Ten sessions that do the same."""
 
     @property
     def sessions(self) -> int:
@@ -127,10 +126,10 @@ def ended(**settings: str) -> Run:
 
 @pytest.fixture(autouse=True)
 def _no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_GRACE", 0.05)
+    monkeypatch.setattr(sessions, "_GRACE", 0.05)
 
 
-def test_a_transaction_on_which_the_database_gives_up_is_kept_as_aborted() -> None:
+def test_a_transaction_that_the_database_failed_is_kept_as_aborted() -> None:
     found = ended(fails="delete")
     assert found.problem == "the disk is full"
     assert found.history is not None
@@ -147,19 +146,18 @@ def test_a_commit_that_is_never_answered_leaves_the_transaction_indeterminate() 
     assert found.progress.indeterminate == 1
 
 
-def test_a_transaction_that_never_began_is_no_hindrance() -> None:
+def test_a_transaction_that_never_began_has_no_operations() -> None:
     found = ended(waits="begin")
     assert found.history is not None
     assert [transaction.operations for transaction in found.history] == [()]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_while_the_last_answers_are_awaited_keeps_what_was_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(running, "_GRACE", 20.0)
-    ident = main_thread().ident
-    assert ident is not None
-    interrupt = Timer(0.3, signal.pthread_kill, [ident, signal.SIGINT])
+    monkeypatch.setattr(sessions, "_GRACE", 60.0)
+    interrupt = Thread(target=interrupt_main_thread, args=["_join"])
     interrupt.start()
     found = ended(waits="commit")
     interrupt.join()
@@ -174,7 +172,7 @@ def test_an_interrupt_while_the_log_is_read_keeps_what_was_recorded() -> None:
     assert len(list(found.history)) == 1
 
 
-def test_connections_are_given_back_if_there_are_too_few() -> None:
+def test_connections_are_closed_if_there_are_too_few() -> None:
     database = Short("none", settings={})
     with pytest.raises(DatabaseError, match="too many connections"):
         run(database, ManyWriters(), Limits(transactions=1))

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from isoscope.reports.results import Result
     from isoscope.verdict import Anomaly
 
-__all__ = ["Drawings", "drawing_options"]
+__all__ = ["Pictures", "picture_options"]
 
 
-def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--dot` and `--svg`."""
     options = [
         click.option("--dot", metavar="FILE", help="Also write the counterexamples as graphs for Graphviz."),
@@ -38,7 +38,7 @@ def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(slots=True)
-class Drawings:
+class Pictures:
     """The pictures that were asked for; `histories` are the paths that will be checked, in order."""
 
     dot: str | None

@@ -1,7 +1,7 @@
-"""Transactions as they end, gathered into batches that one thread hands on, and what sessions are about.
+"""A queue of ended transactions: one thread hands them on in batches, with heartbeats of their sessions.
 
-A batch is handed on when it is full, or when a few have waited long enough. After it come heartbeats: for
-each session of which nothing waits any longer, the instant before which nothing more of it is to come.
+A batch is handed on when it is full, or when its first transactions have waited long enough. Heartbeats
+follow it: for each session without waiting transactions, the instant before which nothing more will come.
 """
 
 from __future__ import annotations
@@ -10,50 +10,26 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from threading import Condition, Thread
 from time import perf_counter, perf_counter_ns
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from isoscope._native import Builder
 from isoscope.errors import ServiceError
-from isoscope.history import History, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable
 
-    from isoscope.history import Scalar, Timestamp
+    from isoscope.history import Scalar
 
-__all__ = ["Collected", "Gathering", "Recorded", "as_history"]
+__all__ = ["BatchQueue", "Collected"]
 
-#: Seconds that a few transactions wait for more, and after which sessions are heard of again.
+#: Seconds that an incomplete batch waits for more, and between two heartbeats of a session.
 _LINGER = 0.2
-
-
-class Recorded(NamedTuple):
-    """A transaction with what its client's clock said: rows as `Builder.recorded` takes them."""
-
-    id: Scalar
-    session: Scalar
-    status: int
-    rows: list[tuple[Any, ...]]
-    timestamps: tuple[Timestamp, Timestamp] | None = None
-
-
-def as_history(rows: Iterable[Recorded], initial: Mapping[int, int] | None = None) -> History:
-    """The transactions as a slice of a history; with `initial`, keys hold these values at first, or 0."""
-    builder = Builder()
-    if initial is not None:
-        builder.initial(0, replaceable=False)
-        for key, value in initial.items():
-            builder.initial_of(key, value)
-    for row in rows:
-        builder.recorded(*row)
-    return History(builder.finish(), Source(path="<run>", format="run"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What was done: transactions handed on and left out (nobody knows their end), and what it cost.
+    """What was done: transactions handed on and left out (their end is unknown), and the cost of it.
 
-    `seconds` is how long callers were held up, of which they `waited` for room in the buffer.
+    `seconds` is how long callers were held up, of which they `waited` for a place in the buffer.
     """
 
     transactions: int = 0
@@ -65,10 +41,10 @@ class Collected:
     waited: float = 0.0
 
 
-class Gathering:
-    """Calls `deliver(rows, beats)` from a thread of its own: rows of one type, or none, then heartbeats.
+class BatchQueue:
+    """Calls `deliver(rows, beats)` from its own thread: rows of one type, or none, then heartbeats.
 
-    Raises ServiceError, from then on and when it is closed, if `deliver` raises something.
+    If `deliver` raises an exception, every later call and `close` raise ServiceError.
     """
 
     def __init__(
@@ -79,17 +55,18 @@ class Gathering:
         buffer: int = 50_000,
         sessions: Iterable[Scalar] = (),
     ) -> None:
-        """`sessions` are those that are heard of by themselves: whoever uses them says when they begin."""
+        """`sessions` get heartbeats by themselves: `began` says when each of them begins a transaction."""
         self._deliver = deliver
         self._batch, self._buffer = batch, max(buffer, batch)
         self._waiting: deque[tuple[Hashable, Any]] = deque()
-        #: How many transactions of a session wait.
+        #: Waiting transactions by session.
         self._of_session: Counter[Hashable] = Counter()
-        #: When the transaction of a session began that is under way; None: there is none.
-        self._under_way: dict[Scalar, int | None] = dict.fromkeys(sessions)
-        self._told: dict[Scalar, int] = {}
-        # Whoever hears of the first rows must know who else is to be waited for.
-        self._joining = [(session, perf_counter_ns()) for session in self._under_way]
+        #: When the open transaction of each session began; None between transactions.
+        self._open_since: dict[Scalar, int | None] = dict.fromkeys(sessions)
+        #: Heartbeats that `beat` was called with.
+        self._given_beats: dict[Scalar, int] = {}
+        # Before the first rows, the receiver must know every session that it has to wait for.
+        self._first_beats = [(session, perf_counter_ns()) for session in self._open_since]
         self.changed = Condition()
         self._unsent = 0
         self._is_urgent = self._is_closed = False
@@ -100,7 +77,7 @@ class Gathering:
         self._thread.start()
 
     def put(self, row: object, session: Scalar, began: float) -> None:
-        """A transaction that has ended; its caller waits since `began`, and while the buffer is full."""
+        """Adds an ended transaction; the caller is held up since `began`, and while the buffer is full."""
         with self.changed:
             if self._unsent >= self._buffer:
                 full = perf_counter()
@@ -112,8 +89,8 @@ class Gathering:
             self._waiting.append((session, row))
             self._of_session[session] += 1
             self._unsent += 1
-            if session in self._under_way:
-                self._under_way[session] = None
+            if session in self._open_since:
+                self._open_since[session] = None
             if len(self._waiting) in (1, self._batch):
                 self.changed.notify_all()
             self._seconds += perf_counter() - began
@@ -121,13 +98,13 @@ class Gathering:
     def began(self, session: Scalar) -> None:
         """The session is about to begin a transaction."""
         with self.changed:
-            # Taken here, so that no heartbeat in between can be later than what the transaction does.
-            self._under_way[session] = perf_counter_ns()
+            # Taken under the lock: no heartbeat can be later than the operations of the transaction.
+            self._open_since[session] = perf_counter_ns()
 
     def beat(self, session: Scalar, time: int) -> None:
-        """All of the session that began before `time` was put."""
+        """Every transaction of the session that began before `time` was put."""
         with self.changed:
-            self._told[session] = time
+            self._given_beats[session] = time
             self.changed.notify_all()
 
     def flush(self) -> None:
@@ -140,7 +117,7 @@ class Gathering:
             self._raise()
 
     def close(self) -> None:
-        """Hands on the rest and ends; what was closed is not closed twice."""
+        """Hands on the rest and ends the thread; a second call does nothing."""
         try:
             if not self._is_closed:
                 self.flush()
@@ -157,7 +134,7 @@ class Gathering:
 
     @property
     def collected(self) -> Collected:
-        """What it did so far."""
+        """What was done so far."""
         with self.changed:
             return Collected(**self.counts, seconds=self._seconds, waited=self._waited)
 
@@ -166,10 +143,10 @@ class Gathering:
             raise self._problem
 
     def _work(self) -> None:
-        """Until it is closed, or cannot go on."""
+        """Hands on batches until the queue is closed or `deliver` fails."""
         try:
-            if self._joining:
-                self._deliver([], self._joining)
+            if self._first_beats:
+                self._deliver([], self._first_beats)
             while (due := self._next()) is not None:
                 rows, beats = due
                 if rows or beats:
@@ -178,7 +155,7 @@ class Gathering:
         except ServiceError as error:
             self._give_up(error)
         except Exception as error:
-            # Whoever waits for this thread must hear of it, such as of a value that JSON does not have.
+            # Callers that wait for this thread must see the error, such as a value that JSON cannot hold.
             self._give_up(ServiceError(f"a transaction cannot be sent: {type(error).__name__}: {error}"))
 
     def _give_up(self, problem: ServiceError) -> None:
@@ -197,7 +174,8 @@ class Gathering:
         """The next batch, when there are enough or they have waited long enough; None at the end."""
         with self.changed:
             self.changed.wait_for(
-                lambda: self._waiting or self._told or self._is_closed, _LINGER if self._under_way else None
+                lambda: self._waiting or self._given_beats or self._is_closed,
+                _LINGER if self._open_since else None,
             )
             self.changed.wait_for(
                 lambda: len(self._waiting) >= self._batch or self._is_urgent or self._is_closed,
@@ -221,11 +199,11 @@ class Gathering:
         return rows
 
     def _beats(self) -> list[tuple[Scalar, int]]:
-        """Of the sessions of which nothing waits; one between transactions may begin the next one now."""
+        """Heartbeats of sessions without waiting transactions; one between transactions may begin now."""
         now = perf_counter_ns()
-        times = {session: now if began is None else began for session, began in self._under_way.items()}
-        times |= self._told
+        times = {session: now if began is None else began for session, began in self._open_since.items()}
+        times |= self._given_beats
         beats = [(session, time) for session, time in times.items() if not self._of_session[session]]
         for session, _ in beats:
-            self._told.pop(session, None)
+            self._given_beats.pop(session, None)
         return beats

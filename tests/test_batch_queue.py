@@ -1,4 +1,4 @@
-"""Heartbeats of a run: no session is said to be beyond what is still to come of it."""
+"""Batches and heartbeats of a run: no heartbeat is later than a transaction that is still to come."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from isoscope.collect import Gathering
+from isoscope.collect import BatchQueue
 from isoscope.errors import ServiceError
 
 
@@ -36,34 +36,34 @@ class Heard:
 
 def test_a_session_between_transactions_is_beyond_what_is_past() -> None:
     heard, before = Heard(), perf_counter_ns()
-    gathering = Gathering(heard, sessions=[0, 1])
+    queue = BatchQueue(heard, sessions=[0, 1])
     assert all(time > before for time in heard.next_beats().values())
-    gathering.close()
+    queue.close()
 
 
 def test_a_session_in_a_transaction_is_where_that_began() -> None:
     heard = Heard()
-    gathering = Gathering(heard, sessions=[0, 1])
-    gathering.began(0)
+    queue = BatchQueue(heard, sessions=[0, 1])
+    queue.began(0)
     began = perf_counter_ns()
     beats = heard.next_beats()
     assert beats[0] <= began < beats[1]
-    gathering.put("row", 0, perf_counter())
-    gathering.flush()
+    queue.put("row", 0, perf_counter())
+    queue.flush()
     assert heard.next_beats()[0] > began
-    gathering.close()
+    queue.close()
 
 
 def test_all_sessions_are_heard_of_before_the_first_row() -> None:
     heard, before = Heard(), perf_counter_ns()
     heard.go_on.clear()
-    gathering = Gathering(heard, sessions=[0, 1])
-    gathering.began(1)
+    queue = BatchQueue(heard, sessions=[0, 1])
+    queue.began(1)
     began = perf_counter_ns()
-    gathering.put("row", 0, perf_counter())
+    queue.put("row", 0, perf_counter())
     heard.go_on.set()
-    gathering.flush()
-    gathering.close()
+    queue.flush()
+    queue.close()
     assert heard.beats[0].keys() == {0, 1}
     assert all(before < time < began for time in heard.beats[0].values())
 
@@ -71,12 +71,12 @@ def test_all_sessions_are_heard_of_before_the_first_row() -> None:
 def test_a_session_of_which_something_waits_is_not_heard_of() -> None:
     heard = Heard()
     heard.go_on.clear()
-    gathering = Gathering(heard, sessions=[0, 1], batch=1)
+    queue = BatchQueue(heard, sessions=[0, 1], batch=1)
     for row in range(3):
-        gathering.put(row, 0, perf_counter())
+        queue.put(row, 0, perf_counter())
     heard.go_on.set()
-    gathering.flush()
-    gathering.close()
+    queue.flush()
+    queue.close()
     assert heard.rows == [0, 1, 2]
     said = [beats for beats in heard.beats if beats]
     assert [0 in beats for beats in said[:3]].count(True) <= 2
@@ -85,32 +85,32 @@ def test_a_session_of_which_something_waits_is_not_heard_of() -> None:
 
 def test_what_a_caller_says_of_a_session_is_handed_on_once() -> None:
     heard = Heard()
-    gathering = Gathering(heard)
-    gathering.beat("a", 7)
-    gathering.put("row", "b", perf_counter())
-    gathering.close()
+    queue = BatchQueue(heard)
+    queue.beat("a", 7)
+    queue.put("row", "b", perf_counter())
+    queue.close()
     assert [beats for beats in heard.beats if beats] == [{"a": 7}]
 
 
-def test_who_cannot_hand_on_says_so_to_everybody_who_waits() -> None:
+def test_a_failed_delivery_is_an_error_for_every_caller() -> None:
     def refuse(_rows: list[Any], _beats: list[Any]) -> None:
         raise ValueError("no")
 
-    gathering = Gathering(refuse)
-    gathering.put("row", 1, perf_counter())
+    queue = BatchQueue(refuse)
+    queue.put("row", 1, perf_counter())
     with pytest.raises(ServiceError, match="ValueError: no"):
-        gathering.close()
+        queue.close()
 
 
 def test_all_sessions_are_heard_of_before_anything_is_handed_on() -> None:
     heard, before = Heard(), perf_counter_ns()
     heard.go_on.clear()
-    gathering = Gathering(heard, sessions=[0, 1])
-    gathering.began(0)
+    queue = BatchQueue(heard, sessions=[0, 1])
+    queue.began(0)
     began = perf_counter_ns()
-    gathering.put("row", 0, perf_counter())
+    queue.put("row", 0, perf_counter())
     heard.go_on.set()
-    gathering.flush()
+    queue.flush()
     assert set(heard.beats[0]) == {0, 1}
     assert all(before < time < began for time in heard.beats[0].values())
-    gathering.close()
+    queue.close()
