@@ -69,7 +69,6 @@ class Method(StrEnum):
     VERSION_ORDER = "version-order"
     TIMESTAMPS = "timestamps"
     INTERVALS = "intervals"
-    SOLVER = "solver"
 
 
 class Mechanism(StrEnum):

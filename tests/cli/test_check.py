@@ -57,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["clean.txt", "aborted.txt", "--level", "pl-2"], 1),
         (["clean.txt", "changing.txt", "--level", "pl-2"], 0),
         (["clean.txt", "changing.txt", "--level", "strong-session-pl-2"], 0),
-        (["aborted.txt", "--level", "pl-2", "--method", "solver"], 3),
+        (["aborted.txt", "--level", "pl-2", "--method", "timestamps"], 3),
         # 2 if any input or option is bad, whatever the rest says.
         (["nowhere.txt"], 2),
         (["broken.txt"], 2),

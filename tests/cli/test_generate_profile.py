@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SMALL = ("--transactions", "100", "--sessions", "5", "--keys", "20")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -57,14 +57,14 @@ def test_clients_do_what_is_asked_for(folder: Path) -> None:
     assert statements == {None, "select for update", "select for share"}
 
 
-def test_a_fault_that_the_profile_has_no_occasion_for_is_told_of() -> None:
+def test_a_fault_without_an_occasion_is_reported_with_a_hint() -> None:
     options = ("--profile", "postgresql/read-committed", "--bug", "missed-certifier")
     done = run("generate", "out.parquet", *SMALL, *options)
     assert done.status == 0
     assert "injected missed-certifier: 0, of which 0 can be seen\nhint: there was no occasion" in done.err
 
 
-def test_a_fault_is_told_of(folder: Path) -> None:
+def test_the_number_of_injected_faults_is_reported() -> None:
     options = ("--profile", "postgresql/read-committed", "--bug", "missing-lock", "--bug-rate", "1")
     done = run("generate", "out.parquet", *SMALL, *options)
     assert done.status == 0
@@ -86,7 +86,7 @@ def test_a_fault_is_told_of(folder: Path) -> None:
     ],
     ids=lambda options: " ".join(options) if isinstance(options, list) else "",
 )
-def test_what_makes_no_sense_is_refused(folder: Path, options: list[str], complaint: str) -> None:
+def test_options_that_contradict_each_other_are_refused(folder: Path, options: list[str], complaint: str) -> None:
     done = run("generate", "out.parquet", *options)
     assert done.status == 2
     assert complaint in done.err
