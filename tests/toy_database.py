@@ -118,7 +118,7 @@ class ToySession:
 
 
 class _Serial(ToySession):
-    """Whoever begins waits for the one before."""
+    """A transaction waits until the one before it has ended."""
 
     def begin(self) -> None:
         self.database.turn.acquire()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs that differ in one thing: in `bad.txt` somebody read what was aborted."""
+    """Two runs that differ in one thing: in `bad.txt` a transaction read an aborted write."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.txt").write_text("w(1,1,1,1)\nr(1,1,2,2)\n")
     (tmp_path / "bad.txt").write_text("w(1,1,1,-1)\nr(1,1,2,2)\n")

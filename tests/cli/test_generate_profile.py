@@ -86,7 +86,9 @@ def test_the_number_of_injected_faults_is_reported() -> None:
     ],
     ids=lambda options: " ".join(options) if isinstance(options, list) else "",
 )
-def test_options_that_contradict_each_other_are_refused(folder: Path, options: list[str], complaint: str) -> None:
+def test_options_that_contradict_each_other_are_refused(
+    folder: Path, options: list[str], complaint: str
+) -> None:
     done = run("generate", "out.parquet", *options)
     assert done.status == 2
     assert complaint in done.err

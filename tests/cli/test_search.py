@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["fractured.txt", "--anomaly", "tap-l", "--anomaly", "tap-k"], 1),
         (["clean.txt", "fractured.txt", "--anomaly", "tap-k"], 1),
         (["clean.txt", "--anomaly", "tap-k", "--anomaly", "tap-a"], 0),
-        # A value that two transactions wrote may hide who was read from, but not that nobody wrote it.
+        # A value that two transactions wrote hides which of them was read, but not a value without a writer.
         (["repeated.txt", "--anomaly", "tap-k"], 3),
         (["repeated.txt", "--anomaly", "thin-air-read"], 0),
         (["repeated.txt", "--anomaly", "non-repeatable-read"], 0),

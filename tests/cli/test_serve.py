@@ -84,7 +84,7 @@ def test_a_restart_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_beyond_this_computer_a_token_is_needed(tmp_path: Path) -> None:
     done = run("serve", "--host", "0.0.0.0", "--port", "0", "--data", tmp_path)
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("error: everybody could write to 0.0.0.0, so a token is needed\n")
+    assert done.err.startswith("error: any client could write to 0.0.0.0, so a token is needed\n")
     with apart("--host", "0.0.0.0", "--token", "secret", "--data", tmp_path) as service:
         send(service.url.replace("0.0.0.0", "127.0.0.1"), FINE, token="secret")
         assert service.end()[0] == 0

@@ -1,4 +1,4 @@
-"""DuckDB: snapshots that allow write skew and nothing worse, and files that are somebody else's."""
+"""DuckDB: snapshots that allow write skew and nothing worse, and files that existed before."""
 
 from __future__ import annotations
 

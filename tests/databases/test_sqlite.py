@@ -1,4 +1,4 @@
-"""SQLite: what its locks, journals and cache let sessions see, and files that are somebody else's."""
+"""SQLite: what its locks, journals and cache let sessions see, and files that existed before."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ class Limited(sqlite.SQLite):
 @pytest.mark.parametrize(
     ("limit", "problem"),
     [
-        ("max_page_count = 4", "database or disk is full\n\nhint: make room on the disk"),
+        ("max_page_count = 4", "database or disk is full\n\nhint: free space on the disk"),
         ("query_only = 1", "attempt to write a readonly database\n\nhint: the file and its folder"),
     ],
 )
@@ -279,7 +279,9 @@ def test_what_a_disk_refuses_ends_the_run_with_one_message(
     done = run(database, Mix(content="list", sessions=2), Limits(seconds=20))
     assert done.problem is not None
     assert done.problem.startswith(f"{given}: {problem}")
-    assert done.progress.aborted + done.progress.indeterminate > 0, "who met it is part of the history"
+    assert done.progress.aborted + done.progress.indeterminate > 0, (
+        "transactions that met it are in the history"
+    )
     assert [*Path().iterdir()] == []
 
 

@@ -7,6 +7,7 @@ from itertools import repeat
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
+from unittest.mock import patch
 
 import pytest
 
@@ -39,7 +40,7 @@ class Failing(Database):
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         self.isolation = isolation
         self.settings = settings
-        self.answer = Event()
+        self.reached, self.answer = Event(), Event()
 
     def open(self, content: Content) -> str:
         return "failing"
@@ -65,6 +66,7 @@ class Statements:
     def __getattr__(self, statement: str) -> Any:
         def succeed(*_: int) -> None:
             if self._database.settings.get("waits") == statement:
+                self._database.reached.set()
                 self._database.answer.wait()
             if self._database.settings.get("fails") == statement:
                 raise DatabaseError("the disk is full")
@@ -121,7 +123,10 @@ class ManyWriters(OneWriter):
 
 
 def ended(**settings: str) -> Run:
-    return run(Failing("none", settings=settings), OneWriter(), Limits(seconds=0.05, transactions=1))
+    """A run of one transaction; its time is over when that waits."""
+    database = Failing("none", settings=settings)
+    with patch.object(sessions, "monotonic", lambda: 100.0 if database.reached.is_set() else 0.0):
+        return run(database, OneWriter(), Limits(seconds=1, transactions=1))
 
 
 @pytest.fixture(autouse=True)
@@ -180,8 +185,9 @@ def test_connections_are_closed_if_there_are_too_few() -> None:
 
 
 def test_a_rate_holds_from_the_first_transactions_on() -> None:
-    found = run(Failing("none", settings={}), ManyWriters(), Limits(seconds=0.3, rate=10))
-    assert 1 <= found.progress.committed <= 4
+    found = run(Failing("none", settings={}), ManyWriters(), Limits(transactions=4, rate=10))
+    assert found.progress.committed == 4
+    assert found.progress.seconds >= 0.3
 
 
 def test_the_default_promise_is_that_of_the_isolation() -> None:

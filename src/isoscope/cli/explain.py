@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command", "reported", "seen", "told"]
 
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json", "leopard": "leopard.jsonl"}
-#: What has to be claimed before some example shows its anomaly.
+#: Claims without which an example does not show its anomaly.
 _CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
 
 
@@ -63,7 +63,7 @@ def reported() -> frozenset[str]:
 
 
 def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
-    """What a report says of the entry's example, if there is one and a method that reports the anomaly."""
+    """The counterexample in the entry's example; empty if there is none or no method reports the anomaly."""
     with TemporaryDirectory() as folder:
         anomaly = seen(entry, folder)
     return (
@@ -103,13 +103,13 @@ def _page(entry: CatalogueEntry) -> str:
     lines = [entry.title, "", paragraph(entry.meaning, width=width), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
-    said = told(entry, width=width, colour=terminal.has_colour())
-    lines += _shown("Example", entry.example, width, *(["", said] if said else []))
-    lines += _shown("Allowed", entry.allowed, width)
+    text = told(entry, width=width, colour=terminal.has_colour())
+    lines += _example_lines("Example", entry.example, width, *(["", text] if text else []))
+    lines += _example_lines("Allowed", entry.allowed, width)
     return "\n".join(lines)
 
 
-def _shown(head: str, example: Example | None, width: int, *after: str) -> list[str]:
+def _example_lines(head: str, example: Example | None, width: int, *after: str) -> list[str]:
     if example is None:
         return []
     text = textwrap.indent(example.text, "    ").splitlines()

@@ -11,12 +11,12 @@ from isoscope.cli.options import refuse_given
 from isoscope.databases.profiled import Delays, Load, Profiled, Run, run
 from isoscope.errors import UsageError
 
-__all__ = ["OPTIONS", "generate", "options", "tell"]
+__all__ = ["OPTIONS", "generate", "options", "print_faults"]
 
-#: In how many of its occasions a fault strikes if nobody says otherwise.
+#: Default share of the occasions in which a fault strikes.
 _RATE = 0.02
 _SHARE = click.FloatRange(0, 1)
-#: Options that only a database with a profile knows, by the names of `Load` and `Delays`.
+#: Options of a database with a profile only, by the names of `Load` and `Delays`.
 _OWN = {
     "theta": click.option("--theta", default=1.0, show_default=True, type=click.FloatRange(0, 4),
                           help="Exponent of a zipfian distribution."),
@@ -45,7 +45,7 @@ OPTIONS = ("profile", *_OWN)
 _OCCASION = (
     "`isoscope profiles NAME` shows which mechanisms can fail; with --bug-rate 1 it strikes when it can"
 )
-#: What a database with a profile knows nothing of.
+#: Options that a database with a profile does not have.
 _FOREIGN = (
     "isolation", "level", "breaks", "lag", "mix", "lists", "max_writes_per_key", "timestamps", "clock",
     "nodes", "skew", "concurrency", "on_conflict",
@@ -61,7 +61,7 @@ def options(command: Any) -> Any:
 
 
 def generate(name: str | None, operations: tuple[int, int], parameters: dict[str, Any]) -> Run | None:
-    """Takes its own options out of `parameters`; runs the database if a profile is named."""
+    """Takes the options of a profile out of `parameters`; runs the database if a profile is named."""
     own = {option: parameters.pop(option) for option in _OWN}
     if name is None:
         refuse_given(tuple(_OWN), "{options} is for a database with a profile", "name its --profile")
@@ -102,8 +102,8 @@ def _load(operations: tuple[int, int], parameters: dict[str, Any], own: dict[str
     )
 
 
-def tell(simulated: Run, bug: str | None) -> None:
-    """What happened."""
+def print_faults(simulated: Run, bug: str | None) -> None:
+    """Prints how many transactions ended how, and how many faults struck."""
     counts = simulated.history.counts
     click.echo(f"committed: {counts['committed']:,}, aborted: {counts['aborted']:,}", err=True)
     if bug is not None:

@@ -1,4 +1,4 @@
-"""What is judged online: options that several commands share, and the answer in short."""
+"""Online checks: the options that `serve` and `watch` share, the exit status and a short answer."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import MechanismVerdict, Report, Verdict
 
-__all__ = ["clock_levels", "in_one_line", "judging_of", "online_status"]
+__all__ = ["check_settings", "clock_levels", "online_status", "short_answer"]
 
 _SECOND = 1_000_000_000
-_OF_THE_CLOCK = ("names", "keep", "spill")
+_CLOCK_OPTIONS = ("names", "keep", "spill")
 
 
-def judging_of(
+def check_settings(
     *,
     names: tuple[str, ...],
     profile: str | None,
     clock_error: int,
     timeout: float,
     keep: float,
-    most: int,
+    max_anomalies: int,
     initial: Initial | None,
     spill: Path | None = None,
 ) -> Judging:
-    """What was asked for. Raises UsageError if it does not go together."""
+    """The settings that the options ask for. Raises UsageError if options contradict each other."""
     shared: dict[str, Any] = {
         "timeout": int(timeout * _SECOND),
-        "most": most,
+        "most": max_anomalies,
         "initial": UNKNOWN if initial is None else initial.value,
     }
     chosen = chosen_profile(profile, None, clock_error)
@@ -49,7 +49,7 @@ def judging_of(
         return Judging(levels=clock_levels(names), keep=int(keep * _SECOND), spill=spill, **shared)
     known = {option.name for option in click.get_current_context().command.params}
     refuse_given(
-        tuple(name for name in _OF_THE_CLOCK if name in known),
+        tuple(name for name in _CLOCK_OPTIONS if name in known),
         "{options} says nothing about the mechanisms of a profile",
         "leave one of them out",
     )
@@ -57,7 +57,7 @@ def judging_of(
 
 
 def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
-    """The levels of the database's clock that are asked for; plain names stand for them."""
+    """The asked levels of the database's clock; a plain name means the clock level of that name."""
     asked = tuple(dict.fromkeys(ASKED_AS.get(level, level) for level in parse_levels(names)))
     if other := [level for level in asked if level not in LEVELS]:
         raise UsageError(
@@ -68,19 +68,19 @@ def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
 
 
 def online_status(report: Report, judging: Judging) -> int:
-    """The status to exit with; a mechanism of which something stays open is none that failed."""
+    """The exit status; an undecided mechanism is no failure."""
     if report.mechanisms is None:
         return exit_status([report], judging.levels)
     return int(any(verdict.outcome is Outcome.VIOLATED for verdict in report.mechanisms.verdicts))
 
 
-def in_one_line(report: Report) -> str:
-    """The answer in short."""
+def short_answer(report: Report) -> str:
+    """The answer in one line."""
     count = report.history["transactions"]
     if report.mechanisms is None:
         return f"{'; '.join(map(_level, report.verdicts))} ({count:,} transactions)"
-    said = "; ".join(map(_mechanism, report.mechanisms.verdicts))
-    return f"{report.mechanisms.profile}: {said} ({count:,} transactions)"
+    verdicts = "; ".join(map(_mechanism, report.mechanisms.verdicts))
+    return f"{report.mechanisms.profile}: {verdicts} ({count:,} transactions)"
 
 
 def _level(verdict: Verdict) -> str:

@@ -34,13 +34,13 @@ _FIND_ONE = "`isoscope profiles` lists them, such as --profile postgresql/serial
 
 
 def format_option(what: str) -> Callable[..., Any]:
-    """`--format`, which overrules what content or name suggest."""
+    """`--format`, which overrides the format that the content or the name suggests."""
     names = [candidate.name for candidate in formats.FORMATS]
     return click.option("--format", "format_", type=click.Choice(names), help=f"Format of {what}.")
 
 
 def initial_option() -> Callable[..., Any]:
-    """`--initial`, which overrules the initial value that a format stands for."""
+    """`--initial`, which overrides the initial value of the format."""
     return click.option(
         "--initial",
         metavar="VALUE",
@@ -68,7 +68,7 @@ def profile_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen_profile(name: str | None, method: str | None, clock_error: int) -> Profile | None:
-    """The profile of that name, which says which mechanisms there are; refuses what does not go together."""
+    """The profile of that name. Raises UsageError if the options contradict each other."""
     if name is None:
         if method == Method.INTERVALS:
             raise UsageError(f"--method intervals needs a --profile\n\nhint: {_FIND_ONE}")
@@ -105,7 +105,7 @@ def parse_level(_context: click.Context, _option: click.Parameter, name: str | N
 
 
 def refuse_given(names: tuple[str, ...], message: str, hint: str) -> None:
-    """Raises `UsageError` if one of these options was given: they say nothing here."""
+    """Raises `UsageError` if one of these options was given: they have no meaning here."""
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
     spelling = {option.name: option.opts[0] for option in context.command.params}
@@ -115,7 +115,7 @@ def refuse_given(names: tuple[str, ...], message: str, hint: str) -> None:
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists options in `sections`; those of no section come first, under `first`."""
+    """A command with help that lists options in `sections`; those of no section come first, under `first`."""
 
     def __init__(
         self, *arguments: Any, first: str, sections: Mapping[str, tuple[str, ...]], **more: Any

@@ -1,4 +1,4 @@
-"""Pictures beside what is printed: `--dot` and `--svg`."""
+"""Pictures of counterexamples: `--dot` and `--svg`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def picture_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(slots=True)
 class Pictures:
-    """The pictures that were asked for; `histories` are the paths that will be checked, in order."""
+    """The asked pictures; `histories` are the paths that will be checked, in order."""
 
     dot: str | None
     svg: str | None
@@ -50,11 +50,11 @@ class Pictures:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """The file of graphs appears as a whole after the work; who cannot write it learns so before.
+        """Opens the file of graphs before the work; it appears complete after it.
 
         Raises UsageError if a picture cannot be written or would replace a history.
         """
-        self._refuse_nonsense()
+        self._refuse_bad_paths()
         if self.dot is None:
             yield
         else:
@@ -62,10 +62,10 @@ class Pictures:
                 yield
                 sink.write("".join(self.graphs).encode())
         if self.svg is not None:
-            self._say_what_is_missing(self.svg)
+            self._print_missing(self.svg)
 
     def add(self, report: Result) -> None:
-        """Draws what a report on the next history shows."""
+        """Draws the counterexamples of the report on the next history."""
         self.checked += 1
         if isinstance(report, Unreadable):
             return
@@ -75,7 +75,7 @@ class Pictures:
             for name, anomaly in _named(examples(report)):
                 self._draw(self.svg, name, anomaly)
 
-    def _refuse_nonsense(self) -> None:
+    def _refuse_bad_paths(self) -> None:
         taken = {os.path.realpath(history) for history in self.histories}
         for option, file in (("--dot", self.dot), ("--svg", self.svg)):
             if file is None:
@@ -101,14 +101,14 @@ class Pictures:
             _write(Path(target), anomaly)
 
     def _folder(self, target: str) -> Path:
-        """The folder itself for one history, else one in it for each, by its number and name."""
+        """The folder itself for one history, else a subfolder for each, by number and name."""
         if len(self.histories) == 1:
             return Path(target)
         history = self.histories[self.checked - 1]
         name = "stdin" if history == "-" else Path(history).name
         return Path(target) / f"{self.checked}-{name}"
 
-    def _say_what_is_missing(self, target: str) -> None:
+    def _print_missing(self, target: str) -> None:
         if not self.drawn:
             click.echo(f"no counterexample: {target} was not written", err=True)
         elif _is_file(target) and self.drawn > 1:
@@ -121,7 +121,7 @@ def _is_file(target: str) -> bool:
 
 
 def _named(anomalies: Iterator[Anomaly]) -> Iterator[tuple[str, Anomaly]]:
-    """Each with its name and its number among those of the name."""
+    """Each anomaly with its name and its number among those of that name."""
     counts: dict[str, int] = {}
     for anomaly in anomalies:
         counts[anomaly.name] = counts.get(anomaly.name, 0) + 1

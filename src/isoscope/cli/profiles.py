@@ -44,7 +44,7 @@ def command(name: str | None, *, as_json: bool) -> None:
 
 
 def locks(profile: Profile) -> str:
-    """What statements of a profile lock until the end of their transaction, in few words."""
+    """What the statements of a profile lock until the end of their transaction, in few words."""
     select = profile.statements[Statement.SELECT]
     parts = [] if select.lock is Lock.NONE else ["ranges" if select.predicate else "reads"]
     if all(profile.statements[one].lock is not Lock.NONE for one in _CHANGES):
@@ -63,7 +63,7 @@ def _row(profile: Profile) -> tuple[str, ...]:
 
 
 def _table(rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as what stands in them."""
+    """A table with columns as wide as their cells."""
     lines = [_HEAD, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""What the user looks at: how wide it is, and whether it has colours."""
+"""The terminal: its width and its colours."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NARROWEST, USUAL, WIDEST = 60, 100, 120
 
 
 def width() -> int:
-    """Columns of the terminal, within what can be read; of anything else, the usual number."""
+    """Columns of the terminal, within readable limits; without a terminal, the usual number."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((USUAL, 24)).columns))
 
 
 def has_colour() -> bool:
-    """Whether standard output takes colours and nobody minds; first of all the user is asked."""
+    """Whether standard output shows colours; NO_COLOR and FORCE_COLOR decide first."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -28,5 +28,5 @@ def has_colour() -> bool:
 
 
 def echo(text: str) -> None:
-    """Prints a text with the colours that it has."""
+    """Prints a text, with its colours if the terminal shows them."""
     click.echo(text, color=has_colour())
