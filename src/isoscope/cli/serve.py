@@ -117,7 +117,7 @@ def command(
         isoscope serve --profile postgresql/serializable
         isoscope serve --host 0.0.0.0 --memory-limit 700M --out report.json
     """
-    judging = check_settings(
+    check = check_settings(
         names=names,
         profile=profile_name,
         clock_error=clock_error,
@@ -127,21 +127,21 @@ def command(
         initial=initial,
         spill=None if spill is None else Path(spill),
     )
-    settings = Settings(judging=judging, memory=memory_limit, fsync=Fsync(fsync))
+    settings = Settings(check=check, memory=memory_limit, fsync=Fsync(fsync))
     with ExitStack() as stack:
         if data is None:
             click.echo("note: without --data, a restart begins anew", err=True)
             data = stack.enter_context(tempfile.TemporaryDirectory(prefix="isoscope-"))
         # A file that cannot be written is refused now, not at the end.
         document, page = (stack.enter_context(output(file)) if file else None for file in (out, report))
-        serving = _Serving(host=host, port=port, token=token, body=max_body, rate=max_rate, drain=drain)
-        final = serving.run(Path(data), settings)
+        server = _Server(host=host, port=port, token=token, body=max_body, rate=max_rate, drain=drain)
+        final = server.run(Path(data), settings)
         _write(final, document, page)
     click.echo(short_answer(final))
-    return online_status(final, judging)
+    return online_status(final, check)
 
 
-class _Serving:
+class _Server:
     """The server, from the options of the network."""
 
     def __init__(
@@ -150,7 +150,7 @@ class _Serving:
         # The server is an extra, and only this command needs it.
         try:
             from isoscope.live.access import Access, is_loopback  # noqa: PLC0415
-            from isoscope.live.serving import Serving, listen  # noqa: PLC0415
+            from isoscope.live.http_server import HttpServer, listen  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise UsageError(
                 f"`isoscope serve` needs {error.name}\n\nhint: pip install 'isoscope[serve]'"
@@ -167,15 +167,15 @@ class _Serving:
             )
         self._access = Access(token=token, body=body, per_second=rate)
         self._listener = listen(host, port)
-        self._serving, self._drain = Serving, drain
+        self._http_server, self._drain = HttpServer, drain
 
     def run(self, data: Path, settings: Settings) -> Report:
         """Serves until a signal comes; returns the final report."""
         with self._listener:
             service = Service(data, settings)
-            serving = self._serving(service, self._access, self._listener, drain=self._drain)
+            http_server = self._http_server(service, self._access, self._listener, drain=self._drain)
             try:
-                serving.run(_announce)
+                http_server.run(_announce)
                 return service.report()
             finally:
                 service.close()

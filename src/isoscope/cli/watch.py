@@ -16,8 +16,8 @@ from isoscope.cli import terminal
 from isoscope.cli.online import check_settings, online_status
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
-from isoscope.live.engines import engines_of
-from isoscope.live.following import follow
+from isoscope.live.engines import open_engines
+from isoscope.live.file_follower import follow
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from isoscope.history import History, Initial
-    from isoscope.live.judging import Judging
+    from isoscope.live.check_settings import CheckSettings
 
 __all__ = ["command"]
 
@@ -80,7 +80,7 @@ def command(
         isoscope watch history.jsonl --to-the-end --json
         isoscope watch trace.leopard.jsonl --profile postgresql/serializable
     """
-    judging = check_settings(
+    settings = check_settings(
         names=names,
         profile=profile_name,
         clock_error=clock_error,
@@ -89,8 +89,8 @@ def command(
         max_anomalies=max_anomalies,
         initial=initial,
     )
-    watch = _Watch(judging, "<stdin>" if source == "-" else source, is_quiet=as_json)
-    shape = "aion" if judging.profile is None else "leopard"
+    watch = _Watch(settings, "<stdin>" if source == "-" else source, is_quiet=as_json)
+    shape = "aion" if settings.profile is None else "leopard"
     with _opened(source) as handle, _stopping() as stop:
         watch.run(follow(handle, watch.path, shape=shape, to_the_end=to_the_end, stop=stop))
     report = watch.engines.report()
@@ -98,14 +98,14 @@ def command(
         click.echo(render_json(report))
     else:
         terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
-    return online_status(report, judging)
+    return online_status(report, settings)
 
 
 class _Watch:
     """Feeds the engines with slices of the file, and prints the violations that they find."""
 
-    def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
-        self.engines = engines_of(judging, path=path)
+    def __init__(self, settings: CheckSettings, path: str, *, is_quiet: bool) -> None:
+        self.engines = open_engines(settings, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)
