@@ -154,7 +154,7 @@ def test_it(history_recorder, record):
     assert str(done.stdout).count("Recorded history") == 1
 
 
-def test_what_was_skipped_or_never_ran_is_not_judged(tests: Folder) -> None:
+def test_a_skipped_test_is_not_judged(tests: Folder) -> None:
     done = tests.run("""
 def test_skipped(history_recorder):
     pytest.skip("not today")
@@ -181,7 +181,7 @@ def test_it(history_recorder):
 """).assert_outcomes(xfailed=1)
 
 
-def test_what_fixtures_record_after_the_test_is_checked_at_teardown(tests: Folder) -> None:
+def test_transactions_that_fixtures_record_after_the_test_are_checked_at_teardown(tests: Folder) -> None:
     done = tests.run("""
 @pytest.fixture
 def cluster(history_recorder):

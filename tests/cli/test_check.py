@@ -87,7 +87,7 @@ def test_an_unknown_level_is_refused_with_a_suggestion(folder: Path) -> None:
     assert done.err.endswith("hint: `isoscope levels` lists them\n")
 
 
-def test_what_can_be_read_is_checked_and_printed_although_something_cannot(folder: Path) -> None:
+def test_readable_histories_are_checked_and_printed_beside_unreadable_ones(folder: Path) -> None:
     done = run("check", "broken.txt", "aborted.txt")
     assert done.err.startswith("error: broken.txt:2")
     assert "aborted-read: 1 found" in done.out

@@ -87,7 +87,7 @@ def test_a_file_of_graphs_has_one_for_each_history_that_could_be_read(folder: Pa
     assert sum('label="aborted-read"' in line for line in lines) == 1
 
 
-def test_what_is_printed_does_not_change(folder: Path) -> None:
+def test_pictures_do_not_change_the_printed_text(folder: Path) -> None:
     plain = run("check", "twice.txt")
     assert run("check", "twice.txt", "--svg", "out", "--dot", "out.dot").out == plain.out
 

@@ -48,7 +48,7 @@ def test_progress_is_time_rate_aborts_and_what_is_left(shown: Progress, limits: 
     assert progress_text(shown, limits) == text
 
 
-def test_what_is_no_terminal_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine(Limits()) as line:
         for seconds in (0.1, 9.9, 10.0, 10.1, 20.2):
             line(progress(seconds, 5))

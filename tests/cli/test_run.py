@@ -53,7 +53,7 @@ def test_a_run_says_what_ran_how_fast_and_whether_the_promise_was_kept() -> None
     assert done.err == "history: fake-serial.parquet\n"
 
 
-def test_what_a_run_says_is_what_check_says_of_its_history() -> None:
+def test_a_run_prints_the_same_report_as_check_of_its_history() -> None:
     done = run_fake()
     again = run("check", "fake-serial.parquet")
     assert done.out.split("\n\n", 1)[1].rstrip() == again.out.rstrip()
@@ -118,7 +118,7 @@ def test_an_aborted_transaction_is_tried_again_as_often_as_asked() -> None:
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_what_was_recorded_until_ctrl_c_is_kept_and_checked() -> None:
+def test_the_history_until_ctrl_c_is_kept_and_checked() -> None:
     done = run("run", "fake", *LONG, "--set", "ctrl_c_at=200")
     assert done.status == 0
     assert done.err == "interrupted: what happened until then is kept\nhistory: fake-serial.parquet\n"

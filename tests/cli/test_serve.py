@@ -51,7 +51,7 @@ def test_a_signal_ends_it_with_the_report_of_all_that_was_taken(tmp_path: Path, 
     assert "stale-read" in files["--report"].read_text()
 
 
-def test_what_holds_ends_with_status_0(tmp_path: Path) -> None:
+def test_levels_that_hold_end_with_status_0(tmp_path: Path) -> None:
     with apart("--level", "si") as service:
         send(service.url, FINE)
         status, out, err = service.end()

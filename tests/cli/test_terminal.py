@@ -100,7 +100,7 @@ def test_a_report_is_as_wide_as_the_terminal_from_60_columns_to_120(width: int, 
     assert widest - 12 < max(map(columns, printed.splitlines())) <= widest
 
 
-def test_what_is_no_terminal_is_100_columns_wide() -> None:
+def test_without_a_terminal_text_is_100_columns_wide() -> None:
     assert on_a_terminal("explain", "read-skew", width=100, settings={"NO_COLOR": "1"}) == piped(
         "explain", "read-skew"
     )

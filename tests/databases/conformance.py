@@ -1,4 +1,4 @@
-"""What the suite of all databases needs: which there are, how to open them, and a workload."""
+"""For tests of all databases: the cases, how to open a database, and a workload."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Opened:
         return self.sessions[-1]
 
     def committed(self, key: int) -> Any:
-        """What a session of its own sees."""
+        """The value that a new session sees."""
         session = self.session()
         session.begin()
         found = session.read(key)
@@ -148,7 +148,7 @@ def _marks(name: str, *, is_started: bool) -> list[pytest.MarkDecorator]:
 
 
 def _missing_module(name: str) -> str | None:
-    """What a driver lacks to be imported."""
+    """The module that a driver needs and that is not installed."""
     try:
         driver(name)
     except ModuleNotFoundError as error:

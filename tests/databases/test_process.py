@@ -117,7 +117,7 @@ def test_a_server_that_ends_at_once_is_an_error_with_the_end_of_its_log(server: 
     assert "  line 0" not in lines
 
 
-def test_what_an_earlier_command_said_is_no_part_of_an_error(server: Server) -> None:
+def test_the_output_of_an_earlier_command_is_no_part_of_an_error(server: Server) -> None:
     server.run(["/bin/sh", "-c", "echo success"])
     with pytest.raises(DatabaseError) as caught:
         server.start(lambda _: ["/bin/sh", "-c", "echo no such parameter; exit 1"], lambda _: False)

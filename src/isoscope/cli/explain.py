@@ -21,7 +21,7 @@ from isoscope.verdict import Claim
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
-__all__ = ["command", "reported", "seen", "told"]
+__all__ = ["command", "example_anomaly", "example_text", "reported"]
 
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json", "leopard": "leopard.jsonl"}
 #: Claims without which an example does not show its anomaly.
@@ -62,16 +62,16 @@ def reported() -> frozenset[str]:
     return frozenset(name for checker in (*CHECKERS, intervals) for name in checker.NAMES)
 
 
-def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
+def example_text(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
     """The counterexample in the entry's example; empty if there is none or no method reports the anomaly."""
     with TemporaryDirectory() as folder:
-        anomaly = seen(entry, folder)
+        anomaly = example_anomaly(entry, folder)
     return (
         "" if anomaly is None else render_counterexample(anomaly, width=width, colour=colour, folder=folder)
     )
 
 
-def seen(entry: CatalogueEntry, folder: str) -> Anomaly | None:
+def example_anomaly(entry: CatalogueEntry, folder: str) -> Anomaly | None:
     """The anomaly that a method finds in the entry's example, which is written into `folder`."""
     if entry.example is None or entry.name not in reported():
         return None
@@ -103,7 +103,7 @@ def _page(entry: CatalogueEntry) -> str:
     lines = [entry.title, "", paragraph(entry.meaning, width=width), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
-    text = told(entry, width=width, colour=terminal.has_colour())
+    text = example_text(entry, width=width, colour=terminal.has_colour())
     lines += _example_lines("Example", entry.example, width, *(["", text] if text else []))
     lines += _example_lines("Allowed", entry.allowed, width)
     return "\n".join(lines)

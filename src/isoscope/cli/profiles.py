@@ -44,7 +44,7 @@ def command(name: str | None, *, as_json: bool) -> None:
 
 
 def locks(profile: Profile) -> str:
-    """What the statements of a profile lock until the end of their transaction, in few words."""
+    """The locks that statements of a profile keep until the end of their transaction, in few words."""
     select = profile.statements[Statement.SELECT]
     parts = [] if select.lock is Lock.NONE else ["ranges" if select.predicate else "reads"]
     if all(profile.statements[one].lock is not Lock.NONE for one in _CHANGES):

@@ -71,15 +71,15 @@ class ProgressLine(Line):
 
 def progress_text(progress: Progress, limits: Limits) -> str:
     """Time, rate, aborts and the time that is left, if that is known."""
-    said = [
+    parts = [
         f"{progress.seconds:.0f} s",
         f"{progress.committed:,} committed ({rate(progress.committed, progress.seconds)})",
         f"{progress.aborted:,} aborted",
     ]
     if progress.indeterminate:
-        said.append(f"{progress.indeterminate:,} indeterminate")
+        parts.append(f"{progress.indeterminate:,} indeterminate")
     left = _seconds_left(progress, limits)
-    return ", ".join(said if left is None else [*said, f"{_time(left)} left"])
+    return ", ".join(parts if left is None else [*parts, f"{_time(left)} left"])
 
 
 def rate(count: int, seconds: float) -> str:

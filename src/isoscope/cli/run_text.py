@@ -1,4 +1,4 @@
-"""What a run says in text: what ran, how fast, whether the promise was kept, and how a verification went."""
+"""The text of a run: workload, rate, whether the promise was kept, and the verification."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def verification_text(progress: VerificationProgress) -> str:
 
 
 def summary_text(summary: VerifiedSummary | SentSummary, seconds: float) -> str:
-    """What a verification did during a run of so many seconds."""
+    """The result of a verification during a run of so many seconds."""
     share = 100 * summary.held_up / (seconds or 1)
     held_up = f"sessions were held up for {summary.held_up:.2f} s in all ({share:.1f} % of the run)"
     if isinstance(summary, VerifiedSummary):

@@ -27,7 +27,7 @@ _LINGER = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """What was done: transactions handed on and left out (their end is unknown), and the cost of it.
+    """Counts of transactions that were handed on or left out (their end is unknown), and the cost.
 
     `seconds` is how long callers were held up, of which they `waited` for a place in the buffer.
     """
@@ -134,7 +134,7 @@ class BatchQueue:
 
     @property
     def collected(self) -> Collected:
-        """What was done so far."""
+        """The counts so far."""
         with self.changed:
             return Collected(**self.counts, seconds=self._seconds, waited=self._waited)
 

@@ -78,11 +78,11 @@ class Collector:
     ) -> None:
         """A committed transaction: its operations are ("r" | "w" | "a", key, value), by `start` and `commit`.
 
-        Waits while the buffer is full. Raises ServiceError if the service cannot be told.
+        Waits while the buffer is full. Raises ServiceError if the service cannot take it.
         """
         began = perf_counter()
-        told = {"tid": transaction_id, "sid": session, "sts": _time(start), "cts": _time(commit)}
-        self._queue.put({**told, "ops": _rows(operations)}, session, began)
+        row = {"tid": transaction_id, "sid": session, "sts": _time(start), "cts": _time(commit)}
+        self._queue.put({**row, "ops": _rows(operations)}, session, began)
 
     def record(
         self,
@@ -136,8 +136,8 @@ class Collector:
             return
         rows = [row for row in map(_clock_row, operations) if row is not None]
         if status is Status.ABORTED:
-            told = {"tid": number, "sid": session, "status": "aborted", "ops": _rows(rows)}
-            self._queue.put(told, session, perf_counter())
+            aborted = {"tid": number, "sid": session, "status": "aborted", "ops": _rows(rows)}
+            self._queue.put(aborted, session, perf_counter())
             return
         if timestamps is None:
             raise ServiceError(
@@ -160,7 +160,7 @@ class Collector:
 
     @property
     def collected(self) -> Collected:
-        """What was done so far."""
+        """The counts so far."""
         return self._queue.collected
 
     def __enter__(self) -> Self:

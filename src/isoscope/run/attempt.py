@@ -1,4 +1,4 @@
-"""One transaction under way: its operations go to a session, and are written down if they are to be."""
+"""One attempt of a transaction: sends its operations to a session, and records them if asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ABORTED = STATUSES.index(Status.ABORTED)
 
 
 class Attempt:
-    """Does what its program asks for, and nothing else; `status` is its place in `STATUSES`."""
+    """Sends the operations of its program and records nothing; `status` is an index in `STATUSES`."""
 
     __slots__ = ("operations", "reason", "rows", "session", "session_number", "status", "timestamps")
 
@@ -35,7 +35,7 @@ class Attempt:
         self.timestamps: tuple[Timestamp, Timestamp] | None = None
 
     def read(self, key: int) -> int | tuple[int, ...] | None:
-        """What `key` holds."""
+        """Reads a register or a list."""
         self.operations += 1
         return self.session.read(key)
 
@@ -60,7 +60,7 @@ class Attempt:
         self.session.delete(key)
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        """Registers from `low` to `high`."""
+        """Reads the registers from `low` to `high`."""
         self.operations += 1
         return self.session.range_read(low, high)
 
@@ -78,15 +78,15 @@ class Attempt:
 
 
 class RecordedAttempt(Attempt):
-    """The same, with every operation written down.
+    """The same, and records every operation.
 
-    What is done here is done a hundred thousand times a second: no function is called that need not be.
+    These methods run a hundred thousand times a second: they call no function that they can avoid.
     """
 
     __slots__ = ()
 
     def read(self, key: int) -> int | tuple[int, ...] | None:
-        """What `key` holds."""
+        """Reads a register or a list."""
         self.operations += 1
         start = perf_counter_ns()
         try:
@@ -134,7 +134,7 @@ class RecordedAttempt(Attempt):
             self.rows.append((_DELETE, key, None, start, perf_counter_ns()))
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        """Registers from `low` to `high`."""
+        """Reads the registers from `low` to `high`."""
         self.operations += 1
         start = perf_counter_ns()
         rows = self.session.range_read(low, high)

@@ -78,7 +78,7 @@ class LocalVerification:
         )
 
     def summary(self) -> VerifiedSummary | None:
-        """What was done, after the run; None if it ended with an error."""
+        """The result, after the run; None if it ended with an error."""
         return self._summary
 
     def report(self) -> Report:

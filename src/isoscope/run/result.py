@@ -36,9 +36,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run leaves: the history (None if nothing was recorded) and its counts.
+    """The result of a run: the history (None if nothing was recorded) and its counts.
 
-    `reasons` counts what the database said when it aborted a transaction, `problem` is why a run ended early.
+    `reasons` counts the messages of aborted transactions, `problem` is why a run ended early.
     """
 
     database: str

@@ -52,7 +52,7 @@ class ServiceVerification(Collector):
         """Only the service knows how far it is."""
 
     def summary(self) -> SentSummary | None:
-        """What was sent, after the run; None if it ended with an error."""
+        """The result, after the run; None if it ended with an error."""
         return self._summary
 
     def report(self) -> None:

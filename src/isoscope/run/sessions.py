@@ -50,7 +50,7 @@ def run(  # noqa: PLR0913 - the rest is named
 ) -> Run:
     """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
 
-    A `sink` is told of every transaction, and closed at the end. An interrupt (Ctrl-C) ends the run early,
+    A `sink` gets every transaction, and is closed at the end. An interrupt (Ctrl-C) ends the run early,
     and so does a lost database: what was recorded is kept. Raises `DatabaseError` if the run cannot begin.
     """
     if sink is not None and not record:

@@ -56,7 +56,7 @@ class Verification(Sink, Protocol):
         """How far the verification is; None if only the service knows."""
 
     def summary(self) -> VerifiedSummary | SentSummary | None:
-        """What was done, after the run; None if it ended with an error."""
+        """The result, after the run; None if it ended with an error."""
 
     def report(self) -> Report | None:
         """The verdicts on mechanisms; None if only the service has them."""
