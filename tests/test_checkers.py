@@ -262,10 +262,10 @@ def test_an_unknown_level_is_a_value_error_with_a_suggestion() -> None:
 
 def test_a_method_is_the_only_one_that_is_asked() -> None:
     assert outcomes(THIN_AIR, method="values")[Level.PL_2] is VIOLATED
-    [verdict] = check(THIN_AIR, ["pl-2"], method=Method.SOLVER).verdicts
+    [verdict] = check(CLEAN, ["strict-serializable"], method=Method.VALUES).verdicts
     assert verdict.outcome is UNKNOWN
-    assert verdict.method is Method.SOLVER
-    assert verdict.reason == "not decided by the method solver in this version"
+    assert verdict.method is Method.VALUES
+    assert verdict.reason == "not decided by the method values in this version"
 
 
 def test_an_unknown_method_is_a_value_error() -> None:
