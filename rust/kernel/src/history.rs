@@ -104,7 +104,7 @@ impl Default for Interval {
 }
 
 /// A reading of the database's clock, compared physical part first; may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp {
     physical: i64,
     logical: i64,

@@ -1,9 +1,9 @@
 """Evidence in, verdicts out: every method that can say something is asked, the lattice does the rest.
 
 A further method is one file with `METHOD`, `LEVELS` (the levels whose condition it looks at), `NAMES` (the
-anomalies that it reports, each with the level whose condition it breaks), `check(history, levels, most,
-assume)` and `find(history, names, most, assume)`, and one line in `CHECKERS`. The method of intervals judges
-mechanisms before levels, and is asked with a profile alone.
+anomalies that it reports, each with the level whose condition it breaks), `check(history, levels,
+max_anomalies, assume)` and `find(history, names, max_anomalies, assume)`, and one line in `CHECKERS`. The
+method of intervals judges mechanisms before levels, and is asked with a profile alone.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _promised(
     own = [
         verdict
         for checker in (values, version_order)
-        for verdict in checker.check(history, levels=levels, most=most, assume=claims)
+        for verdict in checker.check(history, levels=levels, max_anomalies=most, assume=claims)
     ]
     unread = frozenset(version_order.LEVELS) if _orders_versions(history) else frozenset()
     own.sort(key=lambda verdict: [*Level].index(verdict.level))
@@ -165,7 +165,7 @@ def check_slices(
     judged slice by slice, and OSError if the disk is full.
     """
     meant = _by_clock(levels)
-    streamed = streaming.judge(slices, levels=list(meant.values()), most=max_anomalies)
+    streamed = streaming.judge(slices, levels=list(meant.values()), max_anomalies=max_anomalies)
     verdicts = tuple(
         replace(
             _settle(looked_at, streamed.verdicts, timestamps.METHOD, frozenset(), max_anomalies), level=level
@@ -245,7 +245,7 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     found: dict[str, Sighting] = {}
     for checker in CHECKERS:
         if names := [name for name in chosen if chosen[name] is checker]:
-            sightings = checker.find(history, names, most=max_anomalies, assume=claims)
+            sightings = checker.find(history, names, max_anomalies=max_anomalies, assume=claims)
             found |= {sighting.name: sighting for sighting in sightings}
     return Search(
         history=summary(recorded),
@@ -357,13 +357,17 @@ def _own_verdicts(
     chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
     if {*asked} <= {*timestamps.LEVELS}:
         # What the clock decides, it decides alone.
-        own = [*timestamps.check(history, levels=asked, most=most)]
+        own = [*timestamps.check(history, levels=asked, max_anomalies=most)]
         if all(verdict.outcome is not Outcome.UNKNOWN for verdict in own):
             return own
         chosen = [checker for checker in chosen if checker is not timestamps]
     else:
         own = []
-    own += (v for checker in chosen for v in checker.check(history, levels=asked, most=most, assume=claims))
+    own += (
+        verdict
+        for checker in chosen
+        for verdict in checker.check(history, levels=asked, max_anomalies=most, assume=claims)
+    )
     return sorted(own, key=lambda verdict: list(Level).index(verdict.level))
 
 

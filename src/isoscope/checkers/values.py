@@ -54,23 +54,23 @@ def check(
     history: History,
     *,
     levels: Sequence[Level],
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Verdict]:
     """What values say of the levels that `levels` depend on."""
-    yield from _verdicts(_found(history, _strongest(levels), most))
+    yield from _verdicts(_found(history, _strongest(levels), max_anomalies))
 
 
 def find(
     history: History,
     names: Sequence[str],
     *,
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
     needed = [_WEAK.index(NAMES[name]) for name in names if NAMES[name] in _WEAK]
-    found = _found(history, max(needed, default=None), most)
+    found = _found(history, max(needed, default=None), max_anomalies)
     for name in names:
         if name in found.counts:
             shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)

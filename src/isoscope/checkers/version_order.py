@@ -108,12 +108,12 @@ _CLAIMS = (Claim.WRITES_FOLLOW_READS, Claim.SEQUENTIAL_KEYS, Claim.LINEARIZABLE_
 
 
 def check(
-    history: History, *, levels: Sequence[Level], most: int = 10, assume: Sequence[Claim] = ()
+    history: History, *, levels: Sequence[Level], max_anomalies: int = 10, assume: Sequence[Claim] = ()
 ) -> Iterator[Verdict]:
     """What the order of versions says of the levels that `levels` depend on."""
     if not concerns(levels):
         return
-    found = _Found(history, most, assume)
+    found = _Found(history, max_anomalies, assume)
     for number, names in enumerate(_JUDGED):
         for level in names:
             if (verdict := found.verdict(number, level)) is not None:
@@ -121,13 +121,13 @@ def check(
 
 
 def find(
-    history: History, names: Sequence[str], *, most: int = 10, assume: Sequence[Claim] = ()
+    history: History, names: Sequence[str], *, max_anomalies: int = 10, assume: Sequence[Claim] = ()
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
-    found = _Found(history, most, assume)
+    found = _Found(history, max_anomalies, assume)
     for name in names:
         if count := found.counts.get(name, 0):
-            shown = found.of(name)[:most]
+            shown = found.of(name)[:max_anomalies]
             yield Sighting(name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=shown)
         else:
             presence = Presence.UNKNOWN if found.aside else Presence.ABSENT

@@ -151,7 +151,7 @@ def _new(judging: Judging, level: Level, spill: str | None) -> Online:
         level,
         timeout=judging.timeout,
         keep=judging.keep,
-        most=judging.most,
+        max_anomalies=judging.most,
         initial=judging.initial,
         spill=spill,
     )
