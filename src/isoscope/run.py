@@ -18,7 +18,7 @@ from isoscope._native import Builder
 from isoscope.attempt import Attempt, RecordedAttempt
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, ServiceError
-from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
+from isoscope.history import STATUSES, History, Source, Status, VersionSource
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Progress", "Run", "Sink", "run"]
 
 _COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
-_LOG = VERSION_SOURCES.index(VersionSource.LOG)
 #: Seconds for which a session tries to reach a database again.
 _PATIENCE = 5.0
 #: Seconds between two looks at the progress.
@@ -170,7 +169,7 @@ class _Recording:
         if not self.is_on:
             return None
         for key, value in versions or ():
-            self._builder.version(_LOG, key, value)
+            self._builder.version(VersionSource.LOG, key, value)
         return History(self._builder.finish(), Source(path="<run>", format="run"))
 
 

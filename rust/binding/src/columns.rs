@@ -1,11 +1,13 @@
 //! A finished history as Python sees it.
 
 use crate::interrupt::interruptible;
+use crate::rows::TransactionRow;
 use crate::scalar;
+use crate::tables::TableColumns;
 use isoscope_kernel::cancel::Cancel;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{self, aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
-use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
+use isoscope_kernel::formats::{self, table};
+use isoscope_kernel::history::{History, Kind};
 use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
@@ -13,7 +15,7 @@ use isoscope_kernel::versions::orders::extent::Ordered;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use std::io;
 use std::sync::OnceLock;
 
@@ -29,8 +31,6 @@ pub struct Columns(
 
 /// So many sets of claims there are.
 const ASSUMPTIONS: usize = 8;
-
-type Times = Option<(Option<i64>, Option<i64>)>;
 
 impl Columns {
     pub fn new(history: History) -> Self {
@@ -75,57 +75,6 @@ impl Columns {
         }
         Err(PyIndexError::new_err(format!("no transaction has number {transaction}")))
     }
-
-    fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let key = self.0.keys[self.0.ranges.row_keys[row] as usize];
-        Ok((self.scalar(py, key)?, self.scalar(py, self.0.ranges.row_values[row])?))
-    }
-
-    fn range<'py>(&self, py: Python<'py>, number: Value) -> PyResult<Bound<'py, PyAny>> {
-        let range = self.0.ranges.ranges[number.as_small().unwrap_or_default() as usize];
-        let (first, live, dead) = (range.first_row as usize, range.live as usize, range.dead as usize);
-        let rows = |from: usize, count: usize| {
-            let rows: PyResult<Vec<_>> = (from..from + count).map(|row| self.row(py, row)).collect();
-            PyTuple::new(py, rows?)
-        };
-        let (low, high) = (self.scalar(py, range.low)?, self.scalar(py, range.high)?);
-        Ok((low, high, rows(first, live)?, rows(first + live, dead)?).into_pyobject(py)?.into_any())
-    }
-
-    fn operation_row<'py>(&self, py: Python<'py>, operation: usize) -> PyResult<Bound<'py, PyAny>> {
-        let columns = &self.0.operations;
-        let (kind, key, value) =
-            (columns.kinds[operation], columns.keys[operation], columns.values[operation]);
-        let key = if key == NO_KEY {
-            py.None().into_bound(py)
-        } else {
-            self.scalar(py, self.0.keys[key as usize])?
-        };
-        let value = if kind == Kind::RangeRead { self.range(py, value)? } else { self.scalar(py, value)? };
-        let row = (
-            kind as u8,
-            key,
-            value,
-            times(columns.intervals.get(operation)),
-            self.scalar(py, columns.tables.get(operation).0)?,
-            self.scalar(py, columns.columns.get(operation).0)?,
-            self.scalar(py, columns.statements.get(operation).0)?,
-            self.scalar(py, columns.lock_modes.get(operation).0)?,
-            self.scalar(py, columns.read_modes.get(operation).0)?,
-            self.scalar(py, columns.predicates.get(operation).0)?,
-            columns.tombstones.get(operation),
-            columns.lines[operation],
-        );
-        Ok(row.into_pyobject(py)?.into_any())
-    }
-}
-
-fn times(interval: Interval) -> Times {
-    (interval != Interval::default()).then(|| (interval.invoke(), interval.complete()))
-}
-
-fn parts(timestamp: Timestamp) -> Option<(i64, i64)> {
-    timestamp.parts()
 }
 
 #[pymethods]
@@ -173,28 +122,10 @@ impl Columns {
         Ok(id.and_then(|id| self.0.transactions.ids.iter().position(|&other| other == id)))
     }
 
-    /// Id, session number, session id, status, line, sequence, start, commit, interval, positions and
-    /// operations of one transaction.
-    fn transaction<'py>(&self, py: Python<'py>, transaction: usize) -> PyResult<Bound<'py, PyAny>> {
+    /// One transaction with its operations.
+    fn transaction(&self, py: Python<'_>, transaction: usize) -> PyResult<TransactionRow> {
         self.check(transaction)?;
-        let columns = &self.0.transactions;
-        let session = columns.sessions[transaction];
-        let operations: PyResult<Vec<_>> =
-            self.0.operations_of(transaction).map(|operation| self.operation_row(py, operation)).collect();
-        let row = (
-            self.scalar(py, columns.ids[transaction])?,
-            session,
-            self.scalar(py, self.0.session_ids[session as usize])?,
-            columns.statuses[transaction] as u8,
-            columns.lines[transaction],
-            columns.sequences.get(transaction).number(),
-            parts(columns.starts.get(transaction)),
-            parts(columns.commits.get(transaction)),
-            times(columns.intervals.get(transaction)),
-            times(columns.positions.get(transaction)),
-            PyTuple::new(py, operations?)?,
-        );
-        Ok(row.into_pyobject(py)?.into_any())
+        TransactionRow::of(py, self, transaction)
     }
 
     /// How many timestamps belong to several transactions; None if nobody held the history against its clock.
@@ -318,20 +249,7 @@ impl Columns {
     /// Writes the history in a format that is text to `sink`, which has `write(bytes)`.
     fn write(&self, format: &str, sink: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut sink = Sink { sink, error: None };
-        let outcome = match format {
-            "aion" => aion::write(&self.0, &mut sink),
-            "aion-lines" => aion::write_lines(&self.0, &mut sink),
-            "awdit" => awdit::write(&self.0, &mut sink),
-            "dbcop-hist" => dbcop_hist::write(&self.0, &mut sink),
-            "dbcop-json" => dbcop_json::write(&self.0, &mut sink),
-            "jepsen" => jepsen::write(&self.0, &mut sink),
-            "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
-            "jepsen-json-lines" => jepsen::write_json_lines(&self.0, &mut sink),
-            "leopard" => leopard::write(&self.0, &mut sink),
-            "leopard-lines" => leopard::write_lines(&self.0, &mut sink),
-            "plume" => plume::write(&self.0, &mut sink),
-            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
-        };
+        let outcome = (writer(format)?.write)(&self.0, &mut sink);
         match (sink.error, outcome) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(PyOSError::new_err(error.to_string())),
@@ -341,33 +259,19 @@ impl Columns {
 
     /// What a format that is text would lose of the history, beyond the features that it does not have.
     fn unwritable(&self, py: Python<'_>, format: &str) -> PyResult<Vec<&'static str>> {
-        let unwritable = match format {
-            "aion" | "aion-lines" => aion::unwritable,
-            "awdit" => awdit::unwritable,
-            "dbcop-hist" => dbcop_hist::unwritable,
-            "dbcop-json" => dbcop_json::unwritable,
-            "jepsen" => jepsen::unwritable,
-            "jepsen-json" | "jepsen-json-lines" => jepsen::unwritable_json,
-            "leopard" | "leopard-lines" => leopard::unwritable,
-            "plume" => plume::unwritable,
-            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
-        };
-        Ok(py.detach(|| unwritable(&self.0)))
+        let writer = writer(format)?;
+        Ok(py.detach(|| (writer.unwritable)(&self.0)))
     }
 
     /// Whether a format that is text would hold any operation of the history.
-    fn leaves_operations(&self, py: Python<'_>, format: &str) -> bool {
-        py.detach(|| formats::leaves_operations(&self.0, format))
+    fn leaves_operations(&self, py: Python<'_>, format: &str) -> PyResult<bool> {
+        let writer = writer(format)?;
+        Ok(py.detach(|| (writer.leaves_operations)(&self.0)))
     }
 
     /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the
     /// transaction with which to go on.
-    fn export_rows<'py>(
-        &self,
-        py: Python<'py>,
-        transaction: usize,
-        most: u32,
-    ) -> PyResult<(usize, Bound<'py, PyAny>)> {
+    fn export_rows(&self, py: Python<'_>, transaction: usize, most: u32) -> PyResult<(usize, TableColumns)> {
         self.check(transaction)?;
         let offsets = &self.0.operation_offsets;
         let enough = offsets[transaction].saturating_add(most);
@@ -378,13 +282,13 @@ impl Columns {
             let longest = self.1.get_or_init(|| table::Longest::of(&self.0));
             table::export(&self.0, longest, transaction..end)
         });
-        Ok((end, crate::tables::to_python(py, table)?))
+        Ok((end, TableColumns::new(py, table)?))
     }
 
     /// Rows of the recorded version orders.
-    fn export_versions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn export_versions(&self, py: Python<'_>) -> PyResult<TableColumns> {
         let table = py.detach(|| table::export_versions(&self.0));
-        crate::tables::to_python(py, table)
+        TableColumns::new(py, table)
     }
 
     /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
@@ -405,6 +309,10 @@ impl Columns {
             .map(|&(key, value)| (table::edn_text(values, self.0.keys[key as usize]), text(value)));
         (text(initial.default), initial.replaceable, of_key.collect())
     }
+}
+
+fn writer(format: &str) -> PyResult<&'static formats::Writer> {
+    formats::writer(format).ok_or_else(|| PyValueError::new_err(format!("no writer for `{format}`")))
 }
 
 /// A Python file object as a place to write to; keeps the exception that stopped it.

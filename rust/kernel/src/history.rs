@@ -43,6 +43,28 @@ impl Kind {
     pub const fn installs(self) -> bool {
         matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
     }
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Append => "append",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::RangeRead => "range-read",
+            Self::Begin => "begin",
+            Self::Commit => "commit",
+            Self::Abort => "abort",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// What the client knows of a transaction's end.
@@ -59,6 +81,22 @@ pub enum Status {
 impl Status {
     /// Every status, by its number.
     pub const ALL: [Self; 3] = [Self::Committed, Self::Aborted, Self::Indeterminate];
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::Aborted => "aborted",
+            Self::Indeterminate => "indeterminate",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// A time that may be missing.
@@ -205,6 +243,21 @@ pub enum VersionSource {
 impl VersionSource {
     /// Every source, by its number.
     pub const ALL: [Self; 2] = [Self::Log, Self::Declared];
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Declared => "declared",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// The order of versions that one source gives, key by key.
