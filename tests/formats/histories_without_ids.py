@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isoscope.history import History, Initial, Operation, OperationKind, Scalar, Status, Transaction
 from isoscope.recorder import build
-from tests.strategies import INTEGERS, Variety, _varied
+from tests.varied_histories import INTEGERS, Variety, varied
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -23,9 +23,9 @@ ZERO = Initial(value=0, replaceable=True)
 
 
 def awdit_histories() -> SearchStrategy[History]:
-    """What AWDIT's test format holds: committed transactions that are not empty."""
+    """Everything that AWDIT's test format can hold: committed transactions that are not empty."""
     variety = _naturals(least_operations=1, initial=st.just(Initial(value=None)))
-    return _varied(variety).map(_placed)
+    return varied(variety).map(_numbered)
 
 
 def dbcop_hist_histories() -> SearchStrategy[History]:
@@ -61,19 +61,19 @@ def _naturals(
 @st.composite
 def _dbcop(draw: DrawFn, variety: Variety) -> History:
     """Sometimes with a read of the initial version of a key to which 0 is written as well."""
-    history = draw(_varied(variety))
+    history = draw(varied(variety))
     if draw(st.booleans()):
-        return _placed(history)
+        return _numbered(history)
     key = draw(variety.keys)
     write = Operation(kind=OperationKind.WRITE, key=key, value=0)
     read = Operation(kind=OperationKind.READ, key=key, value=None)
     both = Transaction(
         number=0, id="both", session=0, session_id=draw(variety.session_ids), operations=(write, read)
     )
-    return _placed(build([*history, both], initial=replace(ZERO, of_key={key: None})))
+    return _numbered(build([*history, both], initial=replace(ZERO, of_key={key: None})))
 
 
-def _placed(history: History) -> History:
+def _numbered(history: History) -> History:
     """The same, session by session and numbered anew."""
     transactions = [
         replace(history.transaction(number), session_id=place)
