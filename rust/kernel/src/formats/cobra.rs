@@ -6,8 +6,8 @@
 //! A transaction [time]              aborts
 //! ```
 //!
-//! All logs of a history have times or none has, and nothing says which: both layouts are tried at once,
-//! and the wrong one is given up at its first mistake, which is seldom later than its third record.
+//! All logs of a history have times or none has, and no field says which: both layouts are tried at once,
+//! and the wrong one is dropped at its first mistake, which is seldom later than its third record.
 //!
 //! Writes have ids, and a read names the write that it saw: so the value of an operation is that id, the
 //! key is the hash of the key. The hash of the value says nothing more and is not used.
@@ -19,7 +19,7 @@ use crate::error::ParseError;
 use crate::history::History;
 use log::Log;
 
-/// Both readings of the logs; one that failed is an error that may never be told.
+/// Both layouts of the logs; a layout that failed keeps its error, which counts only if the other fails too.
 pub struct Cobra {
     plain: Layout,
     timed: Layout,

@@ -57,7 +57,7 @@ const VALUE: &str = "a JSON value";
 /// Why a cursor stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The text ended where this was expected; more text could mend it.
+    /// The text ended where this was expected; more text could complete it.
     CutOff(&'static str),
     /// No text that follows could make this JSON, or the value that the caller expects.
     Malformed(Box<Malformed>),

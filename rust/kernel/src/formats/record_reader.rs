@@ -82,9 +82,10 @@ impl<F: Records, N: Notation<F::Batch>> Reader for RecordReader<F, N> {
         let left = self.unparsed.bytes().len();
         if left > LONGEST_RECORD {
             let expected = "records of at most 256 MiB";
-            return Err(ParseError::at(self.unparsed.bytes(), 0, self.place.line, expected)
+            let error = ParseError::at(self.unparsed.bytes(), 0, self.place.line, expected)
                 .found("a longer one")
-                .hint("is this a history? If it is, is a line end or a closing bracket missing?"));
+                .hint("is this a history? If it is, is a line end or a closing bracket missing?");
+            return Err(ParseError { column: self.place.column + 1, ..error });
         }
         // A record that does not end here is parsed again only when twice as much of it has come.
         self.wait_for = if taken == 0 { (left * 2).min(LONGEST_RECORD + 1) } else { 0 };

@@ -53,7 +53,7 @@ impl JsonWriter<'_> {
         sessions(self.history, |transaction| self.is_written[transaction])
     }
 
-    /// The fields before the sessions; of sizes that differ the largest is told.
+    /// The fields before the sessions; of sizes that differ the largest is written.
     fn head(&self) -> String {
         let is_written = |&operation: &usize| Version::of(self.history, &self.numbers, operation).is_some();
         let mut variables = vec![false; self.history.keys.len()];

@@ -309,7 +309,7 @@ impl EventParser<'_, '_> {
         }
     }
 
-    /// The rows that a predicate read saw: keys and values by turns; nil if they are unknown.
+    /// The rows that a predicate read saw: keys and values in turn; nil if they are unknown.
     fn rows(&mut self, batch: &mut Batch) -> Result<Value, Fault> {
         if self.cursor.peek()? != b'{' {
             return self.nothing_but("a map of the rows that were seen, such as `{:x 0}`");

@@ -110,7 +110,7 @@ fn inserted(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
     Ok(has_value)
 }
 
-/// An array of pairs, as keys and values by turns; nothing if there is null instead.
+/// An array of pairs, as keys and values in turn; nothing if there is null instead.
 fn rows(cursor: &mut Cursor, values: &mut Values) -> Result<Option<Vec<Value>>, Fault> {
     if cursor.null()? {
         return Ok(None);
