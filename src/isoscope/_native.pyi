@@ -5,6 +5,8 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
+from isoscope.history import Transaction
+
 __all__ = [
     "CLOCK_AXIOMS",
     "HAPPENS_BEFORE_METHODS",
@@ -31,8 +33,10 @@ __all__ = [
     "IntervalsOnline",
     "KeyUseCounts",
     "LatencyQuantiles",
+    "ListColumns",
     "MechanismSimulation",
     "OperationConduct",
+    "OperationRow",
     "OrderedKeys",
     "ParseError",
     "PredicateMiss",
@@ -40,13 +44,16 @@ __all__ = [
     "PredicatesJudgement",
     "Profile",
     "ProofStep",
+    "RangeRow",
     "ReadFinding",
     "Reader",
     "StaleRead",
     "StreamLimits",
     "StreamRefused",
+    "TableColumns",
     "TableReader",
     "Term",
+    "TransactionRow",
     "UnjudgedReads",
     "UnjudgedVersions",
     "Unknown",
@@ -80,31 +87,11 @@ __all__ = [
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
-# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone,
-# line.
-_OperationRow: TypeAlias = tuple[
-    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
-    str | None, bool, int,
-]  # fmt: skip
-# Kind, key, value, and the instants before and after.
+# The number of the kind, key, value, and the instants before and after.
 _RecordedRow: TypeAlias = tuple[int, Any, Any, int, int]
-# Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
-_TransactionRow: TypeAlias = tuple[
-    Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,
-    _Times | None, _Times | None, tuple[_OperationRow, ...],
-]  # fmt: skip
 
 # Data, validity bitmap if something is null, and offset of an Arrow column.
 _Column: TypeAlias = tuple[Buffer, Buffer | None, int]
-# Rows; integers by column; texts (indices, dictionary) by column; lists (offsets, elements, present);
-# tombstones.
-_Table: TypeAlias = tuple[
-    int,
-    dict[str, bytes],
-    dict[str, tuple[bytes, list[str]]],
-    tuple[bytes, bytes, bytes] | None,
-    bytes | None,
-]
 
 class _Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
@@ -135,6 +122,101 @@ class Term:
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
+class TransactionRow:
+    """One transaction of a history, with its operations in program order."""
+
+    @property
+    def id(self) -> Any: ...
+    @property
+    def session(self) -> int: ...
+    @property
+    def session_id(self) -> Any: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def sequence(self) -> int | None: ...
+    @property
+    def start(self) -> tuple[int, int] | None: ...
+    @property
+    def commit(self) -> tuple[int, int] | None: ...
+    @property
+    def interval(self) -> _Times | None: ...
+    @property
+    def positions(self) -> _Times | None: ...
+    @property
+    def operations(self) -> tuple[OperationRow, ...]: ...
+
+@final
+class OperationRow:
+    """One operation of a history."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def key(self) -> Any: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def interval(self) -> _Times | None: ...
+    @property
+    def table(self) -> str | None: ...
+    @property
+    def columns(self) -> tuple[str, ...] | None: ...
+    @property
+    def statement(self) -> str | None: ...
+    @property
+    def lock_mode(self) -> str | None: ...
+    @property
+    def read_mode(self) -> str | None: ...
+    @property
+    def predicate(self) -> str | None: ...
+    @property
+    def tombstone(self) -> bool: ...
+    @property
+    def line(self) -> int: ...
+
+@final
+class RangeRow:
+    """The bounds and the result of a range read."""
+
+    @property
+    def low(self) -> Any: ...
+    @property
+    def high(self) -> Any: ...
+    @property
+    def rows(self) -> tuple[tuple[Any, Any], ...]: ...
+    @property
+    def tombstones(self) -> tuple[tuple[Any, Any], ...]: ...
+
+@final
+class TableColumns:
+    """Rows of a history, each column as little-endian bytes."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def integers(self) -> dict[str, bytes]: ...
+    @property
+    def texts(self) -> dict[str, tuple[bytes, list[str]]]: ...
+    @property
+    def lists(self) -> ListColumns | None: ...
+    @property
+    def tombstones(self) -> bytes | None: ...
+
+@final
+class ListColumns:
+    """A column of lists of integers."""
+
+    @property
+    def offsets(self) -> bytes: ...
+    @property
+    def elements(self) -> bytes: ...
+    @property
+    def present(self) -> bytes: ...
+
+@final
 class Columns:
     """The columns of a history; never changed after they are built."""
 
@@ -151,7 +233,7 @@ class Columns:
     def keys(self) -> list[Any]: ...
     def session(self, session: int) -> tuple[Any, list[int]]: ...
     def find(self, id: Any) -> int | None: ...
-    def transaction(self, transaction: int) -> _TransactionRow: ...
+    def transaction(self, transaction: int) -> TransactionRow: ...
     def place_in_session(self, transaction: int) -> int: ...
     def first_operation(self, transaction: int) -> int: ...
     def locate(self, operation: int) -> tuple[int, int]: ...
@@ -168,8 +250,8 @@ class Columns:
     def write(self, format: str, sink: _Sink) -> None: ...
     def unwritable(self, format: str) -> list[str]: ...
     def leaves_operations(self, format: str) -> bool: ...
-    def export_rows(self, transaction: int, most: int) -> tuple[int, _Table]: ...
-    def export_versions(self) -> _Table: ...
+    def export_rows(self, transaction: int, most: int) -> tuple[int, TableColumns]: ...
+    def export_versions(self) -> TableColumns: ...
     def used_columns(self) -> list[tuple[str, bool]]: ...
     def initial_edn(self) -> tuple[str, bool, list[tuple[str, str]]]: ...
 
@@ -213,21 +295,7 @@ class Builder:
     """Collects transactions one by one."""
 
     def __new__(cls) -> Builder: ...
-    def transaction(
-        self,
-        id: Any,
-        session: Any,
-        *,
-        named: bool,
-        status: int,
-        operations: Sequence[tuple[Any, ...]],
-        line: int = 0,
-        sequence: int | None = None,
-        start: tuple[int, int] | None = None,
-        commit: tuple[int, int] | None = None,
-        interval: _Times | None = None,
-        positions: _Times | None = None,
-    ) -> None: ...
+    def add(self, transaction: Transaction) -> None: ...
     def recorded(
         self,
         id: Any,
@@ -238,7 +306,7 @@ class Builder:
     ) -> None: ...
     def initial(self, value: Any, *, replaceable: bool) -> None: ...
     def initial_of(self, key: Any, value: Any) -> None: ...
-    def version(self, source: int, key: Any, value: Any) -> None: ...
+    def version(self, source: str, key: Any, value: Any) -> None: ...
     def slice(self, ids: Sequence[Any], *, initial: bool) -> Columns: ...
     def finish(self) -> Columns: ...
 

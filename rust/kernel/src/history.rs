@@ -42,7 +42,13 @@ impl Kind {
         Self::Abort,
     ];
 
-    /// The name of the kind.
+    /// Whether the operation makes a new version of its key.
+    #[must_use]
+    pub const fn installs(self) -> bool {
+        matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
+    }
+
+    /// Its name in tables and in Python.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,10 +64,10 @@ impl Kind {
         }
     }
 
-    /// Whether the operation makes a new version of its key.
+    /// The one with this name.
     #[must_use]
-    pub const fn installs(self) -> bool {
-        matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 }
 
@@ -79,6 +85,22 @@ pub enum Status {
 impl Status {
     /// Every status, by its number.
     pub const ALL: [Self; 3] = [Self::Committed, Self::Aborted, Self::Indeterminate];
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::Aborted => "aborted",
+            Self::Indeterminate => "indeterminate",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// A column that most histories leave empty: absent entries cost nothing until one is set.
@@ -156,6 +178,21 @@ pub enum VersionSource {
 impl VersionSource {
     /// Every source, by its number.
     pub const ALL: [Self; 2] = [Self::Log, Self::Declared];
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Declared => "declared",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// The order of versions that one source gives, key by key.
