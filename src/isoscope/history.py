@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope._native import UNKNOWN, Columns, RangeRow, Term, Unknown, part
+from isoscope._native import UNKNOWN, Columns, RangeRow, Term, Unknown, sub_history
 from isoscope.evidence import Evidence, EvidenceKind, Extent
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ __all__ = [
     "KINDS",
     "STATUSES",
     "UNKNOWN",
-    "VERSION_SOURCES",
     "Evidence",
     "EvidenceKind",
     "Extent",
@@ -84,7 +83,6 @@ class VersionSource(StrEnum):
 # The rows of a run (`Builder.recorded`) have the place of a kind or status instead of its name.
 KINDS = tuple(OperationKind)
 STATUSES = tuple(Status)
-VERSION_SOURCES = tuple(VersionSource)
 #: Transactions that a history keeps as objects: counterexamples ask for the same few again and again.
 _CACHED = 64
 
@@ -295,7 +293,7 @@ class History:
         `without` are operations, numbered from 0 through the whole history. Operations that depend on a
         dropped one (reads of its value, ...) are dropped as well: the part claims nothing beyond the whole.
         """
-        return History(part(self._columns, [*transactions], [*without]), self.source)
+        return History(sub_history(self._columns, [*transactions], [*without]), self.source)
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -318,7 +316,7 @@ class History:
     def version_orders(self) -> tuple[VersionOrder, ...]:
         """Orders of versions that were recorded beside the operations."""
         return tuple(
-            VersionOrder(VERSION_SOURCES[source], {key: tuple(order) for key, order in keys})
+            VersionOrder(VersionSource(source), {key: tuple(order) for key, order in keys})
             for source, keys in self._columns.versions()
         )
 

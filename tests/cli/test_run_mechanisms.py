@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope import profiles
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
-from tests.live.serving import served
+from tests.live.served import served
 
 from .running import run
 
@@ -27,7 +27,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def serving(name: str) -> Settings:
-    return Settings(judging=Judging(levels=(), profile=profiles.load(name)), fsync=Fsync.NEVER)
+    return Settings(check=CheckSettings(levels=(), profile=profiles.load(name)), fsync=Fsync.NEVER)
 
 
 def test_a_run_verifies_the_mechanisms_of_the_database_while_it_goes_on() -> None:
@@ -121,7 +121,7 @@ def test_a_line_that_is_no_operation_is_named_by_its_place_in_the_file(tmp_path:
 
 
 @pytest.mark.parametrize("given", [("--level", "si"), ("--keep", 1)])
-def test_what_says_nothing_about_mechanisms_is_refused(tmp_path: Path, given: tuple[object, ...]) -> None:
+def test_options_of_levels_are_refused_with_a_profile(tmp_path: Path, given: tuple[object, ...]) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_text("\n".join(TRACE) + "\n")
     done = run("watch", path, "--profile", "postgresql/read-committed", *given)

@@ -12,7 +12,7 @@ from hypothesis import given
 from isoscope.checkers import check
 from isoscope.reports.picture import MANY, TOO_MANY, draw
 from isoscope.reports.shapes import Area
-from isoscope.verdict import START, Anomaly, Step
+from isoscope.verdict import START, AlternativesFacts, Anomaly, Step
 from tests.recorded import record
 from tests.reports.pictured import CASES, HOSTILE, anomaly_of, circle, shown
 from tests.strategies import histories, jepsen_histories
@@ -182,7 +182,9 @@ def test_each_order_of_two_versions_has_a_panel_of_its_own() -> None:
 
 
 def test_a_proof_by_every_order_has_nothing_to_draw() -> None:
-    picture = draw(Anomaly(name="no-commit-order", transactions=(), keys=(), facts={"alternatives": ()}))
+    picture = draw(
+        Anomaly(name="no-commit-order", transactions=(), keys=(), facts=AlternativesFacts(alternatives=()))
+    )
     assert_tidy(picture)
     assert "every order of the versions" in picture.remarks[0].text
 

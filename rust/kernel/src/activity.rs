@@ -1,16 +1,16 @@
-//! What went on in a history, and when: transactions that ended, how long they took, how many were under way
-//! at once, and the keys that they met at.
+//! The activity of a history over time: transactions that ended, how long they took, how many ran at once,
+//! and the keys that most of them use.
 //!
 //! Time is cut into buckets of equal width. A transaction counts in the bucket in which it ended for its
-//! client, or began if nobody knows its end. Cost: a sort of the instants, and one look at each operation.
+//! client, or began if its end is unknown. Cost: a sort of the instants, and one look at each operation.
 
+mod concurrency;
 mod keys;
 mod spans;
-mod under_way;
 
+pub use concurrency::Concurrency;
 pub use keys::Use;
 pub use spans::Clock;
-pub use under_way::UnderWay;
 
 use crate::history::{History, Status};
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ use spans::Spans;
 /// The median, the 95th and the 99th percentile, and the longest.
 pub type Quantiles = [u64; 4];
 
-/// What went on between two instants.
+/// The activity between two instants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Transactions by [`Status`].
@@ -27,13 +27,13 @@ pub struct Bucket {
     /// How long the committed ones took, if there are any with both ends.
     pub latency: Option<Quantiles>,
     /// How many were under way.
-    pub under_way: UnderWay,
+    pub concurrency: Concurrency,
 }
 
-/// What went on in a whole history.
+/// The activity of a whole history.
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
-    /// Whose time it is.
+    /// The clock that times are of.
     pub clock: Clock,
     /// The first instant, where the first bucket begins.
     pub first: i64,
@@ -50,7 +50,7 @@ pub struct Activity {
     /// How long all committed transactions took.
     pub latency: Option<Quantiles>,
     /// How many were under way over the whole time.
-    pub under_way: UnderWay,
+    pub concurrency: Concurrency,
     /// The keys that most transactions use.
     pub keys: Vec<Use>,
     /// At `n`: keys that 2^n transactions use or more, but fewer than 2^(n + 1).
@@ -72,10 +72,10 @@ pub fn activity(history: &History, buckets: u64, keys: usize) -> Activity {
     found.buckets = vec![Bucket::default(); axis.buckets()];
     count(history, &spans, axis, &mut found);
     latencies(history, &spans, axis, &mut found);
-    let (whole, by_bucket) = under_way::under_way(&spans, axis);
-    found.under_way = whole;
-    for (bucket, under_way) in found.buckets.iter_mut().zip(by_bucket) {
-        bucket.under_way = under_way;
+    let (whole, by_bucket) = concurrency::concurrency(&spans, axis);
+    found.concurrency = whole;
+    for (bucket, concurrency) in found.buckets.iter_mut().zip(by_bucket) {
+        bucket.concurrency = concurrency;
     }
     found
 }
@@ -89,9 +89,9 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    fn new(first: i64, last: i64, most: u64) -> Self {
+    fn new(first: i64, last: i64, max_buckets: u64) -> Self {
         let length = since(first, last) + 1;
-        Self { first, length, width: length.div_ceil(most.max(1)) }
+        Self { first, length, width: length.div_ceil(max_buckets.max(1)) }
     }
 
     fn buckets(self) -> usize {

@@ -1,6 +1,7 @@
 //! Collects transactions and operations, in any order; [`layout`] makes a [`crate::history::History`] of them.
 
 mod layout;
+mod slice;
 
 use crate::history::{
     Initial, Interval, Kind, Label, Operations, Range, Ranges, Sequence, Status, Timestamp, Transactions,

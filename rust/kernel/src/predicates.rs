@@ -1,15 +1,15 @@
 //! What predicate reads say of single keys, in a universe that is closed: every key is one of the history's.
 //!
 //! A key that a predicate read does not show was in a state that does not match: unborn, dead or with another
-//! value. If only one state can be meant, the read observed whoever made it. `reference/predicates.py` is the
-//! specification. Cost: predicate reads times versions of all keys.
+//! value. If only one state fits, the read observed the transaction that made it. `reference/predicates.py`
+//! is the specification. Cost: predicate reads times versions of all keys.
 
 mod predicate;
 
 pub use predicate::Predicate;
 
 use crate::history::{History, Kind, Status};
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use crate::value::{AtomKind, Value};
 use hashbrown::{HashMap, HashSet};
 
@@ -88,7 +88,7 @@ struct Version {
 struct Key {
     /// Of all transactions that did not abort.
     versions: Vec<Version>,
-    /// A first transaction that committed inserts it, so that nobody saw it unborn.
+    /// A first transaction that committed inserts it, so that no read saw it unborn.
     is_born: bool,
     is_list: bool,
     /// A transaction that counts deletes it.
@@ -113,7 +113,7 @@ struct Universe<'history> {
     history: &'history History,
     counted: &'history [bool],
     keys: Vec<Key>,
-    /// The only transaction that writes a value; [`NOBODY`] if there are several.
+    /// The only transaction that writes a value; [`ABSENT`] if there are several.
     writers: HashMap<(u32, Value), u32>,
 }
 
@@ -140,7 +140,7 @@ impl<'history> Universe<'history> {
         let (number, writer) = (operations.keys[operation], transaction as u32);
         if kind != Kind::Delete {
             let known = self.writers.entry((number, value)).or_insert(writer);
-            *known = if *known == writer { writer } else { NOBODY };
+            *known = if *known == writer { writer } else { ABSENT };
         }
         let key = &mut self.keys[number as usize];
         let status = self.history.transactions.statuses[transaction];
@@ -194,7 +194,7 @@ impl<'history> Universe<'history> {
         }
     }
 
-    /// Who wrote a value that was shown.
+    /// The writer of a value that was shown.
     fn shown(&self, read: &Read<'_>, key: u32, value: Value) -> Found {
         let initial = (self.history.initial.of(key) == value).then_some(INITIAL);
         let writer = self.writers.get(&(key, value)).copied().filter(|&writer| writer != read.reader);
@@ -220,15 +220,16 @@ impl<'history> Universe<'history> {
         let key = &self.keys[number as usize];
         let unborn = (!key.is_born).then_some(INITIAL);
         let dead = key.others(read.reader).filter(|version| version.value.is_none());
-        // Nobody else deletes it: it was read before the first transaction, which itself is an anomaly.
+        // No other transaction deletes it: it was read before the first transaction, which itself is an
+        // anomaly.
         self.only(unborn.into_iter().chain(dead.map(|version| version.writer))).unwrap_or(Found::One(INITIAL))
     }
 
-    /// The only one of `states`, by who made them, if it is known for sure to have happened; nothing if there
-    /// are none.
+    /// The only one of `states`, each given by the transaction that made it, if that transaction counts as
+    /// committed; nothing if there are none.
     fn only(&self, mut states: impl Iterator<Item = u32>) -> Option<Found> {
         let first = states.next()?;
-        let counts = first == INITIAL || first != NOBODY && self.counted[first as usize];
+        let counts = first == INITIAL || first != ABSENT && self.counted[first as usize];
         Some(if counts && states.next().is_none() { Found::One(first) } else { Found::Several })
     }
 }

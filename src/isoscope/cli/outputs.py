@@ -1,4 +1,4 @@
-"""Files beside what is printed: reports for the programs that run us."""
+"""Report files: HTML, JUnit XML, SARIF and a summary for GitHub."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """The files that were asked for, and what they will tell."""
+    """The asked files, and the results that they will hold."""
 
     report: str | None
     junit: str | None
@@ -54,17 +54,17 @@ class Outputs:
     results: list[Result] = field(default_factory=list)
 
     def add(self, result: Result) -> None:
-        """Notes a report, or that there is none, if some file will tell it."""
+        """Keeps a result if one of the files will hold it."""
         if self.step_summary or any(file is not None for file in (self.report, self.junit, self.sarif)):
             self.results.append(result)
 
     @contextmanager
     def opened(self, histories: Sequence[str]) -> Iterator[None]:
-        """Opens the files before the work begins; they appear after it, each as a whole.
+        """Opens the files before the work; each appears complete after it.
 
         Raises UsageError if one cannot be written or would change a history.
         """
-        self._refuse_nonsense(histories)
+        self._refuse_bad_paths(histories)
         summary = _summary_path() if self.step_summary else None
         with ExitStack() as stack:
             junit, sarif = (stack.enter_context(output(f)) if f else None for f in (self.junit, self.sarif))
@@ -74,7 +74,7 @@ class Outputs:
             if summary:
                 self._add_summary(summary)
 
-    def _refuse_nonsense(self, histories: Sequence[str]) -> None:
+    def _refuse_bad_paths(self, histories: Sequence[str]) -> None:
         files = {"--report": self.report, "--junit": self.junit, "--sarif": self.sarif}
         if self.report is not None and len(histories) > 1:
             raise UsageError(
@@ -109,20 +109,20 @@ class Outputs:
             sarif.write(render_sarif(self.results, asked=self.asked).encode())
 
     def _write_page(self) -> None:
-        """A history that could not be read has no page; its error was printed."""
+        """Writes the page; a history that could not be read has none."""
         for result in self.results:
             if self.report is None or isinstance(result, Unreadable):
                 continue
             from isoscope.reports.html import render_html  # noqa: PLC0415 - as above
 
-            # Standard input and other things without a name cannot be linked to.
+            # Only a history in a file can be linked to.
             has_file = Path(str(result.history["path"])).exists()
             page = render_html(result, folder=str(Path(self.report).parent) if has_file else None)
             with output(self.report) as sink:
                 sink.write(page.encode())
 
     def _add_summary(self, path: str) -> None:
-        """Other commands of the same step write there too, and all share the room."""
+        """Adds the summary; other commands of the same step write there too and share the size limit."""
         from isoscope.reports.step_summary import LIMIT, render_step_summary  # noqa: PLC0415 - as above
 
         with _appending(path) as sink:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from html import escape
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import because, contradiction, deed, instants_of, is_timed, one_line, proof, shown
+from isoscope.explain import action, because, client_times_of, contradiction, is_timed, one_line, proof, shown
 from isoscope.levels import weakest
 from isoscope.reports.lettering import inert
 from isoscope.reports.links import MISSED, closing, links
@@ -19,7 +19,7 @@ from isoscope.reports.svg import render_svg
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
-    from isoscope.explain import Instants
+    from isoscope.explain import ClientTimes
     from isoscope.reports.embedding import Example
     from isoscope.reports.links import Link
     from isoscope.verdict import Anomaly, Participant, Step, Witness
@@ -128,12 +128,12 @@ def _picture(anomaly: Anomaly, own: str) -> tuple[str, bool]:
 def _transactions(anomaly: Anomaly, places: Places) -> Iterator[str]:
     """Who takes part and what each did."""
     yield '<h4>What each transaction did</h4><ul class="participants">'
-    times = instants_of(anomaly) if is_timed(anomaly) else None
+    times = client_times_of(anomaly) if is_timed(anomaly) else None
     yield from (_participant(participant, places, times) for participant in anomaly.participants)
     yield "</ul>"
 
 
-def _participant(participant: Participant, places: Places, times: Instants | None) -> str:
+def _participant(participant: Participant, places: Places, times: ClientTimes | None) -> str:
     own = escaped(participant.transaction)
     facts = [] if participant.session is None else [f"session {escaped(shown(participant.session))}"]
     facts += [participant.status] if participant.status != "committed" else []
@@ -144,7 +144,7 @@ def _participant(participant: Participant, places: Places, times: Instants | Non
     )
 
 
-def _operations(participant: Participant, places: Places, times: Instants | None) -> Iterator[str]:
+def _operations(participant: Participant, places: Places, times: ClientTimes | None) -> Iterator[str]:
     """The operations, and between them how many are left out."""
     after = -1
     for one in participant.operations:
@@ -154,7 +154,7 @@ def _operations(participant: Participant, places: Places, times: Instants | None
         own = f"{escaped(participant.transaction)}:{one.index}"
         place = f" {places.link(one.place)}" if one.place else ""
         place += f" ({times.between(one.interval)})" if times else ""
-        yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(deed(one))}</bdi>{place}</li>'
+        yield f'<li class="{name}" data-operation="{own}"><bdi>{escaped(action(one))}</bdi>{place}</li>'
     yield _left_out(participant.left_out + len(participant.operations) - after - 1)
 
 
@@ -182,9 +182,8 @@ def _proof(anomaly: Anomaly, places: Places) -> Iterator[str]:
 
 def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:
     """The steps; where each order of two versions has its own, with what they suppose."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
-    if alternatives:
-        yield from zip((part.supposed for part in proof(anomaly)), alternatives, strict=True)
+    if anomaly.alternatives:
+        yield from zip((part.supposed for part in proof(anomaly)), anomaly.alternatives, strict=True)
     elif anomaly.steps:
         yield "", anomaly.steps
 
@@ -240,7 +239,7 @@ def _rests_on(step: Step, places: Places) -> str:
         nested = "".join(_step(one, places) for one in step.sight)
         return f'<p>How it came into sight:</p><ol class="nested">{nested}</ol>'
     rows = "".join(
-        f"<li><bdi>{escaped(one.transaction)}: {escaped(deed(one))}</bdi>"
+        f"<li><bdi>{escaped(one.transaction)}: {escaped(action(one))}</bdi>"
         f"{f' ({places.link(one.place)})' if one.place else ''}</li>"
         for one in step.witnesses
     )

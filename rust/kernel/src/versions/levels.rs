@@ -4,73 +4,45 @@
 
 use super::dependencies::{Dependencies, Order, Pairs, Parts, components};
 use super::lookup::Lookup;
-use super::lost::{self, Lost};
-use super::reach::Reach;
+use super::lost_updates::{self, LostUpdate};
+use super::reachability::Reach;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
-use crate::observations::NOBODY;
+use crate::named_enum::named_enum;
+use crate::observations::ABSENT;
 
-/// The levels, by their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-#[allow(missing_docs)]
-pub enum Level {
-    Pl1,
-    StrongSessionPl1,
-    StrongPl1,
-    Pl2,
-    StrongSessionPl2,
-    StrongPl2,
-    CursorStability,
-    MonotonicView,
-    /// Without predicates also consistent view.
-    ParallelSnapshotIsolation,
-    StrongSessionParallelSnapshotIsolation,
-    Prefix,
-    SnapshotIsolation,
-    StrongSessionSnapshotIsolation,
-    StrongSnapshotIsolation,
-    UpdateSerializable,
-    /// Without predicates also repeatable read.
-    Serializable,
-    StrongSessionSerializable,
-    StrictSerializable,
-    MonotonicWrites,
-    WritesFollowReads,
-    ReadYourWrites,
-    MonotonicReads,
+named_enum! {
+    /// The levels, a stronger one behind those that it implies; session guarantees last.
+    #[repr(usize)]
+    pub enum Level {
+        Pl1 => "pl-1",
+        StrongSessionPl1 => "strong-session-pl-1",
+        StrongPl1 => "strong-pl-1",
+        Pl2 => "pl-2",
+        StrongSessionPl2 => "strong-session-pl-2",
+        StrongPl2 => "strong-pl-2",
+        CursorStability => "cursor-stability",
+        MonotonicView => "monotonic-view",
+        /// Without predicates also consistent view.
+        ParallelSnapshotIsolation => "parallel-snapshot-isolation",
+        StrongSessionParallelSnapshotIsolation => "strong-session-parallel-snapshot-isolation",
+        Prefix => "prefix",
+        SnapshotIsolation => "snapshot-isolation",
+        StrongSessionSnapshotIsolation => "strong-session-snapshot-isolation",
+        StrongSnapshotIsolation => "strong-snapshot-isolation",
+        UpdateSerializable => "update-serializable",
+        /// Without predicates also repeatable read.
+        Serializable => "serializable",
+        StrongSessionSerializable => "strong-session-serializable",
+        StrictSerializable => "strict-serializable",
+        MonotonicWrites => "monotonic-writes",
+        WritesFollowReads => "writes-follow-reads",
+        ReadYourWrites => "read-your-writes",
+        MonotonicReads => "monotonic-reads",
+    }
 }
 
-/// How many levels there are.
-pub const LEVELS: usize = 22;
-
 impl Level {
-    /// Every level, by its number.
-    pub const ALL: [Self; LEVELS] = [
-        Self::Pl1,
-        Self::StrongSessionPl1,
-        Self::StrongPl1,
-        Self::Pl2,
-        Self::StrongSessionPl2,
-        Self::StrongPl2,
-        Self::CursorStability,
-        Self::MonotonicView,
-        Self::ParallelSnapshotIsolation,
-        Self::StrongSessionParallelSnapshotIsolation,
-        Self::Prefix,
-        Self::SnapshotIsolation,
-        Self::StrongSessionSnapshotIsolation,
-        Self::StrongSnapshotIsolation,
-        Self::UpdateSerializable,
-        Self::Serializable,
-        Self::StrongSessionSerializable,
-        Self::StrictSerializable,
-        Self::MonotonicWrites,
-        Self::WritesFollowReads,
-        Self::ReadYourWrites,
-        Self::MonotonicReads,
-    ];
-
     /// The levels that this one implies directly.
     #[must_use]
     pub const fn implied(self) -> &'static [Self] {
@@ -148,14 +120,14 @@ pub struct Cycles {
     /// Read-write edges that dependencies close, with each order.
     pub closing: [Vec<Closing>; 3],
     /// Lost updates.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostUpdate>,
     /// A cycle of transactions that write something, or of those and one that does not.
     pub updates: Option<Updates>,
     /// A read that missed something on which an earlier operation of its transaction depends: the edge, and
     /// the node that the operation depends on.
     pub views: Option<(Closing, u32)>,
     /// Which levels a known cycle breaks.
-    pub violated: [bool; LEVELS],
+    pub violated: [bool; Level::COUNT],
 }
 
 /// What breaks update serializability.
@@ -163,14 +135,14 @@ pub struct Cycles {
 pub enum Updates {
     /// These are on cycles.
     Writing(Vec<u32>),
-    /// Somebody who only reads missed something, and read from this node.
+    /// A transaction that only reads missed a version, and read from this node.
     Reading(Closing, u32),
 }
 
 /// Looks for cycles of every kind; `small` is what is on cycles of all edges.
 #[must_use]
 pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cycles {
-    let mut found = Cycles { lost: lost::updates(small, lookup), ..Cycles::default() };
+    let mut found = Cycles { lost: lost_updates::updates(small, lookup), ..Cycles::default() };
     if small.len() == 0 {
         return found;
     }
@@ -225,7 +197,7 @@ impl Cycles {
     }
 
     /// Breaks every level that implies a broken one.
-    pub fn spread(violated: &mut [bool; LEVELS]) {
+    pub fn spread(violated: &mut [bool; Level::COUNT]) {
         // Levels stand behind those that they imply, but for the session guarantees: twice is enough.
         for _ in 0..2 {
             for level in Level::ALL {
@@ -318,7 +290,7 @@ fn monotonic_views(
     closing: &[Closing],
     cancel: &Cancel,
 ) -> Option<(Closing, u32)> {
-    let mut nodes = vec![NOBODY; lookup.history.transaction_count()];
+    let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
     small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
     let mut asked = Vec::new();
     for same in closing.chunk_by(|a, b| (a.reader, a.key) == (b.reader, b.key)) {
@@ -327,12 +299,12 @@ fn monotonic_views(
         for (read, _, version) in lookup.observed(transaction).filter(|&(_, other, _)| other == key) {
             let before = lookup.entered_until(transaction, read);
             let entered: Vec<u32> =
-                before.into_iter().map(|t| nodes[t as usize]).filter(|&node| node != NOBODY).collect();
+                before.into_iter().map(|t| nodes[t as usize]).filter(|&node| node != ABSENT).collect();
             let overwrote = lookup.after(key, version, Order::Plain).map(|extra| extra.after);
             let writers = overwrote.map(|version| lookup.orders.writers[version as usize]);
             for after in writers.filter(|&t| t != transaction).map(|t| nodes[t as usize]) {
                 let edge = Closing { reader, key, after };
-                asked.extend(entered.iter().filter(|_| after != NOBODY).map(|&node| (edge, node)));
+                asked.extend(entered.iter().filter(|_| after != ABSENT).map(|&node| (edge, node)));
             }
         }
     }
@@ -355,7 +327,7 @@ impl Dependencies {
         })
     }
 
-    /// Dependencies, and the ways from junctions to those who overwrote.
+    /// Dependencies, and the edges from junctions to the transactions that overwrote.
     #[must_use]
     pub fn dependencies(&self, order: Order) -> Edges {
         let rows = self.session_pairs(order >= Order::Session);

@@ -4,51 +4,55 @@
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
 //! within the components of one graph, so that after one pass over the history only those are looked at.
 
-mod circles;
+pub mod adjacent_versions;
+pub mod anomalies;
 pub mod completion;
 pub mod dependencies;
-pub mod guarantees;
+mod dependency_cycles;
+pub mod level_cycles;
+mod level_outcomes;
 pub mod levels;
 pub mod lookup;
-pub mod lost;
-pub mod names;
-pub mod neighbours;
+pub mod lost_updates;
+mod order_anomalies;
 pub mod orders;
-pub mod own;
 #[cfg(test)]
 mod random;
-pub mod reach;
-pub mod readers;
+pub mod reachability;
 pub mod search;
-mod settled;
+pub mod session_guarantees;
+pub mod shortest_paths;
 mod skews;
 pub mod statistics;
-pub mod times;
-pub mod ways;
+pub mod transaction_times;
+pub mod version_paths;
+pub mod version_readers;
 pub mod witness;
 
 use crate::cancel::Cancel;
 use crate::history::{History, Kind};
-use crate::observations::{INITIAL, NOBODY, Observations};
+use crate::named_enum::named_enum;
+use crate::observations::{INITIAL, Observations};
 use crate::predicates;
+use crate::relation::Relation;
+use adjacent_versions::neighbours;
+use anomalies::{Named, VersionAnomaly};
 use completion::Completion;
 use dependencies::{Basis, Dependencies, Order, components};
-use guarantees::GUARANTEES;
-use levels::{Cycles, LEVELS, Level, cycles};
+use level_outcomes::{LevelOutcomes, no_commit_order};
+use levels::{Cycles, Level, cycles};
 use lookup::Lookup;
-use names::{Finding, Name, Named};
-use neighbours::neighbours;
-use orders::extent::Ordered;
-use orders::{Claims, Extra, Orders, Source};
-use readers::Readers;
+use order_anomalies::OrderAnomalies;
+use orders::ordered_keys::OrderedKeys;
+use orders::{Claims, Orders, Source};
 use search::{Answer, Budget};
-use settled::{Levels, no_commit_order};
-use times::Times;
-use witness::{Relation, Step};
+use session_guarantees::GUARANTEES;
+use transaction_times::TransactionTimes;
+use version_readers::Readers;
 
 /// Levels that are judged by cycles, a stronger one behind those that it implies.
-const JUDGED: [Level; LEVELS - GUARANTEES.len()] = {
-    let mut levels = [Level::Pl1; LEVELS - GUARANTEES.len()];
+const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
+    let mut levels = [Level::Pl1; Level::COUNT - GUARANTEES.len()];
     let mut place = 0;
     while place < levels.len() {
         levels[place] = Level::ALL[place];
@@ -59,19 +63,19 @@ const JUDGED: [Level; LEVELS - GUARANTEES.len()] = {
 /// Histories with more transactions than this are not searched for an order of registers.
 const SEARCHED: usize = 10_000;
 
-/// The answer for one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Outcome {
-    Holds,
-    Violated,
-    /// No real time.
-    Untimed,
-    /// The search was too long.
-    Spent,
-    /// Sources of the version order disagree, and so do their verdicts.
-    Contradictory,
+named_enum! {
+    /// The answer for one level.
+    #[repr(u8)]
+    pub enum Outcome {
+        Holds => "holds",
+        Violated => "violated",
+        /// Some transaction has no real time.
+        Untimed => "untimed",
+        /// The search for an order of versions was too long.
+        Spent => "search-too-long",
+        /// Sources of the version order contradict each other, and so do their verdicts.
+        Contradictory => "contradictory",
+    }
 }
 
 /// What is asked.
@@ -79,7 +83,7 @@ pub struct Question<'q> {
     /// What the user claims.
     pub claims: Claims,
     /// So many findings of each name are kept.
-    pub most: usize,
+    pub max_anomalies: usize,
     /// What the search may cost.
     pub budget: Budget,
     /// What predicate reads and reads of deleted keys showed.
@@ -90,11 +94,11 @@ pub struct Question<'q> {
 #[derive(Debug)]
 pub struct Judgement {
     /// By level.
-    pub outcomes: [Outcome; LEVELS],
+    pub outcomes: [Outcome; Level::COUNT],
     /// Counts by name, and the first of each.
     pub named: Named,
     /// How many keys each source orders.
-    pub ordered: Vec<Ordered>,
+    pub ordered: Vec<OrderedKeys>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
 }
@@ -107,7 +111,7 @@ pub fn judge(
     question: &Question<'_>,
     cancel: &Cancel,
 ) -> Judgement {
-    let times = Times::new(history, &observations.counted);
+    let times = TransactionTimes::new(history, &observations.counted);
     let first = first_transactions(history);
     let judge = |believed| {
         Judge { history, observations, times: &times, question, believed, first: &first, cancel }.run()
@@ -126,7 +130,7 @@ pub fn judge(
             }
         }
     }
-    first.named.adopt(all.named, Name::ContradictoryEvidence);
+    first.named.adopt(all.named, VersionAnomaly::ContradictoryEvidence);
     first
 }
 
@@ -153,7 +157,7 @@ pub fn predicates_of(history: &History, observations: &Observations) -> predicat
 struct Judge<'j> {
     history: &'j History,
     observations: &'j Observations,
-    times: &'j Times,
+    times: &'j TransactionTimes,
     question: &'j Question<'j>,
     believed: Option<Source>,
     first: &'j [u32],
@@ -176,10 +180,11 @@ impl Judge<'_> {
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
         let small = self.on_cycles(&all, &orders);
         let found = cycles(&small, &lookup, self.cancel);
-        let mut named = names::name(&small, &lookup, &found, self.question.most);
-        own::name_levels(&small, &lookup, &found, self.cancel, &mut named);
-        self.name_orders(&orders, &mut named);
-        let mut levels = Levels::new(&found, &orders);
+        let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
+        level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
+        let (max_anomalies, misses) = (self.question.max_anomalies, &self.question.predicates.misses);
+        OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(misses, &mut named);
+        let mut levels = LevelOutcomes::new(&found, &orders);
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
@@ -225,74 +230,13 @@ impl Judge<'_> {
         }
     }
 
-    fn name_orders(&self, orders: &Orders, named: &mut Named) {
-        let most = self.question.most;
-        for (place, &(read, aborted, committed)) in orders.dirty.iter().enumerate() {
-            named.counts[Name::DirtyUpdate as usize] += 1;
-            if place < most {
-                let owner = |operation: u32| self.owner(operation);
-                let step = Step {
-                    before: owner(aborted),
-                    after: owner(committed),
-                    relation: Relation::WriteWrite,
-                    key: self.history.operations.keys[read as usize],
-                    operations: vec![read, aborted, committed],
-                    source: Source::ListRead,
-                };
-                named.push(Name::DirtyUpdate, vec![step]);
-            }
-        }
-        for (place, (key, circle)) in orders.circles.iter().enumerate() {
-            named.counts[Name::CyclicVersions as usize] += 1;
-            if place < most {
-                named.push(
-                    Name::CyclicVersions,
-                    circle.iter().map(|e| of_versions(orders, *key, e)).collect(),
-                );
-            }
-        }
-        for (place, miss) in self.question.predicates.misses.iter().enumerate() {
-            named.counts[Name::PredicateReadMiss as usize] += 1;
-            if place < most {
-                let written = orders.last_version(miss.key).map(|version| version as usize);
-                let step = Step {
-                    before: written.map_or(INITIAL, |version| orders.writers[version]),
-                    after: miss.reader,
-                    relation: Relation::WriteRead,
-                    key: miss.key,
-                    operations: vec![
-                        miss.operation,
-                        written.map_or(NOBODY, |version| orders.operations[version]),
-                    ],
-                    source: Source::Nothing,
-                };
-                named.push(Name::PredicateReadMiss, vec![step]);
-            }
-        }
-        let contradictions = orders.contradictions.chunk_by(|a, b| a.key == b.key).map(|same| same[0]);
-        for (place, found) in contradictions.enumerate() {
-            named.counts[Name::ContradictoryEvidence as usize] += 1;
-            if place < most {
-                let (before, after) = (found.before, found.after);
-                let one = Extra { before, after, source: found.stronger };
-                let other = Extra { before: after, after: before, source: found.weaker };
-                let steps = [one, other].iter().map(|e| of_versions(orders, found.key, e)).collect();
-                named.push(Name::ContradictoryEvidence, steps);
-            }
-        }
-    }
-
-    fn owner(&self, operation: u32) -> u32 {
-        self.history.operation_offsets.partition_point(|&start| start <= operation) as u32 - 1
-    }
-
     /// Orders open versions of registers as the history suggests: whatever that does not break holds.
-    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut Levels) {
+    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut LevelOutcomes) {
         if !orders.keys.iter().any(|order| is_open_register(orders, order)) {
             return;
         }
         for order in Order::ALL.into_iter().rev() {
-            let is_open = |level: &Level| level.order() <= order && !levels.is_settled(*level);
+            let is_open = |level: &Level| level.order() <= order && !levels.is_known(*level);
             let open: Vec<Level> = JUDGED.into_iter().filter(is_open).collect();
             if open.is_empty() || (order == Order::RealTime && !self.times.is_complete) {
                 continue;
@@ -318,7 +262,7 @@ impl Judge<'_> {
         &self,
         small: &Dependencies,
         lookup: &Lookup<'_>,
-        levels: &mut Levels,
+        levels: &mut LevelOutcomes,
         named: &mut Named,
         transactions: usize,
     ) {
@@ -333,14 +277,14 @@ impl Judge<'_> {
         }
         let completion = Completion::new(small, lookup, self.question.budget);
         for level in JUDGED.into_iter().rev() {
-            if levels.is_settled(level) || (level.order() == Order::RealTime && !self.times.is_known) {
+            if levels.is_known(level) || (level.order() == Order::RealTime && !self.times.is_known) {
                 continue;
             }
             match completion.decide(level, self.cancel) {
                 (Answer::Found(_), _) => levels.prove(level),
                 (Answer::Impossible, alternatives) => {
                     levels.refute(level);
-                    named.counts[Name::NoCommitOrder as usize] += 1;
+                    named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
                     named.findings.push(no_commit_order(level, alternatives));
                 }
                 (Answer::Unknown, _) => {}
@@ -349,46 +293,20 @@ impl Judge<'_> {
     }
 }
 
-/// Whether versions that somebody may have read are not in order.
+/// Whether versions of a register that may have been read are not in order.
 fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
     order.source != Source::ListRead && !orders.is_whole(order)
 }
 
-/// The order of two versions as a step between their writers.
-fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
-    let operation = |version: u32| orders.operations[version as usize];
-    Step {
-        before: orders.writers[extra.before as usize],
-        after: orders.writers[extra.after as usize],
-        relation: Relation::WriteWrite,
-        key,
-        operations: vec![operation(extra.before), operation(extra.after)],
-        source: extra.source,
-    }
-}
-
-impl Named {
-    /// Takes over what the other has of this name.
-    fn adopt(&mut self, other: Self, name: Name) {
-        self.counts[name as usize] = other.counts[name as usize];
-        self.findings.extend(other.findings.into_iter().filter(|finding| finding.name == name));
-        self.findings.sort_by_key(|finding| finding.name);
-    }
-
-    fn push(&mut self, name: Name, steps: Vec<Step>) {
-        self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
-    }
-}
-
-/// How many keys each source orders, for whoever does not ask for levels.
+/// How many keys each source orders, without a judgement of levels.
 #[must_use]
 pub fn ordered(
     history: &History,
     observations: &Observations,
     claims: Claims,
     cancel: &Cancel,
-) -> Vec<Ordered> {
-    let times = Times::new(history, &observations.counted);
+) -> Vec<OrderedKeys> {
+    let times = TransactionTimes::new(history, &observations.counted);
     let first = &first_transactions(history)[..];
     let orders = |believed| {
         let further = &[];
@@ -405,18 +323,22 @@ pub fn ordered(
 
 /// The order of versions by evidence alone, without claims.
 #[must_use]
-pub fn recorded(history: &History, observations: &Observations, times: &Times, cancel: &Cancel) -> Orders {
+pub fn recorded(
+    history: &History,
+    observations: &Observations,
+    times: &TransactionTimes,
+    cancel: &Cancel,
+) -> Orders {
     let (claims, believed) = (Claims::default(), None);
     let predicates = predicates_of(history, observations);
     let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
     Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)
 }
 
-/// All edges of the dependency graph between transactions, for whoever wants to look at it: (before, after,
-/// relation), sorted, each once.
+/// All edges of the dependency graph between transactions: (before, after, relation), sorted, each once.
 #[must_use]
 pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
-    let times = Times::new(history, &observations.counted);
+    let times = TransactionTimes::new(history, &observations.counted);
     let orders = recorded(history, observations, &times, cancel);
     let all = Dependencies::new(history, observations, &orders, &times);
     let transaction = |node: u32| all.transactions[node as usize];

@@ -1,26 +1,15 @@
 //! Proofs: the shortest chains of transactions that show a conflict or a cycle, each step with its reason.
 
+mod path_search;
+
+use super::anomalies::{Conflict, WeakAnomaly};
 use super::clocks::HappensBefore;
 use super::dependencies::{Dependencies, Read};
-use super::names::{Conflict, Name};
-use super::reader::{Class, Reader};
+use super::reader::{Reader, WeakLevel};
 use crate::graph::Edges;
 use crate::history::NO_KEY;
-use crate::observations::{INITIAL, NOBODY};
-
-/// Why one transaction comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Relation {
-    /// Both ran in one session.
-    Session,
-    /// The later one read what the earlier one wrote.
-    WriteRead,
-    /// Both appended to a list, which shows the order.
-    WriteWrite,
-    /// Somebody read a key from the later one although the earlier one, which wrote it too, was in sight.
-    CommitOrder,
-}
+use crate::observations::{ABSENT, INITIAL};
+use crate::relation::Relation;
 
 /// One step of a proof; transactions and operations by their numbers in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +27,12 @@ pub struct Step {
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// What it is called.
-    pub name: Name,
+    pub name: WeakAnomaly,
     /// For a conflict (reader, older, newer), older may be [`INITIAL`]; nothing for a cycle.
     pub conflict: Option<(u32, u32, u32)>,
     /// The key of the conflict; [`NO_KEY`] for a cycle.
     pub key: u32,
-    /// The read of the conflict; [`NOBODY`] for a cycle.
+    /// The read of the conflict; [`ABSENT`] for a cycle.
     pub read: u32,
     /// How older precedes newer, or the cycle.
     pub order: Vec<Step>,
@@ -51,10 +40,6 @@ pub struct Finding {
     pub sight: Vec<Step>,
 }
 
-/// A step of the search costs as many transactions as it brings in, and a little less if they are in the
-/// proof already.
-const COSTS: [usize; 4] = [4, 4, 4, 12];
-const KNOWN: usize = 1;
 /// From how many transactions of a component the shortest cycle is looked for.
 const TRIES: usize = 64;
 
@@ -64,7 +49,7 @@ pub struct Witnesses<'d, 'h> {
     happens_before: &'d HappensBefore,
     /// The demands of each level.
     demands: Vec<&'d Edges>,
-    /// (source, reader), sorted: who read from whom.
+    /// (source, reader) of each read, sorted.
     readers: Vec<(u32, u32)>,
 }
 
@@ -74,7 +59,7 @@ enum Order {
     HappensBefore,
     SessionAndSuccession,
     Base,
-    Commit(Class),
+    Commit(WeakLevel),
 }
 
 type Link = (u32, Relation);
@@ -103,7 +88,9 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let &Conflict { name, class, reader, key, older, newer } = conflict;
         let view = Reader::new(self.dependencies, reader);
         let along = match name {
-            Name::NonMonotonicReadCo | Name::FracturedReadCo | Name::CausalConflict => Order::HappensBefore,
+            WeakAnomaly::NonMonotonicReadCo | WeakAnomaly::FracturedReadCo | WeakAnomaly::CausalConflict => {
+                Order::HappensBefore
+            }
             _ => Order::Commit(class),
         };
         let order = |known: &[Step]| match older {
@@ -124,12 +111,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     fn sight(
         &self,
         view: &Reader<'_, '_>,
-        class: Class,
+        class: WeakLevel,
         (key, older, newer): (u32, u32, u32),
         known: &[u32],
     ) -> (Read, Vec<Step>) {
         if let Some((first, last)) =
-            view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
+            view.non_monotonic(key, older, newer).filter(|_| class == WeakLevel::ReadCommitted)
         {
             return (last, vec![self.write_read(newer, view.node, first)]);
         }
@@ -145,10 +132,10 @@ impl<'d, 'h> Witnesses<'d, 'h> {
 
     /// The proof of a cycle inside the component `group`.
     #[must_use]
-    pub fn of_cycle(&self, name: Name, group: &[u32]) -> Finding {
+    pub fn of_cycle(&self, name: WeakAnomaly, group: &[u32]) -> Finding {
         let order = match name {
-            Name::WriteCycle => Order::SessionAndSuccession,
-            Name::CircularInformationFlow => Order::Base,
+            WeakAnomaly::WriteCycle => Order::SessionAndSuccession,
+            WeakAnomaly::CircularInformationFlow => Order::Base,
             _ => Order::HappensBefore,
         };
         let mut members: Vec<u32> =
@@ -165,7 +152,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             }
         }
         let order = self.steps(&shortest, order, &[]);
-        Finding { name, conflict: None, key: NO_KEY, read: NOBODY, order, sight: Vec::new() }
+        Finding { name, conflict: None, key: NO_KEY, read: ABSENT, order, sight: Vec::new() }
     }
 
     fn path(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<Step> {
@@ -184,12 +171,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             [step.before, step.after].into_iter().chain(owners)
         });
         let nodes = transactions.filter_map(|number| self.dependencies.nodes.get(number as usize).copied());
-        nodes.filter(|&node| node != NOBODY).collect()
+        nodes.filter(|&node| node != ABSENT).collect()
     }
 
     /// The cheapest way from `from` to `to`: each node with the way on from it.
     fn links(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<(u32, Link)> {
-        let mut search = Search::new(self, order, to, known);
+        let mut search = path_search::Search::new(self, order, to, known);
         search.run(from);
         let mut links = Vec::new();
         let mut node = from;
@@ -228,9 +215,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
                     |read| self.write_read(before, after, read),
                 )
             }
-            Relation::Session | Relation::WriteWrite | Relation::CommitOrder => {
-                self.plain(before, after, relation, NO_KEY, Vec::new())
-            }
+            _ => self.plain(before, after, relation, NO_KEY, Vec::new()),
         }
     }
 
@@ -254,7 +239,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let installs = self.installs(writer, read.key);
         let seen =
             installs.iter().rev().find(|&&write| shown.contains(&history.operations.values[write as usize]));
-        *seen.or(installs.last()).unwrap_or(&NOBODY)
+        *seen.or(installs.last()).unwrap_or(&ABSENT)
     }
 
     /// Operations of `writer` that install `key`.
@@ -274,7 +259,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let common =
             self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
         let succeeds = |&key: &u32| self.dependencies.observations.succeeds(key, first, second);
-        // Best a key whose order somebody shows who is in the proof anyhow.
+        // A key is best if a transaction of the proof shows its order.
         let shows = |key: u32, node: u32| {
             let mut reads = self.dependencies.reads(node).filter(|read| read.key == key);
             reads.any(|read| self.dependencies.seen(read).any(|writer| writer == after))
@@ -287,35 +272,36 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
         };
         let read = self.dependencies.observations.canonical_read(key);
-        let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(NOBODY);
+        let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(ABSENT);
         self.plain(before, after, Relation::WriteWrite, key, vec![read, last(before), last(after)])
     }
 
     /// A demand of the commit order, after the steps that brought `before` to the sight of its reader.
-    fn demand(&self, before: u32, after: u32, class: Class, known: &[u32], steps: &mut Vec<Step>) {
+    fn demand(&self, before: u32, after: u32, class: WeakLevel, known: &[u32], steps: &mut Vec<Step>) {
         let Some((class, reader, key)) = self.reason(before, after, class) else {
             return steps.push(self.plain(before, after, Relation::CommitOrder, NO_KEY, Vec::new()));
         };
         let view = Reader::new(self.dependencies, reader);
         let (read, sight) = self.sight(&view, class, (key, after, before), known);
         steps.extend(sight);
-        let newer = self.installs(before, key).last().copied().unwrap_or(NOBODY);
+        let newer = self.installs(before, key).last().copied().unwrap_or(ABSENT);
         let operations = vec![read.operation, self.write_seen(after, read), newer];
         steps.push(self.plain(before, after, Relation::CommitOrder, key, operations));
     }
 
-    /// Who read which key from `after` although `before` was in sight, by the weakest level.
-    fn reason(&self, before: u32, after: u32, class: Class) -> Option<(Class, u32, u32)> {
+    /// The reader of a key from `after` although `before` was in its sight, by the weakest level.
+    fn reason(&self, before: u32, after: u32, class: WeakLevel) -> Option<(WeakLevel, u32, u32)> {
         let first = self.readers.partition_point(|&(source, _)| source < after);
         let readers = self.readers[first..].iter().take_while(|&&(source, _)| source == after);
-        let mut best: Option<(Class, u32, u32)> = None;
+        let mut best: Option<(WeakLevel, u32, u32)> = None;
         for &(_, reader) in readers {
             let view = Reader::new(self.dependencies, reader);
             let keys = view.sources.iter().filter(|&&(_, source)| source == after).map(|&(key, _)| key);
             for key in keys.filter(|&key| self.dependencies.writes_key(before, key)) {
                 let found = view.class(key, after, before).filter(|&found| found <= class);
-                let better = |found: &Class| best.is_none_or(|(known, ..)| *found < known);
-                let sees = |found: &Class| *found < Class::Causal || self.happens_before(before, reader);
+                let better = |found: &WeakLevel| best.is_none_or(|(known, ..)| *found < known);
+                let sees =
+                    |found: &WeakLevel| *found < WeakLevel::Causal || self.happens_before(before, reader);
                 if let Some(found) = found.filter(better).filter(sees) {
                     best = Some((found, reader, key));
                 }
@@ -333,109 +319,14 @@ impl<'d, 'h> Witnesses<'d, 'h> {
 
     /// A conflict on some cycle of the commit order inside `group`, where there are too many to name all.
     #[must_use]
-    pub fn any_conflict(&self, group: &[u32], class: Class) -> Option<Conflict> {
+    pub fn any_conflict(&self, group: &[u32], class: WeakLevel) -> Option<Conflict> {
         let start = group.iter().copied().find(|&node| (node as usize) < self.dependencies.len())?;
         let cycle = self.links(start, start, Order::Commit(class), &[]);
         let demands = cycle.into_iter().filter(|&(_, (_, relation))| relation == Relation::CommitOrder);
         demands.map(|(newer, (older, _))| (newer, older)).find_map(|(newer, older)| {
             let (class, reader, key) = self.reason(newer, older, class)?;
-            let name = Name::ALL[class as usize * 2 + 1];
+            let name = WeakAnomaly::ALL[class as usize * 2 + 1];
             Some(Conflict { name, class, reader, key, older, newer })
         })
-    }
-}
-
-/// Dijkstra's algorithm backwards from a node, with the costs of steps; a session is one step whatever its
-/// length.
-struct Search<'w, 'd, 'h> {
-    witnesses: &'w Witnesses<'d, 'h>,
-    order: Order,
-    costs: Vec<u32>,
-    next: Vec<Option<Link>>,
-    /// Nodes whose whole earlier session has been reached.
-    covered: Vec<bool>,
-    buckets: Vec<Vec<u32>>,
-    target: u32,
-    /// Nodes that are in the proof already.
-    known: &'w [u32],
-}
-
-impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
-    fn new(witnesses: &'w Witnesses<'d, 'h>, order: Order, target: u32, known: &'w [u32]) -> Self {
-        let nodes = witnesses.dependencies.len();
-        Self {
-            witnesses,
-            order,
-            costs: vec![u32::MAX; nodes],
-            next: vec![None; nodes],
-            covered: vec![false; nodes],
-            buckets: vec![vec![target]],
-            target,
-            known,
-        }
-    }
-
-    fn run(&mut self, from: u32) {
-        let mut cost = 0;
-        while cost < self.buckets.len() {
-            while let Some(node) = self.buckets[cost].pop() {
-                if cost > 0 && self.costs[node as usize] != cost as u32 {
-                    continue;
-                }
-                if node == from && cost > 0 {
-                    return;
-                }
-                if cost == 0 || node != self.target {
-                    self.expand(node, cost);
-                }
-            }
-            cost += 1;
-        }
-    }
-
-    fn expand(&mut self, node: u32, cost: usize) {
-        let dependencies = self.witnesses.dependencies;
-        let mut found = Vec::new();
-        let start = dependencies.session_start(node);
-        for before in (start..node).rev() {
-            if std::mem::replace(&mut self.covered[before as usize], true) {
-                break;
-            }
-            found.push((before, Relation::Session));
-        }
-        if self.order != Order::SessionAndSuccession {
-            for read in dependencies.reads(node) {
-                let sources =
-                    dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
-                found.extend(
-                    sources.filter(|&writer| writer != node).map(|writer| (writer, Relation::WriteRead)),
-                );
-            }
-        }
-        if self.order != Order::HappensBefore {
-            let before = dependencies.successions.of(node).iter();
-            found.extend(before.map(|&before| (before, Relation::WriteWrite)));
-        }
-        if let Order::Commit(class) = self.order {
-            let before = self.witnesses.demands[class as usize].of(node).iter();
-            found.extend(before.map(|&before| (before, Relation::CommitOrder)));
-        }
-        for (before, relation) in found {
-            let cost = cost + COSTS[relation as usize];
-            let discount = if self.known.contains(&before) { KNOWN } else { 0 };
-            self.reach(before, (node, relation), cost - discount);
-        }
-    }
-
-    fn reach(&mut self, before: u32, link: Link, cost: usize) {
-        if self.costs[before as usize] as usize <= cost {
-            return;
-        }
-        self.costs[before as usize] = cost as u32;
-        self.next[before as usize] = Some(link);
-        if self.buckets.len() <= cost {
-            self.buckets.resize(cost + 1, Vec::new());
-        }
-        self.buckets[cost].push(before);
     }
 }

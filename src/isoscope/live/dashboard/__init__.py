@@ -1,8 +1,8 @@
-"""The live page: one file that shows what the service tells, and loads nothing from elsewhere.
+"""The live page: one file that shows the events of the service, and loads nothing from elsewhere.
 
-The page itself holds no data, so anybody may have it; what it shows it asks for, with the token if there is
-one. Ids, keys and values come from a database that anybody may have written to: the script sets them as text
-and shows pictures as images, in which nothing runs, and the page's policy allows nothing but that.
+The page itself holds no data, so it needs no token; its requests for data do. Ids, keys and values may be
+hostile: the script sets them as text and shows pictures as images, in which no script runs, and the policy of
+the page allows nothing else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES", "policy", "render"]
 
-#: In the order in which they need each other.
+#: Each script after the ones that it uses.
 _SCRIPTS = (
     "elements.js",
     "stream.js",
@@ -54,7 +54,7 @@ def render() -> bytes:
 
 
 def policy() -> str:
-    """What the page may do: run its own script, look its own way, ask its own service, show pictures."""
+    """The policy of the page: its own script and style, its own service, pictures."""
     return (
         f"default-src 'none'; style-src {_hash(_style())}; script-src {_hash(_script())}; "
         "connect-src 'self'; img-src blob: data:; base-uri 'none'; form-action 'none'"
@@ -63,7 +63,7 @@ def policy() -> str:
 
 async def _answer(_request: Request) -> Response:
     headers = {
-        # Only a header can say who may show the page within another.
+        # Only a header can forbid other pages to embed this one.
         "Content-Security-Policy": f"{policy()}; frame-ancestors 'none'",
         "Cache-Control": "no-cache",
         "Referrer-Policy": "no-referrer",
@@ -76,7 +76,7 @@ ROUTES = [Route("/", _answer)]
 
 
 def _style() -> str:
-    """The look of the report, and what only this page has."""
+    """The style of the report, and the rules that only this page has."""
     return _file("reports", "page/page.css") + STYLE + _file("live.dashboard", "page.css")
 
 

@@ -3,45 +3,47 @@
 //! `reference/versions.py` is the specification. Every key is looked at by itself, so keys are shared
 //! between cores. Cost: a sort of each key's writes, near linear.
 
-mod arranged;
-mod circle;
-mod completed;
-pub mod extent;
-mod inferred;
-mod share;
+mod inference;
+mod key_order;
+mod key_versions;
+pub mod ordered_keys;
+mod total_order;
+mod version_cycle;
 
-use super::times::Times;
+use super::transaction_times::TransactionTimes;
 use crate::by_key::ByKey;
 use crate::cancel::Cancel;
 use crate::history::History;
-use crate::observations::{NOBODY, Observations, Sources};
+use crate::named_enum::named_enum;
+use crate::observations::{ABSENT, Observations, Sources};
 use crate::predicates::Observation;
+use key_versions::{Found, Share};
 use rayon::prelude::*;
-use share::{Found, Share};
 use std::ops::Range;
 
-/// Who says that one version comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Source {
-    #[default]
-    Nothing,
-    ListRead,
-    Log,
-    Declared,
-    Timestamps,
-    /// The initial version comes first.
-    Initial,
-    /// A transaction read one and then wrote the other.
-    ReadThenWrite,
-    Session,
-    RealTime,
-    AssumeWritesFollowReads,
-    AssumeSequentialKeys,
-    AssumeLinearizableKeys,
-    /// Nobody: it is only supposed.
-    Supposed,
+named_enum! {
+    /// How the order of two versions is known, the strongest evidence first.
+    #[repr(u8)]
+    #[derive(Default)]
+    pub enum Source {
+        #[default]
+        Nothing => "",
+        ListRead => "list read",
+        Log => "log",
+        Declared => "declared",
+        Timestamps => "timestamps",
+        /// The initial version comes first.
+        Initial => "initial",
+        /// A transaction read one and then wrote the other.
+        ReadThenWrite => "read-then-write",
+        Session => "session",
+        RealTime => "real-time",
+        AssumeWritesFollowReads => "assume writes-follow-reads",
+        AssumeSequentialKeys => "assume sequential-keys",
+        AssumeLinearizableKeys => "assume linearizable-keys",
+        /// No evidence: the order is only supposed.
+        Supposed => "supposed",
+    }
 }
 
 /// What the user claims beside the evidence.
@@ -54,6 +56,24 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// The claims with these names; an error names one that is unknown.
+    ///
+    /// # Errors
+    ///
+    /// The first name that is no claim.
+    pub fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, &'n str> {
+        let mut claims = Self::default();
+        for name in names {
+            match name {
+                "writes-follow-reads" => claims.writes_follow_reads = true,
+                "sequential-keys" => claims.sequential_keys = true,
+                "linearizable-keys" => claims.linearizable_keys = true,
+                _ => return Err(name),
+            }
+        }
+        Ok(claims)
+    }
+
     fn any(self) -> bool {
         self.writes_follow_reads || self.sequential_keys || self.linearizable_keys
     }
@@ -101,7 +121,7 @@ pub struct KeyOrder {
     pub chain: u32,
     /// The place in the chain that the other versions are known to follow.
     pub after: u32,
-    /// Who ordered the chain.
+    /// The source of the chain.
     pub source: Source,
 }
 
@@ -112,7 +132,7 @@ impl KeyOrder {
         self.start..self.start + self.chain
     }
 
-    /// Versions that nobody ordered among the others.
+    /// Versions that no source orders among the others.
     #[must_use]
     pub fn tail(&self) -> Range<u32> {
         self.start + self.chain..self.end
@@ -130,13 +150,13 @@ impl KeyOrder {
 pub struct Orders {
     /// By key.
     pub keys: Vec<KeyOrder>,
-    /// Who installed each version; [`INITIAL`] for the first of each key.
+    /// The transaction that installed each version; [`INITIAL`] for the first of each key.
     pub writers: Vec<u32>,
-    /// The operation that installed it; [`NOBODY`] for the initial one.
+    /// The operation that installed it; [`ABSENT`] for the initial one.
     pub operations: Vec<u32>,
     /// Further order between versions, sorted.
     pub extras: Vec<Extra>,
-    /// For each read the version that it showed as the last one; [`NOBODY`] if that is not known.
+    /// For each read the version that it showed as the last one; [`ABSENT`] if that is not known.
     pub observed: Vec<u32>,
     /// Versions that one operation showed of several keys, or of a key that is deleted at times: (operation,
     /// key, version), sorted.
@@ -157,10 +177,10 @@ pub struct Orders {
 pub struct Question<'h> {
     /// The history.
     pub history: &'h History,
-    /// Who served which read.
+    /// The transaction that served each read.
     pub observations: &'h Observations,
     /// When transactions began and ended.
-    pub times: &'h Times,
+    pub times: &'h TransactionTimes,
     /// What the user claims.
     pub claims: Claims,
     /// Only this source is heard.
@@ -198,7 +218,7 @@ impl Orders {
         all.observed = observed.into_column();
         let starts = &all.keys;
         let keys = &question.history.operations.keys;
-        all.observed.par_iter_mut().enumerate().filter(|(_, place)| **place != NOBODY).for_each(
+        all.observed.par_iter_mut().enumerate().filter(|(_, place)| **place != ABSENT).for_each(
             |(operation, place)| {
                 // Until all shares were joined, places counted from the first version of the key.
                 *place += starts[keys[operation] as usize].start;
@@ -253,13 +273,14 @@ impl Orders {
         (order.start..order.end).rev().find(|&version| self.writers[version as usize] == writer)
     }
 
-    /// Who ordered the versions of a key.
+    /// The source that ordered the versions of a key.
     #[must_use]
     pub fn source_of(&self, key: u32) -> Source {
         self.keys.get(key as usize).map_or(Source::Nothing, |order| order.source)
     }
 
-    /// The version of a key that stands last, whether it is known to be or not; none if nobody wrote it.
+    /// The version of a key that stands last, whether it is known to be or not; none if no transaction wrote
+    /// the key.
     #[must_use]
     pub fn last_version(&self, key: u32) -> Option<u32> {
         let order = &self.keys[key as usize];
