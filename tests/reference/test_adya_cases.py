@@ -12,8 +12,8 @@ from isoscope.recorder import Recorder
 from isoscope.reference import adya
 from isoscope.verdict import Outcome
 
-from .sent_batches import told
 from .test_adya import assert_agreement
+from .told import told
 
 if TYPE_CHECKING:
     from isoscope.history import History

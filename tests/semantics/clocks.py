@@ -29,7 +29,7 @@ def clock_names(*lines: str, level: Level = Level.CLOCK_SNAPSHOT_ISOLATION) -> l
     return [" ".join(filter(None, (violation.name, violation.cls))) for violation in found]
 
 
-@rule("Clock levels", "or at the same time; nobody sees himself")
+@rule("Clock levels", "or at the same time; no transaction sees itself")
 def a_commit_is_seen_by_a_start_at_its_time() -> None:
     assert clock_names("a 1-2: w(x,1)", "b 2-3: r(x,1)") == []
     assert clock_names("a 1-1: r(x,0) w(x,1)") == []

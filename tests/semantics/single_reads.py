@@ -88,7 +88,7 @@ def one_writer_does_not_repeat() -> None:
     assert read("w(1,5,0,1) ; w(1,6,0,1) ; w(1,5,0,1)").evidence.repeated_values == 0
 
 
-@rule("Non-repeatable reads", "Equal values never differ, whoever wrote them")
+@rule("Non-repeatable reads", "Equal values never differ, whichever transactions wrote them")
 def equal_values_never_differ() -> None:
     assert outcome(read("w(1,5,0,1) ; w(1,5,1,2) ; r(1,5,2,3) ; r(1,5,2,3)"), "cut-isolation") == "holds"
     assert names(read("w(1,5,0,1) ; r(1,0,2,3) ; r(1,5,2,3) ; r(1,0,2,3)")) == {"non-repeatable-read": 1}
@@ -100,7 +100,7 @@ def an_intermediate_read_observes() -> None:
     assert weakly(history) == {"intermediate-read": 1, "non-monotonic-read-co": 1}
 
 
-@rule("Observations", "reads that are set aside observe nobody")
-def reads_that_are_set_aside_observe_nobody() -> None:
+@rule("Observations", "reads that are set aside observe no transaction")
+def reads_that_are_set_aside_observe_no_transaction() -> None:
     history = read("w(1,1,0,1) ; w(2,1,0,1) ; w(1,1,1,2) ; r(1,1,2,3) ; r(2,0,2,3)")
     assert weakly(history) == {}

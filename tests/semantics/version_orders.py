@@ -167,7 +167,7 @@ def a_list_depends_on_all_of_its_writers() -> None:
 
 
 @rule("Dependencies", "A read whose list is no beginning of the canonical one has no rw.")
-def a_list_beside_the_canonical_one_misses_nobody() -> None:
+def a_list_beside_the_canonical_one_misses_no_version() -> None:
     appends = ("ok 0 [:append :x 1]", "ok 1 [:append :x 2] [:append :y 1]", "ok 2 [:r :x [1 2]]")
     assert "read-skew" in reported(edn(*appends, "ok 3 [:r :x [1]] [:r :y [1]]"), "serializable")
     history = edn(*appends, "ok 4 [:append :x 3]", "ok 3 [:r :x [3]] [:r :y [1]]")

@@ -148,7 +148,7 @@ def a_range_read_of_fixed_rows_is_reads_of_them() -> None:
     assert outcome(short(), "read-atomic") == "unknown"
 
 
-@rule("Failed operations", "Isoscope takes the claim at its word")
+@rule("Failed operations", "Isoscope believes the claim")
 def a_failure_that_was_none_is_an_aborted_read() -> None:
     assert names(edn("fail 0 [:w :x 1]", "ok 1 [:r :x 1]")) == {"aborted-read": 1}
     assert "reports a time-out as a failure" in hint("aborted-read")

@@ -38,7 +38,7 @@ pub struct ListOrder {
     pub key: u32,
     /// The longest read; [`ABSENT`] if there is none.
     pub read: u32,
-    /// Who appended each element of the canonical list; [`ABSENT`] if that is not known for sure.
+    /// The writer of each element of the canonical list; [`ABSENT`] if that is not known for sure.
     pub writers: Vec<u32>,
     /// Transactions with appends that the canonical list does not show: they come after it.
     pub unread: Vec<u32>,
@@ -134,7 +134,7 @@ impl Observations {
         !self.seen.is_empty()
     }
 
-    /// Who appended the elements that a list read saw; [`ABSENT`] among them if that is not known for
+    /// The writers of the elements that a list read saw; [`ABSENT`] among them if that is not known for
     /// sure. Nothing for a register.
     #[must_use]
     pub fn seen(&self, operation: usize) -> &[u32] {
@@ -153,7 +153,7 @@ impl Observations {
         is_prefix.then_some((seen.start, seen.length))
     }
 
-    /// Who appended each element of the canonical list of `key`; [`ABSENT`] if that is not known for sure.
+    /// The writer of each element of the canonical list of `key`; [`ABSENT`] if that is not known for sure.
     #[must_use]
     pub fn canonical(&self, key: u32) -> &[u32] {
         match self.canonical.get(key as usize) {

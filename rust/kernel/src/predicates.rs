@@ -35,13 +35,13 @@ pub struct Miss {
     pub key: u32,
 }
 
-/// What the reads say; `aside` counts keys of reads of which several states may be meant.
+/// The evidence of the reads; `ambiguous_states` counts keys of reads that fit several states.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Judgement {
     pub observations: Vec<Observation>,
     pub misses: Vec<Miss>,
-    pub aside: u64,
+    pub ambiguous_states: u64,
 }
 
 /// Whether it is a first transaction, of nothing but insertions.
@@ -78,7 +78,7 @@ pub fn judge(history: &History, counted: &[bool]) -> Judgement {
 }
 
 /// What a transaction left of a key: a value, or nothing if it deleted the key.
-struct Version {
+struct KeyState {
     writer: u32,
     value: Option<Value>,
 }
@@ -87,7 +87,7 @@ struct Version {
 #[derive(Default)]
 struct Key {
     /// Of all transactions that did not abort.
-    versions: Vec<Version>,
+    versions: Vec<KeyState>,
     /// A first transaction that committed inserts it, so that no read saw it unborn.
     is_born: bool,
     is_list: bool,
@@ -97,7 +97,7 @@ struct Key {
 
 impl Key {
     /// What others than `reader` left of it.
-    fn others(&self, reader: u32) -> impl Iterator<Item = &Version> {
+    fn others(&self, reader: u32) -> impl Iterator<Item = &KeyState> {
         self.versions.iter().filter(move |version| version.writer != reader)
     }
 }
@@ -150,7 +150,7 @@ impl<'history> Universe<'history> {
             return;
         }
         key.versions.pop_if(|version| version.writer == writer);
-        key.versions.push(Version { writer, value: (kind != Kind::Delete).then_some(value) });
+        key.versions.push(KeyState { writer, value: (kind != Kind::Delete).then_some(value) });
     }
 
     /// Marks the keys of a first transaction.
@@ -250,7 +250,7 @@ impl Judgement {
                 self.observations.push(Observation { reader, operation, key, writer });
             }
             Found::None => self.misses.push(Miss { reader, operation, key }),
-            Found::Several => self.aside += 1,
+            Found::Several => self.ambiguous_states += 1,
         }
     }
 }

@@ -48,11 +48,11 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the reads say; `aside` counts keys of reads of which several states may be meant."""
+    """The evidence of the reads; `ambiguous_states` counts keys of reads that fit several states."""
 
     observations: frozenset[Observation]
     misses: frozenset[Miss]
-    aside: int
+    ambiguous_states: int
 
 
 def matches(predicate: str, value: object) -> bool | None:
@@ -76,7 +76,7 @@ def judge(history: History) -> Judgement:
     return Judgement(
         observations=frozenset(row for row in found if isinstance(row, Observation)),
         misses=frozenset(row for row in found if isinstance(row, Miss)),
-        aside=found.count(None),
+        ambiguous_states=found.count(None),
     )
 
 

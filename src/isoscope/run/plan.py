@@ -107,11 +107,12 @@ class CompletedRun:
 
         Without `levels`, those that the evidence can decide and those that were promised.
         """
-        history = history or self.history
+        history = self.history if history is None else history
         chosen = levels or {*checkers.default_levels(history), *self.promises}
         asked = [level for level in Level if level in chosen]
         report = checkers.check(history, asked, max_anomalies=max_anomalies)
-        return replace(report, mechanisms=self.mechanisms.mechanisms) if self.mechanisms else report
+        live = self.mechanisms
+        return report if live is None else replace(report, mechanisms=live.mechanisms)
 
     def answer(self, report: Report) -> promise.Answer:
         """Whether the database kept its promise, according to `report`."""

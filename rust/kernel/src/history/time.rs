@@ -1,5 +1,7 @@
 //! Intervals, timestamps and places in a session; each may be missing.
 
+use serde::{Deserialize, Serialize};
+
 /// A time that may be missing.
 const NEVER: i64 = i64::MIN;
 
@@ -43,7 +45,7 @@ impl Default for Interval {
 }
 
 /// A reading of the database's clock, compared physical part first; may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp {
     physical: i64,
     logical: i64,

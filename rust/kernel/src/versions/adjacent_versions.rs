@@ -8,7 +8,7 @@ use super::orders::{KeyOrder, Orders};
 use std::collections::VecDeque;
 
 /// Of keys with more edges than this all are kept.
-const MOST: usize = 1000;
+const MAX_EDGES: usize = 1000;
 
 /// `after` comes right after `before` at levels that believe no less than `from` and less than `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Neighbour {
 }
 
 /// Replaces `found` by the neighbours among a key's versions, sorted.
-pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>) {
+pub fn adjacent_versions(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>) {
     let simple = |(before, after)| Neighbour { before, after, from: 0, until: BASES };
     found.clear();
     found.extend(simple_pairs(order).map(simple));
@@ -42,8 +42,8 @@ pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>)
     if !orders.extras_of(order).is_empty() {
         found.dedup_by_key(|edge| (edge.before, edge.after));
         // Edges that follow from others do no harm; to find them costs more than they do on large keys.
-        if found.len() <= MOST {
-            Ways::new(order, found).shorten(found);
+        if found.len() <= MAX_EDGES {
+            Predecessors::new(order, found).shorten(found);
         }
         found.retain(|edge| edge.from < edge.until);
     }
@@ -57,14 +57,14 @@ pub(super) fn simple_pairs(order: &KeyOrder) -> impl Iterator<Item = (u32, u32)>
 }
 
 /// The predecessors of each version, and places in an order that contains all of them.
-struct Ways<'o> {
+struct Predecessors<'o> {
     order: &'o KeyOrder,
     offsets: Vec<u32>,
     before: Vec<(u32, usize)>,
     places: Vec<u32>,
 }
 
-impl<'o> Ways<'o> {
+impl<'o> Predecessors<'o> {
     fn new(order: &'o KeyOrder, edges: &[Neighbour]) -> Self {
         let count = (order.end - order.start) as usize;
         let mut sorted: Vec<(u32, u32, usize)> =

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use level_problem::LevelProblem;
 
 /// More open pairs than this are not tried.
-const MOST_PAIRS: usize = 300_000;
+const MAX_PAIRS: usize = 300_000;
 
 /// Two versions of a key without a known order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<'s, 'h> Completion<'s, 'h> {
                 .collect();
             for (place, &first) in tail.iter().enumerate() {
                 for &second in tail[place + 1..].iter().chain(&beyond) {
-                    if self.pairs.len() == MOST_PAIRS {
+                    if self.pairs.len() == MAX_PAIRS {
                         self.is_too_large = true;
                         return;
                     }

@@ -5,7 +5,7 @@
 
 mod ranks;
 
-use super::adjacent_versions::{Neighbour, neighbours};
+use super::adjacent_versions::{Neighbour, adjacent_versions};
 use super::orders::{Orders, Source};
 use super::transaction_times::TransactionTimes;
 use super::version_readers::Readers;
@@ -152,7 +152,7 @@ impl Dependencies {
     fn write_write(&mut self, orders: &Orders, nodes: &[u32]) {
         let mut edges = Vec::new();
         for order in &orders.keys {
-            neighbours(orders, order, &mut edges);
+            adjacent_versions(orders, order, &mut edges);
             for edge in edges.iter().filter(|edge| edge.is_direct(Basis::Recorded)) {
                 let writer = orders.writers[edge.before as usize];
                 if writer != INITIAL && writer != orders.writers[edge.after as usize] {
@@ -168,7 +168,7 @@ impl Dependencies {
         let mut edges = Vec::new();
         let mut successors: [Vec<u32>; SPANS.len()] = Default::default();
         for (order, key) in orders.keys.iter().zip(0..) {
-            neighbours(orders, order, &mut edges);
+            adjacent_versions(orders, order, &mut edges);
             for same in edges.chunk_by(|a, b| a.before == b.before) {
                 let mut reading = readers.of(same[0].before);
                 let once: Vec<u32>;

@@ -101,9 +101,9 @@ pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
     // What was read and then written may be in no known order: it may contradict itself.
     let way = |before: u32, after: u32| {
         let read_then_write = Extra { before, after, source: Source::ReadThenWrite };
-        lookup.way(key, before, after, is_known).unwrap_or_else(|| vec![read_then_write])
+        lookup.version_path(key, before, after, is_known).unwrap_or_else(|| vec![read_then_write])
     };
-    let mut steps = lookup.along(key, &way(version, between), Some((transaction, read)));
+    let mut steps = lookup.steps_along(key, &way(version, between), Some((transaction, read)));
     let (from, reading) = if is_mutual {
         let other = orders.writers[between as usize];
         let mut reads = lookup.observed(other).filter(|&(.., same)| same == version);
@@ -112,9 +112,9 @@ pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
         (between, None)
     };
     let mut own = lookup.installed_of(transaction, key);
-    let known = own.find(|&own| lookup.way(key, from, own, is_known).is_some());
+    let known = own.find(|&own| lookup.version_path(key, from, own, is_known).is_some());
     let own = known.or_else(|| updated(lookup, transaction, key, version));
-    steps.extend(own.into_iter().flat_map(|own| lookup.along(key, &way(from, own), reading)));
+    steps.extend(own.into_iter().flat_map(|own| lookup.steps_along(key, &way(from, own), reading)));
     steps
 }
 

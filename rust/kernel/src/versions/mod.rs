@@ -35,7 +35,7 @@ use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::relation::Relation;
-use adjacent_versions::neighbours;
+use adjacent_versions::adjacent_versions;
 use anomalies::{Named, VersionAnomaly};
 use completion::Completion;
 use dependencies::{Basis, Dependencies, Order, components};
@@ -351,7 +351,7 @@ pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) ->
     let readers = Readers::new(history, &orders, &all.transactions);
     let mut next = Vec::new();
     for order in &orders.keys {
-        neighbours(&orders, order, &mut next);
+        adjacent_versions(&orders, order, &mut next);
         for edge in next.iter().filter(|edge| edge.is_direct(Basis::ReadThenWrite)) {
             let writer = orders.writers[edge.after as usize];
             let others = readers.of(edge.before).iter().map(|&reader| transaction(reader));

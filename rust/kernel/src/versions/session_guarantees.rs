@@ -111,12 +111,12 @@ impl<'s, 'h> Touches<'s, 'h> {
             if is_of_writes && is_own {
                 return None;
             }
-            Some((before, after, lookup.way(key, after.1, before.1, is_recorded)?))
+            Some((before, after, lookup.version_path(key, after.1, before.1, is_recorded)?))
         });
         let (before, after, way) = backwards.next()?;
         // The later one comes before the transaction that installed the newer version.
         let read = (!is_of_writes).then_some((second, after.0));
-        let mut steps = lookup.along(key, &way, read);
+        let mut steps = lookup.steps_along(key, &way, read);
         let source = lookup.orders.writers[before.1 as usize];
         if source != first && source != INITIAL {
             let operations = vec![before.0, lookup.served(before.0, before.1)];

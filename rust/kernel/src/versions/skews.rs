@@ -9,7 +9,7 @@ use crate::graph::Edges;
 use crate::relation::Relation;
 use hashbrown::HashSet;
 
-/// The edges that are left when write cycles, circular flows, lost updates and read skews are set aside.
+/// The edges that are left when write cycles, circular flows, lost updates and read skews are left out.
 pub(super) struct Left {
     dependencies: Pairs,
     read_writes: Pairs,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 impl Lookup<'_> {
     /// From one version to another, each step by one source that is believed.
     #[must_use]
-    pub fn way(
+    pub fn version_path(
         &self,
         key: u32,
         first: u32,
@@ -20,7 +20,7 @@ impl Lookup<'_> {
         is_believed: impl Fn(Source) -> bool,
     ) -> Option<Vec<Extra>> {
         let told = |before: u32, after: u32| {
-            let source = self.told(key, before, after, &is_believed)?;
+            let source = self.direct_source(key, before, after, &is_believed)?;
             Some(Extra { before, after, source })
         };
         if let Some(direct) = told(first, second) {
@@ -76,7 +76,7 @@ impl Lookup<'_> {
     }
 
     /// The source that alone shows that one version comes before another.
-    fn told(
+    fn direct_source(
         &self,
         key: u32,
         before: u32,
@@ -103,7 +103,7 @@ impl Lookup<'_> {
     /// The steps along a path of versions: first a read that missed a version, if there is one, then
     /// overwrites.
     #[must_use]
-    pub fn along(&self, key: u32, way: &[Extra], read: Option<(u32, u32)>) -> Vec<Step> {
+    pub fn steps_along(&self, key: u32, way: &[Extra], read: Option<(u32, u32)>) -> Vec<Step> {
         let writers = &self.orders.writers;
         let steps = way.iter().enumerate().map(|(number, &Extra { before, after, source })| {
             let missed = read.filter(|_| number == 0);

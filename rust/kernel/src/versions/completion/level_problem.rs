@@ -211,7 +211,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         }
     }
 
-    /// Nobody else's version comes between the one that was read and the own one.
+    /// No other transaction's version comes between the one that was read and the own one.
     fn forbid_between(
         &self,
         key: u32,
@@ -241,7 +241,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         }
     }
 
-    /// Whoever read a version and wrote the key comes right after it.
+    /// A transaction that read a version and wrote the key comes right after it.
     fn forbid_lost_updates(&self, pairs: &[OpenPair], problem: &mut Problem) {
         let lookup = self.all.lookup;
         let choices: HashMap<(u32, u32), Literal> = pairs

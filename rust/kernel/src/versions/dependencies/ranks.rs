@@ -28,7 +28,7 @@ impl Dependencies {
         loop {
             let node = match open.pop() {
                 Some(Reverse((_, node))) => node,
-                // A cycle: whoever comes first in the history breaks it.
+                // A cycle: the first of it in the history breaks it.
                 None => match later.pop() {
                     Some(node) => node,
                     None => return ranks,

@@ -1,19 +1,19 @@
-//! The few transactions that show some findings, as a history of their own.
+//! The transactions that show some findings, as a history of their own.
 
+use super::kept_findings::{KeptFinding, StaleEvidence};
 use super::key::Shape;
-use super::report::{Shown, StaleRead};
 use super::{Engine, context};
 use crate::builder::Builder;
-use crate::clock::classes::{self, Origins, Write};
-use crate::clock::found::{Conflict, Stale};
-use crate::clock::learn::Learned;
-use crate::clock::{Class, Finding, NOTHING, Name};
+use crate::clock::initial_values::LearnedInitialValues;
+use crate::clock::origins::{Origins, ShownRead, Write};
+use crate::clock::replay_findings::{Conflict, StaleRead};
+use crate::clock::{ClockAnomaly, Finding, NOTHING, VersionClass};
 use crate::history::{Kind, NO_KEY, Status};
 use crate::value::{Value, Values};
 use hashbrown::HashMap;
 
 /// A history that is made of some transactions.
-pub(super) struct Excerpt<'e> {
+pub(super) struct ExcerptHistory<'e> {
     engine: &'e Engine,
     pub builder: Builder,
     /// Numbers of transactions and of their first operations, by slot.
@@ -21,7 +21,7 @@ pub(super) struct Excerpt<'e> {
     ranks: HashMap<u32, u32>,
 }
 
-impl<'e> Excerpt<'e> {
+impl<'e> ExcerptHistory<'e> {
     pub fn new(engine: &'e Engine, slots: &[u32]) -> Self {
         let mut excerpt =
             Self { engine, builder: Builder::new(), numbers: HashMap::new(), ranks: HashMap::new() };
@@ -89,13 +89,13 @@ impl<'e> Excerpt<'e> {
         self.numbers[&slot].1 + place
     }
 
-    pub fn findings(&mut self, shown: &[&Shown]) -> Vec<Finding> {
+    pub fn findings(&mut self, shown: &[&KeptFinding]) -> Vec<Finding> {
         let mut findings = self.of_stale(shown);
         for one in shown.iter().filter(|one| one.stale.is_none()) {
             let key = if one.key == NO_KEY { NO_KEY } else { self.key(one.key) };
             let transaction = self.number(one.slot);
             let other = one.other.map_or(NOTHING, |slot| self.number(slot));
-            let (operation, against) = if one.name == Name::WriteConflict {
+            let (operation, against) = if one.anomaly == ClockAnomaly::WriteConflict {
                 (self.last(one.slot, one.key), one.other.map_or(NOTHING, |slot| self.last(slot, one.key)))
             } else {
                 let read = if one.operation == NOTHING {
@@ -105,17 +105,8 @@ impl<'e> Excerpt<'e> {
                 };
                 (read, one.against.map_or(NOTHING, |write| self.operation(write)))
             };
-            let (expected, class) = (Vec::new(), None);
-            findings.push(Finding {
-                name: one.name,
-                transaction,
-                other,
-                key,
-                operation,
-                against,
-                expected,
-                class,
-            });
+            let finding = Finding::between(one.anomaly, transaction, other);
+            findings.push(Finding { key, operation, against, ..finding });
         }
         findings
     }
@@ -125,49 +116,50 @@ impl<'e> Excerpt<'e> {
         write.map_or(NOTHING, |write| self.operation((slot, write)))
     }
 
-    /// Stale reads get the class of what they show, as all writers know each other's ranks.
-    fn of_stale(&mut self, shown: &[&Shown]) -> Vec<Finding> {
-        let stale: Vec<(&Shown, &StaleRead)> =
+    /// StaleRead reads get the class of what they show, as all writers know each other's ranks.
+    fn of_stale(&mut self, shown: &[&KeptFinding]) -> Vec<Finding> {
+        let stale: Vec<(&KeptFinding, &StaleEvidence)> =
             shown.iter().filter_map(|&one| one.stale.as_deref().map(|stale| (one, stale))).collect();
-        let asked = stale.iter().map(|&(one, read)| self.asked(one, read)).collect();
+        let asked = stale.iter().map(|&(one, read)| self.shown_read(one, read)).collect();
         let no_conflicts: &[Conflict] = &[];
-        let mut origins = Origins::of(self.engine.terms.isolation, asked, no_conflicts);
+        let mut origins = Origins::of(self.engine.terms.level, asked, no_conflicts);
         for (&slot, &rank) in &self.ranks {
-            origins.commits(self.number(slot), rank);
+            origins.add_commit(self.number(slot), rank);
         }
         for &(one, read) in &stale {
             for &write in &read.writes {
                 let write = self.write(one.key, write);
-                origins.hear(&write);
+                origins.add_write(&write);
             }
             if let Some(writer) = read.writer {
                 let (number, key) = (self.number(writer), self.key(one.key));
-                origins.installs(number, key, self.last(writer, one.key));
+                origins.add_last_write(number, key, self.last(writer, one.key));
             }
         }
-        let first: HashMap<u32, Value> =
-            stale.iter().map(|&(one, _)| (self.key(one.key), self.first(one.key))).collect();
-        let mut findings = origins.findings(no_conflicts, &Learned::default(), |key| first[&key]);
+        let initial: HashMap<u32, Value> =
+            stale.iter().map(|&(one, _)| (self.key(one.key), self.initial(one.key))).collect();
+        let mut findings =
+            origins.findings(no_conflicts, &LearnedInitialValues::default(), |key| initial[&key]);
         for (finding, (_, read)) in findings.iter_mut().zip(stale) {
-            // Whoever wrote it may be gone.
-            if !read.is_whole && finding.class.is_some_and(|(class, _)| class == Class::NeverWritten) {
-                finding.class = None;
+            // The writer may have left memory.
+            if !read.is_whole && finding.shown.is_some_and(|(class, _)| class == VersionClass::NeverWritten) {
+                finding.shown = None;
             }
         }
         findings
     }
 
-    /// What a key held first.
-    fn first(&mut self, key: u32) -> Value {
-        let first = self.engine.keys[key as usize].first.value();
-        first.map_or(Value::UNKNOWN, |value| self.carry(value))
+    /// The initial value of a key.
+    fn initial(&mut self, key: u32) -> Value {
+        let initial = self.engine.keys[key as usize].initial.value();
+        initial.map_or(Value::UNKNOWN, |value| self.carry(value))
     }
 
-    fn asked(&mut self, one: &Shown, read: &StaleRead) -> classes::Shown {
+    fn shown_read(&mut self, one: &KeptFinding, read: &StaleEvidence) -> ShownRead {
         let transaction = self.engine.transactions.get(one.slot);
         let found = transaction.operations[one.operation as usize].value;
         let (start, commit) = transaction.times();
-        let stale = Stale {
+        let stale = StaleRead {
             transaction: self.number(one.slot),
             start,
             commit,
@@ -181,7 +173,7 @@ impl<'e> Excerpt<'e> {
         };
         let mut all = |values: &[Value]| values.iter().map(|&value| self.carry(value)).collect();
         let (list, expected) = (all(&read.list), all(&read.expected));
-        classes::Shown { stale, list, expected }
+        ShownRead { stale, list, expected }
     }
 
     fn write(&mut self, key: u32, (slot, place): (u32, u32)) -> Write {
@@ -194,7 +186,7 @@ impl<'e> Excerpt<'e> {
             writer: self.number(slot),
             key: self.key(key),
             value: self.carry(value),
-            is_left: last == value,
+            is_final: last == value,
             is_counted: transaction.is_committed,
             start: transaction.start,
             commit: transaction.commit,

@@ -1,13 +1,13 @@
-"""Anomalies of the clock: what a read should have shown, who overlaps whom, and when.
+"""Findings of the clock levels as anomalies.
 
-Li et al. 2025; every anomaly carries the axiom that it breaks and, where there is one, the circle that the
-clock and the data make together.
+Li et al. 2025; every anomaly carries the axiom that it breaks and, where there is one, the cycle of steps
+that the clock and the data make together.
 """
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import token, witness
@@ -15,55 +15,42 @@ from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.verdict import ABSENT, Anomaly, ClockFacts, ReadFacts, StaleReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
 
+    from isoscope._native import ClockFinding
     from isoscope.checkers.witnesses import Recorded
     from isoscope.history import Timestamp, Transaction
     from isoscope.verdict import Facts
 
-    #: Number of the name; transaction; other transaction; key; operation; operation that it is held against;
-    #: elements of the list that was expected; class and write of what was found.
-    Finding: TypeAlias = tuple[
-        int, int, int | None, Any, int | None, int | None, list[Any], tuple[int, int | None] | None
-    ]
+__all__ = ["anomaly"]
 
-__all__ = ["AXIOMS", "CLASSES", "anomaly"]
-
-#: Where what a stale read shows comes from, by the numbers that the native core gives them.
-CLASSES = ("never-written", "older-version", "newer-version", "uncommitted")
 _INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT)
-AXIOMS = {
-    "stale-read": "ext",
-    "session-order": "session",
-    "write-conflict": "noconflict",
-    "timestamp-inversion": "start-commit",
-    "not-my-own-write": "int",
-    "not-my-last-write": "int",
-    "non-repeatable-read": "int",
-}
 
 
-def anomaly(history: Recorded, name: str, finding: Finding, *, is_serial: bool) -> Anomaly:
+def anomaly(history: Recorded, finding: ClockFinding, *, is_serial: bool) -> Anomaly:
     """A finding of the native core as data for reports."""
-    return _Contradiction(history, name, finding, is_serial=is_serial).anomaly()
+    return _Contradiction(history, finding, is_serial=is_serial).anomaly()
 
 
 class _Contradiction:
-    """One finding of the native core."""
+    """One finding, with the transactions and operations that it names."""
 
-    def __init__(self, history: Recorded, name: str, finding: Finding, *, is_serial: bool) -> None:
-        _, number, other, self.key, operation, against, self.expected, found = finding
+    def __init__(self, history: Recorded, finding: ClockFinding, *, is_serial: bool) -> None:
         self.history = history
-        self.name = name
+        self.finding = finding
         self.is_serial = is_serial
-        self.transaction = history.transaction(number)
-        self.other = None if other is None else history.transaction(other)
-        self.read = None if operation is None else witness(history, operation)
-        self.against = None if against is None else witness(history, against)
-        self.kind = CLASSES[found[0]] if found else ""
-        self.source = witness(history, found[1]) if found and found[1] is not None else None
-        located = (history.columns.locate(o)[0] for o in (against, found and found[1]) if o is not None)
-        self.numbers = {number, *([] if other is None else [other]), *located}
+        self.name, self.key, self.expected = finding.name, finding.key, finding.expected
+        self.transaction = history.transaction(finding.transaction)
+        self.other = None if finding.other is None else history.transaction(finding.other)
+        self.read = self._witness(finding.operation)
+        self.against = self._witness(finding.against)
+        self.version_class = finding.version_class
+        self.source = self._witness(finding.version_write)
+        operations = (finding.against, finding.version_write)
+        located = (history.columns.locate(one)[0] for one in operations if one is not None)
+        self.numbers = {finding.transaction, *([] if finding.other is None else [finding.other]), *located}
+
+    def _witness(self, operation: int | None) -> Witness | None:
+        return None if operation is None else witness(self.history, operation)
 
     def anomaly(self) -> Anomaly:
         witnesses = tuple(dict.fromkeys(w for w in (self.read, self.against, self.source) if w is not None))
@@ -80,14 +67,14 @@ class _Contradiction:
         return with_participants(self.history, found, self.numbers)
 
     def _facts(self) -> Facts:
-        axiom = AXIOMS[self.name]
+        axiom = self.finding.axiom
         if self.name == "stale-read":
             return StaleReadFacts(
                 axiom=axiom,
-                case=self.kind,
+                case=self.version_class or "",
                 is_serial=self.is_serial,
                 expected=self._due(),
-                unfinished=self._unfinished() if self.kind == "uncommitted" else "",
+                unfinished=self._unfinished() if self.version_class == "uncommitted" else "",
                 value=self._wrong_element(),
             )
         if self.name in ("not-my-own-write", "not-my-last-write", "non-repeatable-read"):
@@ -114,13 +101,13 @@ class _Contradiction:
     def _wrong_element(self) -> object:
         """Of a list that never was like that, the first element that differs from what is due."""
         shown = self.read.value if self.read else None
-        if self.kind != "never-written" or not isinstance(shown, tuple):
+        if self.version_class != "never-written" or not isinstance(shown, tuple):
             return ABSENT
         pairs = zip_longest(shown, self.expected, fillvalue=...)
         return next(one for one, other in pairs if token(one) != token(other))
 
     def _unfinished(self) -> str:
-        """Why what was read is no version that was committed by then."""
+        """Why the value that was read is no version that was committed by then."""
         assert self.source is not None
         if self.source.transaction == self.transaction.label:
             return "own"
@@ -132,21 +119,21 @@ class _Contradiction:
         key = token(self.key)
         installs = (n for n, o in enumerate(writer.operations) if o.kind in _INSTALLS and token(o.key) == key)
         is_final = max(installs, default=0) == self.source.index
-        # Who reads at one instant does not see who commits then and comes later.
+        # A read at one instant does not see a commit at the same time that comes later in the order.
         if self._is_before(writer) or (is_final and writer.status is Status.COMMITTED):
             return "running"
         return "left out" if is_final else "replaced"
 
     @property
     def _is_torn(self) -> bool:
-        """Whether the write is an append that the read lacks, of somebody whose others it shows."""
+        """Whether the write is an append that the read lacks, though it shows others of its transaction."""
         assert self.read is not None
         assert self.source is not None
         shown = self.read.value
         return isinstance(shown, tuple) and token(self.source.value) not in map(token, shown)
 
     def _is_before(self, writer: Transaction) -> bool:
-        """Whether it read before the writer committed; for a replay that makes a version a newer one."""
+        """Whether the read comes before the commit of the writer; serially, that is a newer version."""
         started, committed = self.transaction.start, writer.commit
         return not self.is_serial and None not in (started, committed) and committed > started  # type: ignore[operator]
 
@@ -155,20 +142,20 @@ class _Contradiction:
             return self._out_of_session(self.other)
         if self.name != "stale-read" or self.read is None:
             return ()
-        if self.kind == "older-version" and self.against is not None:
+        if self.version_class == "older-version" and self.against is not None:
             return self._missed(self.read, self.against)
         if self.source is None or self.source.transaction == self.transaction.label or self._is_torn:
             return ()
         return self._too_early(self.read, self.source)
 
     def _out_of_session(self, before: Transaction) -> tuple[Step, ...]:
-        """It follows in its session, and by the clock it does not."""
+        """The transaction follows another in its session, and does not follow it by the clock."""
         after = self.transaction
         session = Step(before=before.label, after=after.label, relation="session", session=after.session_id)
         return session, self._clock(after, before, "start", "commit")
 
     def _missed(self, read: Witness, write: Witness) -> tuple[Step, ...]:
-        """By the clock it comes after a write that it did not see."""
+        """By the clock the read comes after a write that it does not show."""
         writer = self._of(write)
         served = () if self.source is None else (self.source,)
         missed = Step(
@@ -182,7 +169,7 @@ class _Contradiction:
         return self._clock(writer, self.transaction, "commit", self._when), missed
 
     def _ordered_by(self, writer: Transaction) -> str:
-        """How it is known that what was read is older; of equal commits nothing but a rule says it."""
+        """The source of the order of the two versions; of equal commits only our rule orders them."""
         assert self.read is not None
         if self.source is None and not isinstance(self.read.value, tuple):
             return "initial"
@@ -190,7 +177,7 @@ class _Contradiction:
         return "" if is_tie else "timestamps"
 
     def _too_early(self, read: Witness, write: Witness) -> tuple[Step, ...]:
-        """It saw a write of somebody who by the clock had not committed, or never committed that."""
+        """The read shows a write that by the clock was not committed then, or never was."""
         writer = self._of(write)
         seen = Step(
             before=write.transaction,
@@ -199,7 +186,7 @@ class _Contradiction:
             key=self.key,
             witnesses=(read, write),
         )
-        if self.kind == "uncommitted" and self._unfinished() != "running":
+        if self.version_class == "uncommitted" and self._unfinished() != "running":
             return (seen,)
         return seen, self._clock(self.transaction, writer, self._when, "commit")
 
@@ -226,5 +213,5 @@ class _Contradiction:
 
 
 def _reading(timestamp: Timestamp | None) -> tuple[int, int]:
-    """A reading as data; where there is none, nobody asks."""
+    """A reading as data; a missing one, which no report shows, is zero."""
     return (0, 0) if timestamp is None else (timestamp.physical, timestamp.logical)

@@ -1,23 +1,24 @@
-//! Lists as they grow: what is committed of each, and what the current transaction saw and appended.
+//! Lists as they grow: the committed elements of each, and what the current transaction read and appended.
 
 use super::NOTHING;
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// How a list that was found and the one that was expected relate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Relation {
     /// They are no lists.
     Register,
     /// They are the same.
     Equal,
-    /// What was found is what an earlier transaction left.
+    /// The list is one that an earlier transaction left.
     Earlier,
-    /// It is part of what was expected, but no transaction left it so.
+    /// It is a beginning of the expected list that no transaction left.
     Torn,
-    /// It goes on where what was expected ends.
+    /// It begins with the expected list and goes on.
     Further,
-    /// Neither is part of the other.
+    /// Neither begins with the other.
     Different,
 }
 
@@ -25,21 +26,21 @@ pub enum Relation {
 #[derive(Default)]
 struct Grown {
     elements: Vec<Value>,
-    /// Where what each transaction appended ends, and who it was.
+    /// Where the elements of each transaction end, and the transaction.
     ends: Vec<(u32, u32)>,
-    /// What the current transaction read last, and appended since.
+    /// The list that the current transaction read last, and its appends since.
     seen: Option<Value>,
     own: Vec<Value>,
 }
 
-/// What is committed of a list.
+/// The committed elements of a list.
 pub struct Committed<'l> {
     /// Its elements.
     pub elements: Cow<'l, [Value]>,
     ends: Cow<'l, [(u32, u32)]>,
 }
 
-/// The lists of all keys; those that are no lists cost nothing but a place.
+/// The lists of all keys; a key without a list costs one number.
 pub struct Lists {
     of_key: Vec<u32>,
     grown: Vec<Grown>,
@@ -66,7 +67,7 @@ impl Lists {
         &mut self.grown[*place as usize]
     }
 
-    /// What is committed, but for what `transaction` appended.
+    /// The committed elements without those of `transaction`.
     pub fn without(&self, key: u32, transaction: u32) -> Committed<'_> {
         let Grown { elements, ends, .. } = self.get(key);
         if transaction == NOTHING || !ends.iter().any(|&(_, writer)| writer == transaction) {
@@ -91,7 +92,7 @@ impl Lists {
         list.ends.push((list.elements.len() as u32, transaction));
     }
 
-    /// An append of the current transaction; `is_first`: it did nothing with the key before.
+    /// An append of the current transaction; `is_first`: it is its first access to the key.
     pub fn append_own(&mut self, key: u32, element: Value, is_first: bool) {
         let list = self.get_mut(key);
         if is_first {
@@ -100,12 +101,12 @@ impl Lists {
         list.own.push(element);
     }
 
-    /// What the current transaction appended since it read the list.
+    /// The appends of the current transaction since it read the list.
     pub fn own(&self, key: u32) -> &[Value] {
         &self.get(key).own
     }
 
-    /// What the current transaction read last.
+    /// The list that the current transaction read last.
     pub fn seen(&self, key: u32) -> Value {
         self.get(key).seen.unwrap_or(Value::NOTHING)
     }
@@ -119,12 +120,12 @@ impl Lists {
 }
 
 impl<'l> Committed<'l> {
-    /// These elements; `ends` is where what each transaction appended ends, and who it was.
+    /// These elements; `ends` says where the elements of each transaction end.
     pub fn new(elements: &'l [Value], ends: &'l [(u32, u32)]) -> Self {
         Self { elements: elements.into(), ends: ends.into() }
     }
 
-    /// How `found` relates to it, and who left that part of it or was cut in two.
+    /// How `found` relates to it, and the transaction that left `found` or of which it shows some appends only.
     pub fn relation(&self, found: &[Value]) -> (Relation, u32) {
         if found == &*self.elements {
             return (Relation::Equal, NOTHING);

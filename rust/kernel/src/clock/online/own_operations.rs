@@ -1,12 +1,12 @@
-//! What a transaction says of itself: reads that differ from what it did before (INT), and reads of others.
+//! The operations of one transaction: reads that differ from its own operations before (INT), and external reads.
 
 use super::lists::Lists;
 use super::transactions::Operation;
-use crate::clock::Name;
+use crate::clock::ClockAnomaly;
 use crate::history::Kind;
 use crate::value::Value;
 
-/// A read that shows what others wrote; of a list without the last `own` elements.
+/// A read of what other transactions wrote; of a list without the last `own` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct External {
@@ -18,38 +18,38 @@ pub struct External {
 /// A read that differs from the access before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Unequal {
-    pub name: Name,
+pub struct Mismatch {
+    pub anomaly: ClockAnomaly,
     pub read: u32,
     pub key: u32,
     pub against: u32,
 }
 
-/// What the transaction did with a key last.
+/// The last access of the transaction to a key.
 #[derive(Debug, Clone, Copy, Default)]
 struct Touch {
-    /// Whose touch it is.
+    /// The transaction.
     stamp: u32,
-    /// The last access, and whether it is known what the key holds: not after appends to a list never read.
+    /// The last access, and whether the content of the key is known: not after appends to a list never read.
     operation: u32,
     is_seen: bool,
-    /// What was seen: the last value, of a list the last read.
+    /// The operation that shows the content: the last one, of a list the last read.
     read: u32,
 }
 
 /// Looks at one transaction at a time; memory is used again.
 #[derive(Debug, Default)]
-pub struct Own {
+pub struct OwnOperations {
     touches: Vec<Touch>,
     stamp: u32,
-    /// Reads of others.
+    /// External reads.
     pub external: Vec<External>,
     /// Reads that differ.
-    pub unequal: Vec<Unequal>,
+    pub mismatches: Vec<Mismatch>,
 }
 
-impl Own {
-    /// Looks at a transaction; `keys` is how many there are, `is_list` which of them hold lists.
+impl OwnOperations {
+    /// Sorts the reads of a transaction; `keys` is how many there are, `is_list` says which of them hold lists.
     pub fn look(
         &mut self,
         operations: &[Operation],
@@ -58,7 +58,7 @@ impl Own {
         is_list: impl Fn(u32) -> bool,
     ) {
         self.external.clear();
-        self.unequal.clear();
+        self.mismatches.clear();
         self.touches.resize(keys.max(self.touches.len()), Touch::default());
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
@@ -98,7 +98,7 @@ impl Own {
         }
     }
 
-    /// A list must be what was seen before, followed by the own appends since; or end with these.
+    /// A list must be the list that was read before, then the own appends since; or end with these.
     fn list(&mut self, operations: &[Operation], read: u32, touch: Touch, lists: &Lists) {
         let Operation { key, value, .. } = operations[read as usize];
         let list = lists.get(value).unwrap_or_default();
@@ -129,11 +129,11 @@ impl Own {
             is_there |= write.value == found;
             last = Some(write.value);
         }
-        let name = match (last.is_some_and(|last| last != found), is_there) {
-            (true, true) => Name::NotMyLastWrite,
-            (true, false) => Name::NotMyOwnWrite,
-            (false, _) => Name::NonRepeatableRead,
+        let anomaly = match (last.is_some_and(|last| last != found), is_there) {
+            (true, true) => ClockAnomaly::NotMyLastWrite,
+            (true, false) => ClockAnomaly::NotMyOwnWrite,
+            (false, _) => ClockAnomaly::NonRepeatableRead,
         };
-        self.unequal.push(Unequal { name, read, key, against: touch.operation });
+        self.mismatches.push(Mismatch { anomaly, read, key, against: touch.operation });
     }
 }

@@ -1,41 +1,30 @@
-//! Where what a stale read shows comes from: an older version, a newer one, an uncommitted one, or nowhere.
+//! The origin of what a stale read shows: an older version, a newer one, an uncommitted one, or no write.
 
-use super::found::{Conflict, Stale};
-use super::learn::Learned;
-use super::list::Relation;
-use super::{Finding, Isolation, NOTHING, Name};
+use super::committed_lists::Relation;
+use super::initial_values::LearnedInitialValues;
+use super::replay_findings::{Conflict, StaleRead};
+use super::{ClockAnomaly, ClockLevel, Finding, NOTHING, VersionClass};
 use crate::history::Timestamp;
 use crate::value::Value;
 use hashbrown::{HashMap, HashSet};
 
-/// The version that a stale read shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Class {
-    NeverWritten,
-    OlderVersion,
-    NewerVersion,
-    Uncommitted,
-}
-
-/// A stale read that will be shown; of a list what it shows of others, and should have shown.
+/// A stale read that a report shows; of a list the elements of other transactions, shown and demanded.
 #[derive(Debug, Clone)]
-pub struct Shown {
-    pub stale: Stale,
+pub struct ShownRead {
+    pub stale: StaleRead,
     pub list: Vec<Value>,
     pub expected: Vec<Value>,
 }
 
-/// A write, by whomever.
+/// A write of any transaction.
 #[derive(Debug, Clone, Copy)]
 pub struct Write {
     pub number: u32,
     pub writer: u32,
     pub key: u32,
     pub value: Value,
-    /// Whether the writer left this value behind.
-    pub is_left: bool,
+    /// Whether the writer left this value when it ended.
+    pub is_final: bool,
     pub is_counted: bool,
     pub start: Timestamp,
     pub commit: Timestamp,
@@ -43,44 +32,47 @@ pub struct Write {
     pub rank: u32,
 }
 
-/// One stale read, and what is known of who wrote what it shows.
+/// One stale read, and what is known of the writes that it shows.
 struct Origin {
-    shown: Shown,
+    shown: ShownRead,
     /// The place of the reader's commit in the order of events, or the last as long as it is not known.
     rank: u32,
-    /// The write that asks least of the database, and of several the nearest.
-    best: Option<((u8, bool, u32), Class, u32)>,
-    /// Elements of a list that nobody appended.
+    /// The write that needs the smallest fault of the database, and of several the nearest.
+    best: Option<((u8, bool, u32), VersionClass, u32)>,
+    /// Elements of a list of which no append was seen yet.
     unwritten: HashSet<Value>,
-    /// The first write of those who do not count.
+    /// The first write of a transaction that does not count as committed.
     open: u32,
 }
 
-/// Looks for the writers of everything that stale reads show. Writes may come in any order if the ranks of the
-/// readers are known before; otherwise in the order of commits, with each reader's own among them.
+/// Looks for the writes that stale reads show. Writes come in the order of commits, with the commits of the
+/// readers among them; or in any order, if the ranks of the readers are known before.
 pub struct Origins {
-    isolation: Isolation,
+    level: ClockLevel,
     all: Vec<Origin>,
     /// Origins by key and value.
     wanted: HashMap<(u32, Value), Vec<usize>>,
     readers: HashMap<u32, Vec<usize>>,
-    /// The last write of a transaction to a key, where somebody asks.
+    /// The last write of a transaction to a key, where a finding needs it.
     last: HashMap<(u32, u32), u32>,
+    /// The transactions in `last`.
+    writers: HashSet<u32>,
 }
 
 impl Origins {
     /// Of these stale reads, and the last writes of these conflicts.
-    pub fn of(isolation: Isolation, shown: Vec<Shown>, conflicts: &[Conflict]) -> Self {
+    pub fn of(level: ClockLevel, shown: Vec<ShownRead>, conflicts: &[Conflict]) -> Self {
         let mut origins = Self {
-            isolation,
+            level,
             all: Vec::new(),
             wanted: HashMap::new(),
             readers: HashMap::new(),
             last: HashMap::new(),
+            writers: HashSet::new(),
         };
         for conflict in conflicts {
-            origins.last.insert((conflict.first, conflict.key), NOTHING);
-            origins.last.insert((conflict.second, conflict.key), NOTHING);
+            origins.ask_last_write(conflict.first, conflict.key);
+            origins.ask_last_write(conflict.second, conflict.key);
         }
         for one in shown {
             origins.add(one);
@@ -88,7 +80,7 @@ impl Origins {
         origins
     }
 
-    fn add(&mut self, shown: Shown) {
+    fn add(&mut self, shown: ShownRead) {
         let (stale, place) = (shown.stale, self.all.len());
         let is_register = stale.relation == Relation::Register;
         let values: HashSet<Value> =
@@ -98,53 +90,58 @@ impl Origins {
         }
         self.readers.entry(stale.transaction).or_default().push(place);
         if stale.writer != NOTHING {
-            self.last.insert((stale.writer, stale.key), NOTHING);
+            self.ask_last_write(stale.writer, stale.key);
         }
         self.all.push(Origin { shown, rank: u32::MAX, best: None, unwritten: values, open: NOTHING });
     }
 
-    /// Whether nobody asks anything.
+    fn ask_last_write(&mut self, transaction: u32, key: u32) {
+        self.last.insert((transaction, key), NOTHING);
+        self.writers.insert(transaction);
+    }
+
+    /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.last.is_empty()
     }
 
-    /// Whether somebody asks who wrote this.
-    pub fn asks(&self, key: u32, value: Value) -> bool {
+    /// Whether a stale read shows this value.
+    pub fn is_shown(&self, key: u32, value: Value) -> bool {
         self.wanted.contains_key(&(key, value))
     }
 
+    /// Whether a finding needs the last write of this transaction to some key.
+    pub fn names_writer(&self, transaction: u32) -> bool {
+        self.writers.contains(&transaction)
+    }
+
     /// The place of a transaction's commit in the order of events.
-    pub fn commits(&mut self, transaction: u32, rank: u32) {
+    pub fn add_commit(&mut self, transaction: u32, rank: u32) {
         for &place in self.readers.get(&transaction).map_or(&[][..], Vec::as_slice) {
             self.all[place].rank = rank;
         }
     }
 
-    /// The transactions and keys of which the last write is asked for.
-    pub fn open_writes(&self) -> Vec<(u32, u32)> {
-        self.last.keys().copied().collect()
-    }
-
-    /// A transaction installs a version of a key; the last time counts.
-    pub fn installs(&mut self, transaction: u32, key: u32, number: u32) {
+    /// A transaction writes a key; the last call counts.
+    pub fn add_last_write(&mut self, transaction: u32, key: u32, number: u32) {
         if let Some(last) = self.last.get_mut(&(transaction, key)) {
             *last = number;
         }
     }
 
-    /// Somebody wrote something that a stale read shows.
-    pub fn hear(&mut self, write: &Write) {
+    /// Adds a write; those that no stale read shows are ignored.
+    pub fn add_write(&mut self, write: &Write) {
         let Some(places) = self.wanted.get(&(write.key, write.value)) else { return };
         for &place in places {
-            self.all[place].hear(write, self.isolation);
+            self.all[place].add_write(write, self.level);
         }
     }
 
-    /// What conflicts and stale reads amount to; `known` are the initial values that were given.
+    /// The findings of stale reads, then of conflicts; `known` are the initial values that the input states.
     pub fn findings(
         &self,
         conflicts: &[Conflict],
-        learned: &Learned,
+        learned: &LearnedInitialValues,
         known: impl Fn(u32) -> Value,
     ) -> Vec<Finding> {
         let stale = self.all.iter().map(|origin| {
@@ -155,14 +152,14 @@ impl Origins {
                 _ => origin.of_list(self.last(stale.writer, stale.key)),
             };
             Finding {
-                name: Name::StaleRead,
+                anomaly: ClockAnomaly::StaleRead,
                 transaction: stale.transaction,
                 other: NOTHING,
                 key: stale.key,
                 operation: stale.read,
                 against: stale.expected,
                 expected: origin.shown.expected.clone(),
-                class: Some(class),
+                shown: Some(class),
             }
         });
         stale.chain(conflicts.iter().map(|conflict| self.conflict(conflict))).collect()
@@ -170,14 +167,14 @@ impl Origins {
 
     fn conflict(&self, conflict: &Conflict) -> Finding {
         Finding {
-            name: Name::WriteConflict,
+            anomaly: ClockAnomaly::WriteConflict,
             transaction: conflict.first,
             other: conflict.second,
             key: conflict.key,
             operation: self.last(conflict.first, conflict.key),
             against: self.last(conflict.second, conflict.key),
             expected: Vec::new(),
-            class: None,
+            shown: None,
         }
     }
 
@@ -187,7 +184,7 @@ impl Origins {
 }
 
 impl Origin {
-    fn hear(&mut self, write: &Write, isolation: Isolation) {
+    fn add_write(&mut self, write: &Write, level: ClockLevel) {
         self.unwritten.remove(&write.value);
         if !write.is_counted {
             self.open = self.open.min(write.number);
@@ -201,8 +198,8 @@ impl Origin {
         if !decides {
             return;
         }
-        let class = self.class(write, isolation);
-        if class == Class::OlderVersion && stale.relation == Relation::Further {
+        let class = self.class(write, level);
+        if class == VersionClass::OlderVersion && stale.relation == Relation::Further {
             return;
         }
         let distance = distance(class, write);
@@ -211,64 +208,64 @@ impl Origin {
         }
     }
 
-    fn class(&self, write: &Write, isolation: Isolation) -> Class {
+    fn class(&self, write: &Write, level: ClockLevel) -> VersionClass {
         let stale = &self.shown.stale;
-        let is_replaced = stale.relation == Relation::Register && !write.is_left;
+        let is_replaced = stale.relation == Relation::Register && !write.is_final;
         if !write.is_counted || write.writer == stale.transaction || is_replaced {
-            return Class::Uncommitted;
+            return VersionClass::Uncommitted;
         }
         let reader = (stale.start, stale.commit);
-        if sees(isolation, reader, write.commit, write.rank < self.rank) {
-            return Class::OlderVersion;
+        if sees(level, reader, write.commit, write.rank < self.rank) {
+            return VersionClass::OlderVersion;
         }
-        let is_running = isolation == Isolation::Snapshot && write.start <= stale.start;
-        if is_running { Class::Uncommitted } else { Class::NewerVersion }
+        let is_running = level == ClockLevel::Snapshot && write.start <= stale.start;
+        if is_running { VersionClass::Uncommitted } else { VersionClass::NewerVersion }
     }
 
-    fn of_register(&self, initial: Value) -> (Class, u32) {
+    fn of_register(&self, initial: Value) -> (VersionClass, u32) {
         match self.best {
-            Some((_, Class::OlderVersion, write)) => (Class::OlderVersion, write),
-            _ if self.shown.stale.found == initial => (Class::OlderVersion, NOTHING),
+            Some((_, VersionClass::OlderVersion, write)) => (VersionClass::OlderVersion, write),
+            _ if self.shown.stale.found == initial => (VersionClass::OlderVersion, NOTHING),
             Some((_, class, write)) => (class, write),
-            None => (Class::NeverWritten, NOTHING),
+            None => (VersionClass::NeverWritten, NOTHING),
         }
     }
 
-    fn of_list(&self, left: u32) -> (Class, u32) {
+    fn of_list(&self, left: u32) -> (VersionClass, u32) {
         if !self.unwritten.is_empty() {
-            return (Class::NeverWritten, NOTHING);
+            return (VersionClass::NeverWritten, NOTHING);
         }
         match (self.shown.stale.relation, self.best) {
-            (Relation::Earlier, _) => (Class::OlderVersion, left),
-            (Relation::Torn, _) => (Class::Uncommitted, left),
+            (Relation::Earlier, _) => (VersionClass::OlderVersion, left),
+            (Relation::Torn, _) => (VersionClass::Uncommitted, left),
             (_, Some((_, class, write))) => (class, write),
-            _ if self.open != NOTHING => (Class::Uncommitted, self.open),
-            _ => (Class::NeverWritten, NOTHING),
+            _ if self.open != NOTHING => (VersionClass::Uncommitted, self.open),
+            _ => (VersionClass::NeverWritten, NOTHING),
         }
     }
 }
 
-/// Whether the clock shows a transaction with these times what another wrote, who may come earlier in order.
+/// Whether a transaction with these times sees a commit at `committed`, which may come earlier in the order.
 pub fn sees(
-    isolation: Isolation,
+    level: ClockLevel,
     (start, commit): (Timestamp, Timestamp),
     committed: Timestamp,
     is_earlier: bool,
 ) -> bool {
-    match isolation {
-        Isolation::Serializable => is_earlier,
-        Isolation::Snapshot => committed <= start && (start != commit || is_earlier),
+    match level {
+        ClockLevel::Serializable => is_earlier,
+        ClockLevel::Snapshot => committed <= start && (start != commit || is_earlier),
     }
 }
 
-/// What asks least of the database first; then the nearest by commits, at last those without one.
-fn distance(class: Class, write: &Write) -> (u8, bool, u32) {
+/// The smallest fault of the database first; then the nearest commit, at last writes without a commit.
+fn distance(class: VersionClass, write: &Write) -> (u8, bool, u32) {
     let is_open = !write.is_counted;
     match class {
-        Class::OlderVersion => (0, is_open, u32::MAX - write.rank),
-        Class::Uncommitted if is_open => (1, true, write.number),
-        Class::Uncommitted => (1, false, write.rank),
-        Class::NewerVersion => (2, is_open, write.rank),
-        Class::NeverWritten => (3, is_open, write.number),
+        VersionClass::OlderVersion => (0, is_open, u32::MAX - write.rank),
+        VersionClass::Uncommitted if is_open => (1, true, write.number),
+        VersionClass::Uncommitted => (1, false, write.rank),
+        VersionClass::NewerVersion => (2, is_open, write.rank),
+        VersionClass::NeverWritten => (3, is_open, write.number),
     }
 }

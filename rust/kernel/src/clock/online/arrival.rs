@@ -1,14 +1,14 @@
-//! A transaction arrives: what it says of itself, whom it overlaps, what it read, and whose answers it changes.
+//! A transaction arrives: its own reads, the transactions that it overlaps, and the reads that it makes stale.
 
-use super::first::First;
-use super::key::{Read, Shape, Turn, Version};
-use super::own::{External, Own, Unequal};
-use super::report::Shown;
-use super::spill::EARLIEST;
+use super::initial_value::InitialValue;
+use super::kept_findings::KeptFinding;
+use super::key::{KeyVersion, Read, Shape, Turn};
+use super::own_operations::{External, Mismatch, OwnOperations};
+use super::segments::EARLIEST;
 use super::stability::Doubt;
 use super::transactions::{NAMELESS, Operation, Transaction};
 use super::{Engine, context};
-use crate::clock::{Isolation, Name};
+use crate::clock::{ClockAnomaly, ClockLevel};
 use crate::history::Timestamp;
 use crate::value::Value;
 
@@ -22,7 +22,7 @@ impl Engine {
         self.ids.insert(id, slot);
         self.count_keys(slot);
         if !self.transactions.get(slot).is_committed {
-            self.set_aside(slot);
+            self.add_uncommitted(slot);
             self.turn(now);
             return;
         }
@@ -47,7 +47,7 @@ impl Engine {
         self.turn(now);
     }
 
-    /// Keys count once somebody who was taken uses them.
+    /// Counts the keys that no transaction used before.
     fn count_keys(&mut self, slot: u32) {
         for operation in &self.transactions.get(slot).operations {
             let known = &mut self.keys[operation.key as usize];
@@ -56,8 +56,8 @@ impl Engine {
         }
     }
 
-    /// Who did not commit left nothing, but somebody may have read what it wrote.
-    fn set_aside(&mut self, slot: u32) {
+    /// A transaction that did not commit installs nothing, but another may have read what it wrote.
+    fn add_uncommitted(&mut self, slot: u32) {
         self.sizes.aborted += 1;
         if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
             *place += 1;
@@ -68,21 +68,21 @@ impl Engine {
             if !kind.installs() {
                 continue;
             }
-            self.doubt_first(slot, key);
+            self.recheck_learned(slot, key);
             let context = context!(self);
             let known = &mut self.keys[key as usize];
             known.write(context, value, &mut self.turns);
-            known.aside.push((slot, place));
+            known.uncommitted.push((slot, place));
             self.transactions.hold(slot);
         }
     }
 
-    /// Timestamps that belong to several transactions are counted.
+    /// Counts timestamps that belong to several transactions.
     fn count_ties(&mut self, slot: u32) {
         let Transaction { number, start, commit, .. } = *self.transactions.get(slot);
-        let times = if self.terms.isolation == Isolation::Snapshot { [commit, start] } else { [commit; 2] };
+        let times = if self.terms.level == ClockLevel::Snapshot { [commit, start] } else { [commit; 2] };
         for time in times {
-            let gone = if time < self.watermark { self.recall_time(time) } else { Vec::new() };
+            let gone = if time < self.watermark { self.segments.numbers_at(time) } else { Vec::new() };
             let (first, is_counted) =
                 self.times.entry(time).or_insert((*gone.first().unwrap_or(&number), gone.len() > 1));
             if *first != number && !*is_counted {
@@ -92,12 +92,12 @@ impl Engine {
         }
     }
 
-    /// What timestamps show by themselves.
+    /// Finds the anomalies that timestamps alone show.
     fn judge_times(&mut self, slot: u32, session: u32, is_judged: bool) {
-        let is_snapshot = is_judged && self.terms.isolation == Isolation::Snapshot;
+        let is_snapshot = is_judged && self.terms.level == ClockLevel::Snapshot;
         let (start, commit) = self.transactions.get(slot).times();
         if is_snapshot && start > commit {
-            self.find(Shown::between(Name::TimestampInversion, slot, None));
+            self.add_finding(KeptFinding::between(ClockAnomaly::TimestampInversion, slot, None));
         }
         if session == NAMELESS {
             return;
@@ -107,12 +107,12 @@ impl Engine {
         let Some(before) = self.latest[session as usize].replace(slot) else { return };
         let both = (self.transactions.get(before), self.transactions.get(slot));
         if is_snapshot && context!(self).order.is_out_of_order(both.0, both.1) {
-            self.find(Shown::between(Name::SessionOrder, slot, Some(before)));
+            self.add_finding(KeptFinding::between(ClockAnomaly::SessionOrder, slot, Some(before)));
         }
         self.release(before);
     }
 
-    /// Puts a transaction in line; false if it came too late to be judged.
+    /// Adds a transaction to the pending ones; false if it came too late to be judged.
     fn enqueue(&mut self, slot: u32) -> bool {
         let transaction = self.transactions.get(slot);
         let (number, moment) = (transaction.number, self.moment(transaction.times()));
@@ -127,13 +127,13 @@ impl Engine {
         true
     }
 
-    /// The keys of a late transaction are not cut before it is final. If one was cut before, nothing is said of the
-    /// transaction: it may have been here already.
+    /// Keeps the keys of a late transaction from being cut until it is final. If one was cut before, the transaction
+    /// is not judged: it may have come before.
     fn hold_keys(&mut self, slot: u32, moment: Timestamp) -> bool {
         self.transactions.get_mut(slot).is_late = true;
         let keys = self.transactions.get(slot).keys();
         let is_known = |&key: &u32| self.keys[key as usize].floor <= moment;
-        let is_judged = keys.iter().all(is_known) && (self.spill.is_some() || !keys.is_empty());
+        let is_judged = keys.iter().all(is_known) && (self.segments.are_kept() || !keys.is_empty());
         self.sizes.unverifiable += u64::from(!is_judged);
         for key in keys {
             self.keys[key as usize].held += 1;
@@ -141,40 +141,39 @@ impl Engine {
         is_judged
     }
 
-    /// The first time of which a transaction must know what was committed.
+    /// The earliest time whose committed versions a transaction needs.
     pub(super) fn moment(&self, (start, commit): (Timestamp, Timestamp)) -> Timestamp {
-        match self.terms.isolation {
-            Isolation::Snapshot => start.min(commit),
-            Isolation::Serializable => commit,
+        match self.terms.level {
+            ClockLevel::Snapshot => start.min(commit),
+            ClockLevel::Serializable => commit,
         }
     }
 
-    fn judge_own(&mut self, slot: u32, own: &Own) {
-        for &unequal in &own.unequal {
-            let Unequal { name, read, key, against } = unequal;
+    fn judge_own(&mut self, slot: u32, own: &OwnOperations) {
+        for &Mismatch { anomaly, read, key, against } in &own.mismatches {
             let Transaction { number, ref operations, .. } = *self.transactions.get(slot);
             let value = operations[read as usize].value;
-            if name == Name::NonRepeatableRead && self.keys[key as usize].shape != Shape::List {
+            if anomaly == ClockAnomaly::NonRepeatableRead && self.keys[key as usize].shape != Shape::List {
                 let context = context!(self);
                 self.keys[key as usize].suspect_value(context, value, (number, read), &mut self.turns);
             }
-            self.find(Shown {
+            self.add_finding(KeptFinding {
                 key,
                 operation: read,
                 against: Some((slot, against)),
-                ..Shown::between(name, slot, None)
+                ..KeptFinding::between(anomaly, slot, None)
             });
         }
     }
 
-    /// What the transaction wrote becomes a version of each key.
+    /// Adds the writes of a transaction as versions of their keys.
     fn install(&mut self, slot: u32, is_judged: bool) {
         let writes = self.transactions.get(slot).writes();
         for (key, write) in writes {
             if is_judged {
-                self.meet(slot, key);
+                self.find_conflicts(slot, key);
             }
-            self.doubt_first(slot, key);
+            self.recheck_learned(slot, key);
             let transaction = self.transactions.get(slot);
             let &Transaction { start, commit, .. } = transaction;
             let value = transaction.operations[write as usize].value;
@@ -188,29 +187,31 @@ impl Engine {
             if known.is_missed(context, slot) {
                 continue;
             }
-            let version = Version { commit, start, value, slot, write, count: 0, end: 0 };
+            let version = KeyVersion { commit, start, value, slot, write, count: 0, end: 0 };
             known.install(context, version, &written, &mut self.turns);
             self.transactions.hold(slot);
             self.sizes.versions += 1;
         }
     }
 
-    /// Who writes what a key is said to have held first makes that a value like any other.
-    fn doubt_first(&mut self, slot: u32, key: u32) {
+    /// A write of the value that was learned as the initial one shows that it is a value like any other.
+    fn recheck_learned(&mut self, slot: u32, key: u32) {
         let known = &self.keys[key as usize];
-        let Some(first) = known.first.value().filter(|_| !matches!(known.first, First::Known(_))) else {
+        let Some(initial) =
+            known.initial.value().filter(|_| !matches!(known.initial, InitialValue::Known(_)))
+        else {
             return;
         };
         let mut operations = self.transactions.get(slot).operations.iter();
-        let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == first);
+        let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == initial);
         if is_it && !self.recall(key, EARLIEST) {
             self.sizes.unverifiable += 1;
         }
     }
 
-    /// Everyone who wrote the same key at the same time.
-    fn meet(&mut self, slot: u32, key: u32) {
-        if self.terms.isolation == Isolation::Serializable {
+    /// Finds the transactions that wrote the same key while this one ran.
+    fn find_conflicts(&mut self, slot: u32, key: u32) {
+        if self.terms.level == ClockLevel::Serializable {
             return;
         }
         let context = context!(self);
@@ -220,7 +221,10 @@ impl Engine {
             let (one, two) = (self.transactions.get(slot), self.transactions.get(other));
             let is_first = context!(self).order.commits(one, two).is_lt();
             let (first, second) = if is_first { (slot, other) } else { (other, slot) };
-            self.find(Shown { key, ..Shown::between(Name::WriteConflict, first, Some(second)) });
+            self.add_finding(KeptFinding {
+                key,
+                ..KeptFinding::between(ClockAnomaly::WriteConflict, first, Some(second))
+            });
         }
     }
 
@@ -244,11 +248,11 @@ impl Engine {
         }
     }
 
-    /// Answers that are other ones now.
+    /// Counts reads that became stale, or are stale no longer.
     fn turn(&mut self, now: u64) {
         let mut turns = std::mem::take(&mut self.turns);
         turns.sort_by_key(|turn| (turn.slot, turn.read));
-        // Who turned and turned back is where he was.
+        // Two changes of the same read cancel.
         let same = turns.chunk_by(|one, other| (one.slot, one.read) == (other.slot, other.read));
         for turn in same.filter(|turns| turns.len() % 2 == 1).map(|turns| turns[0]) {
             let Turn { slot, read, is_wrong, is_new } = turn;
@@ -272,18 +276,24 @@ impl Engine {
         }
     }
 
-    /// A final answer was wrong: somebody came later than the timeout allows for.
+    /// A final answer was wrong: a transaction came later than the timeout allows.
     fn overturn(&mut self, slot: u32, read: u32, is_wrong: bool) {
         self.sizes.overturned += 1;
         if is_wrong {
-            self.find_stale(slot, read);
+            self.add_stale_read(slot, read);
             return;
         }
-        self.counts[Name::StaleRead as usize] -= 1;
+        self.counts[ClockAnomaly::StaleRead as usize] -= 1;
         let gone = self.found.retract(slot, read);
         let transaction = self.transactions.get(slot);
         let key = transaction.operations[read as usize].key;
-        self.found.tell(Name::StaleRead, transaction.id, None, Some(self.index.ids()[key as usize]), true);
+        self.found.tell(
+            ClockAnomaly::StaleRead,
+            transaction.id,
+            None,
+            Some(self.index.ids()[key as usize]),
+            true,
+        );
         for slot in gone {
             self.release(slot);
         }

@@ -1,18 +1,18 @@
-//! Texts that nobody mentions any longer are forgotten: ids and values that are words would fill memory.
+//! Drops texts that nothing refers to any longer: ids and values that are texts would fill memory.
 
 use super::Engine;
-use super::excerpt::carry;
-use super::first::First;
+use super::excerpt_history::carry;
+use super::initial_value::InitialValue;
 use crate::index::DenseIndex;
 use crate::value::{Value, Values};
 
-/// Texts may grow to so many bytes before anybody looks.
-const LEAST: usize = 1 << 20;
+/// Texts may grow to so many bytes before the first compaction.
+const MIN_BYTES: usize = 1 << 20;
 
 impl Engine {
-    /// Forgets texts if they have doubled since the last time.
+    /// Drops unused texts if all texts have doubled since the last time.
     pub(super) fn forget_texts(&mut self) {
-        if self.values.bytes() < self.texts.max(LEAST) * 2 {
+        if self.values.bytes() < self.texts.max(MIN_BYTES) * 2 {
             return;
         }
         let old = std::mem::take(&mut self.values);
@@ -43,7 +43,7 @@ impl Engine {
             key.versions.iter_mut().for_each(|version| see(&mut version.value));
             key.reads.iter_mut().chain(&mut key.odd).for_each(|read| see(&mut read.value));
             key.elements.iter_mut().for_each(&mut *see);
-            key.first.each_value(see);
+            key.initial.each_value(see);
         }
         for news in &mut self.found.news {
             see(&mut news.transaction);
@@ -58,7 +58,7 @@ impl Engine {
     }
 }
 
-impl First {
+impl InitialValue {
     fn each_value(&mut self, see: &mut impl FnMut(&mut Value)) {
         match self {
             Self::Known(value) => see(value),

@@ -1,4 +1,4 @@
-//! Keys that cannot be judged: it is not known what they hold, or when it was written.
+//! How each key is used, and which keys cannot be judged: their content or its time is not known.
 
 use super::Judgement;
 use crate::history::{History, Initial, Kind, NO_KEY};
@@ -8,24 +8,24 @@ const WRITTEN: u8 = 1;
 const LIST: u8 = 2;
 const DELETED: u8 = 4;
 const UNTIMED: u8 = 8;
-/// The initial value was written by a transaction, which takes the place of the implicit write.
+/// A transaction wrote the initial value, which takes the place of the implicit write.
 const REPLACED: u8 = 16;
-/// A read found nothing: the empty list, if somebody uses the key as a list.
-const FOUND_NOTHING: u8 = 32;
-/// The same of a transaction that does not count.
-const FOUND_NOTHING_ASIDE: u8 = 64;
-/// Somebody uses the key as a list, whether they count or not.
+/// A read found nil: the empty list, if some transaction uses the key as a list.
+const FOUND_NIL: u8 = 32;
+/// The same of a transaction that does not count as committed.
+const UNCOUNTED_FOUND_NIL: u8 = 64;
+/// Some transaction uses the key as a list, whether it counts as committed or not.
 const LISTED: u8 = 128;
 
-/// What the operations on each key say of it.
+/// How operations use each key.
 #[derive(Debug, Default)]
-pub struct Shapes {
+pub struct KeyUses {
     of_key: Vec<u8>,
     range_reads: u64,
 }
 
-impl Shapes {
-    /// Only transactions that count say something; `untimed` are those that nobody can put in order.
+impl KeyUses {
+    /// The uses by transactions that count as committed; `untimed` are those without a place in the order.
     pub fn of(history: &History, counted: &[bool], untimed: &[u32]) -> Self {
         let columns = &history.operations;
         let mut of_key = vec![0u8; history.keys.len()];
@@ -39,7 +39,7 @@ impl Shapes {
                 if key == NO_KEY {
                     continue;
                 }
-                of_key[key as usize] |= says(kind, value);
+                of_key[key as usize] |= use_of(kind, value);
                 if kind.installs() && is_replaced(key, value) {
                     of_key[key as usize] |= REPLACED;
                 }
@@ -54,8 +54,8 @@ impl Shapes {
         Self { of_key, range_reads }
     }
 
-    /// One operation of a history of which not everything is known yet; [`Self::settle`] when it is.
-    pub fn hear(&mut self, kind: Kind, key: u32, value: Value, is_counted: bool, initial: &Initial) {
+    /// Adds one operation of a stream; [`Self::finish`] after the last.
+    pub fn add(&mut self, kind: Kind, key: u32, value: Value, is_counted: bool, initial: &Initial) {
         self.range_reads += u64::from(kind == Kind::RangeRead);
         if key == NO_KEY {
             return;
@@ -63,40 +63,40 @@ impl Shapes {
         if self.of_key.len() <= key as usize {
             self.of_key.resize(key as usize + 1, 0);
         }
-        let said = &mut self.of_key[key as usize];
+        let uses = &mut self.of_key[key as usize];
         if kind == Kind::Append || value.list_index().is_some() {
-            *said |= LISTED;
+            *uses |= LISTED;
         }
         if kind == Kind::Read && value == Value::NIL {
-            *said |= if is_counted { FOUND_NOTHING } else { FOUND_NOTHING_ASIDE };
+            *uses |= if is_counted { FOUND_NIL } else { UNCOUNTED_FOUND_NIL };
             return;
         }
         if is_counted {
-            *said |= says(kind, value);
+            *uses |= use_of(kind, value);
             let is_initial = value == initial.default && value != Value::UNKNOWN;
-            *said |= if kind.installs() && initial.replaceable && is_initial { REPLACED } else { 0 };
+            *uses |= if kind.installs() && initial.replaceable && is_initial { REPLACED } else { 0 };
         }
     }
 
-    /// Everything was heard; whether some read showed an empty list as nothing.
-    pub fn settle(&mut self, keys: usize) -> bool {
+    /// All operations were added; whether some read showed an empty list as nil.
+    pub fn finish(&mut self, keys: usize) -> bool {
         self.of_key.resize(keys, 0);
         let mut any = false;
-        for said in &mut self.of_key {
-            any |= *said & LISTED != 0 && *said & (FOUND_NOTHING | FOUND_NOTHING_ASIDE) != 0;
-            if *said & FOUND_NOTHING != 0 {
-                *said |= if *said & LISTED != 0 { LIST } else { WRITTEN };
+        for uses in &mut self.of_key {
+            any |= *uses & LISTED != 0 && *uses & (FOUND_NIL | UNCOUNTED_FOUND_NIL) != 0;
+            if *uses & FOUND_NIL != 0 {
+                *uses |= if *uses & LISTED != 0 { LIST } else { WRITTEN };
             }
         }
         any
     }
 
-    /// Whether somebody uses the key as a list.
+    /// Whether some transaction uses the key as a list.
     pub fn is_listed(&self, key: u32) -> bool {
         self.of_key[key as usize] & LISTED != 0
     }
 
-    /// Whether it is known what the key holds: one of a register and a list, never deleted.
+    /// Whether the content of the key is known: a register or a list, not both, and never deleted.
     pub fn is_judged(&self, key: u32) -> bool {
         self.of_key[key as usize] & (WRITTEN | LIST | DELETED) <= LIST
     }
@@ -111,7 +111,7 @@ impl Shapes {
         self.of_key[key as usize] & REPLACED != 0
     }
 
-    /// Says what was set aside.
+    /// Adds what was not judged.
     pub fn report(&self, judgement: &mut Judgement) {
         judgement.range_reads = self.range_reads;
         for (key, &shape) in (0..).zip(&self.of_key) {
@@ -126,7 +126,8 @@ impl Shapes {
     }
 }
 
-fn says(kind: Kind, value: Value) -> u8 {
+/// The bits that one operation sets.
+fn use_of(kind: Kind, value: Value) -> u8 {
     match kind {
         Kind::Delete => DELETED,
         Kind::Append => LIST,

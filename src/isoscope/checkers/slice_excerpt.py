@@ -1,4 +1,4 @@
-"""The few transactions of a history that findings name, where the whole is not in memory."""
+"""The transactions that findings name, taken from the slices of a history that is not in memory."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from isoscope.checkers.witnesses import token
 from isoscope.history import Initial, OperationKind, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from isoscope._native import ClockFacts
-    from isoscope.checkers.contradictions import Finding
+    from isoscope._native import ClockFinding
     from isoscope.history import History, Operation, Transaction
 
-__all__ = ["Excerpt"]
+__all__ = ["SliceExcerpt"]
 
 
-class Excerpt:
+class SliceExcerpt:
     """Transactions by the numbers that they and their operations have in the whole."""
 
-    def __init__(self, facts: ClockFacts, findings: Iterable[Finding]) -> None:
+    def __init__(self, holds_list: Callable[[object], bool], findings: Iterable[ClockFinding]) -> None:
+        """`holds_list` says whether some transaction uses a key as a list."""
         named = [*findings]
         self.source, self.initial = Source(), Initial()
-        self._facts = facts
+        self._holds_list = holds_list
         self._numbers = sorted({number for finding in named for number in _transactions(finding)})
         self._operations = sorted({number for finding in named for number in _operations(finding)})
         self._kept: dict[int, _Kept] = {}
-        # The first operation of each that has some, and whose it is; both ascend.
+        # The first operation of each transaction that has some, and its number; both ascend.
         self._firsts: list[int] = []
         self._owners: list[int] = []
         self._taken = _Taken()
 
     @property
-    def columns(self) -> Excerpt:
+    def columns(self) -> SliceExcerpt:
         """Where operations and transactions stand."""
         return self
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is named."""
+        """Whether the findings name no transaction."""
         return not self._numbers
 
     def transaction(self, number: int) -> Transaction:
@@ -58,15 +58,15 @@ class Excerpt:
         return self._kept[transaction].position
 
     def add(self, history: History) -> None:
-        """Takes what is named of the next slice."""
+        """Takes the named transactions of the next slice."""
         self.source, self.initial = history.source, history.initial
         places = self._taken.places(history, self._named(history))
         for local, (lane, position) in sorted(places.items()):
             transaction = history.transaction(local)
             number = self._taken.transactions + local
-            operations = tuple(map(self._told, transaction.operations))
-            told = replace(transaction, number=number, session=lane, operations=operations)
-            self._kept[number] = _Kept(told, position)
+            operations = tuple(map(self._with_empty_list, transaction.operations))
+            kept = replace(transaction, number=number, session=lane, operations=operations)
+            self._kept[number] = _Kept(kept, position)
             if operations:
                 self._firsts.append(self._taken.operations + history.columns.first_operation(local))
                 self._owners.append(number)
@@ -80,10 +80,10 @@ class Excerpt:
         operations = _between(self._operations, taken.operations, columns.operations)
         return {*named, *(columns.locate(operation)[0] for operation in operations)}
 
-    def _told(self, operation: Operation) -> Operation:
+    def _with_empty_list(self, operation: Operation) -> Operation:
         """A nil read of a key that holds a list is a read of the empty list."""
         is_nil = operation.kind is OperationKind.READ and operation.value is None
-        return replace(operation, value=()) if is_nil and self._facts.holds_list(operation.key) else operation
+        return replace(operation, value=()) if is_nil and self._holds_list(operation.key) else operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Taken:
-    """What the slices so far held."""
+    """How much the slices so far held."""
 
     transactions: int = 0
     operations: int = 0
@@ -103,7 +103,7 @@ class _Taken:
     sessions: dict[tuple[type, str], list[int]] = field(default_factory=dict)
 
     def places(self, history: History, wanted: set[int]) -> dict[int, tuple[int, int]]:
-        """Of the wanted transactions of a slice the numbers of their sessions, and their places there."""
+        """The numbers of the sessions of the wanted transactions of a slice, and their places there."""
         found: dict[int, tuple[int, int]] = {}
         for session, numbers in map(history.columns.session, range(history.columns.sessions)):
             lane = self._lane(session)
@@ -129,12 +129,12 @@ def _between(numbers: list[int], first: int, count: int) -> Iterator[int]:
     return (number - first for number in some)
 
 
-def _transactions(finding: Finding) -> Iterator[int]:
-    yield finding[1]
-    if finding[2] is not None:
-        yield finding[2]
+def _transactions(finding: ClockFinding) -> Iterator[int]:
+    yield finding.transaction
+    if finding.other is not None:
+        yield finding.other
 
 
-def _operations(finding: Finding) -> Iterator[int]:
-    *_, operation, against, _, found = finding
-    yield from (number for number in (operation, against, found and found[1]) if number is not None)
+def _operations(finding: ClockFinding) -> Iterator[int]:
+    numbers = (finding.operation, finding.against, finding.version_write)
+    yield from (number for number in numbers if number is not None)

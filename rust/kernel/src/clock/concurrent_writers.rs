@@ -1,16 +1,16 @@
-//! Who writes a key at present: two that do so at the same time contradict snapshot isolation.
+//! The running writers of each key: two that overlap contradict snapshot isolation.
 
-use super::found::Found;
+use super::replay_findings::ReplayFindings;
 use crate::history::Timestamp;
 use hashbrown::HashMap;
 
 /// The writers of one key.
 #[derive(Default)]
 struct OfKey {
-    /// Those under way, by their start; some may have ended.
+    /// Running transactions, by their start; some may have ended.
     ongoing: Vec<u32>,
     live: u32,
-    /// Those who committed at the time `at`.
+    /// Transactions that committed at the time `at`.
     same: Vec<u32>,
     at: Timestamp,
 }
@@ -18,7 +18,7 @@ struct OfKey {
 /// The writers of all keys.
 pub struct Writers {
     of_key: Vec<OfKey>,
-    /// Those under way, with their commits.
+    /// Running transactions, with their commits.
     ongoing: HashMap<u32, Timestamp>,
 }
 
@@ -27,57 +27,73 @@ impl Writers {
         Self { of_key: (0..keys).map(|_| OfKey::default()).collect(), ongoing: HashMap::new() }
     }
 
-    /// The transaction is under way from now on, until its commit.
+    /// The transaction runs from now on, until its commit.
     pub fn begin(&mut self, transaction: u32, commit: Timestamp) {
         self.ongoing.insert(transaction, commit);
     }
 
-    /// It will write this key.
+    /// A running transaction writes this key.
     pub fn add(&mut self, key: u32, transaction: u32) {
         let writers = &mut self.of_key[key as usize];
         writers.ongoing.push(transaction);
         writers.live += 1;
     }
 
-    /// It is no longer under way.
+    /// The transaction no longer runs.
     pub fn end(&mut self, transaction: u32, (start, commit): (Timestamp, Timestamp)) {
         if start < commit {
             self.ongoing.remove(&transaction);
         }
     }
 
-    /// Everyone who writes the same key and has not committed yet, or does so at this very time.
+    /// A transaction that writes the key commits: adds the conflicts with writers that have not committed yet, or
+    /// commit at the same time.
     ///
-    /// Who starts when it commits, or later, was never under way: then those that committed at the same time
-    /// have not met it yet, and others may have committed before it started.
-    pub fn meet(
+    /// A transaction that starts at its commit, or later, never ran: its conflicts with commits at the same time
+    /// were not found yet, and of the running writers some commit before it starts.
+    pub fn commit(
         &mut self,
         key: u32,
         transaction: u32,
         (start, commit): (Timestamp, Timestamp),
-        most: usize,
-        found: &mut Found,
+        max_anomalies: usize,
+        findings: &mut ReplayFindings,
     ) {
         let writers = &mut self.of_key[key as usize];
         writers.move_to(commit, start < commit, &self.ongoing);
         let others = writers.ongoing.iter().copied().filter(|other| self.ongoing.contains_key(other));
         if start < commit {
             if writers.live > 0 {
-                found.meet(most, key, writers.live as usize, others.map(|other| (transaction, other)));
+                findings.add_conflicts(
+                    max_anomalies,
+                    key,
+                    writers.live as usize,
+                    others.map(|other| (transaction, other)),
+                );
             }
         } else {
             let overlaps = |other: &u32| self.ongoing[other] > start || self.ongoing[other] == commit;
             let later: Vec<u32> = others.filter(overlaps).collect();
-            found.meet(most, key, later.len(), later.iter().map(|&other| (transaction, other)));
+            findings.add_conflicts(
+                max_anomalies,
+                key,
+                later.len(),
+                later.iter().map(|&other| (transaction, other)),
+            );
             let same = &writers.same;
-            found.meet(most, key, same.len(), same.iter().map(|&other| (other, transaction)));
+            findings.add_conflicts(
+                max_anomalies,
+                key,
+                same.len(),
+                same.iter().map(|&other| (other, transaction)),
+            );
         }
         writers.same.push(transaction);
     }
 }
 
 impl OfKey {
-    /// Somebody commits `now`, who was under way or not; those who ended are forgotten when they are many.
+    /// A transaction commits `now`; those that ended are dropped when they are many.
     fn move_to(&mut self, now: Timestamp, was_ongoing: bool, ongoing: &HashMap<u32, Timestamp>) {
         self.live -= u32::from(was_ongoing);
         if self.ongoing.len() > 2 * self.live as usize + 8 {

@@ -1,28 +1,32 @@
-//! What a key held before its first version, as far as somebody said or read it.
+//! The initial value of a key, stated by the input or learned from reads.
 
+use super::checkpoint::in_order;
 use crate::value::Value;
 use hashbrown::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
 
-/// What a key held before its first version.
-#[derive(Debug)]
-pub enum First {
-    /// Somebody said so.
+/// The value of a key before its first version.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum InitialValue {
+    /// The input states it.
     Known(Value),
-    /// Nobody did: the value of a read that nobody wrote, of several the first.
-    Open(Box<Suspects>),
-    /// The same, and nobody will ask any longer.
+    /// The input does not: the value of a read that no transaction wrote, of several the first.
+    Open(Box<InitialCandidates>),
+    /// The same, when no read can show it any longer.
     Settled(Option<Value>),
 }
 
 /// Values that were read and not written, each with its first read.
-#[derive(Debug, Default)]
-pub struct Suspects {
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct InitialCandidates {
+    #[serde(serialize_with = "in_order")]
     pub reads: HashMap<Value, (u64, u32)>,
+    #[serde(serialize_with = "in_order")]
     pub written: HashSet<Value>,
     pub learned: Option<Value>,
 }
 
-impl Suspects {
+impl InitialCandidates {
     /// With these reads and writes.
     pub fn new(reads: HashMap<Value, (u64, u32)>, written: HashSet<Value>) -> Self {
         let mut suspects = Self { reads, written, learned: None };
@@ -30,7 +34,7 @@ impl Suspects {
         suspects
     }
 
-    /// A read shows a value that no version explains; whether something else is learned now.
+    /// A read shows a value that no version explains; whether another value is learned now.
     pub fn suspect(&mut self, value: Value, read: (u64, u32)) -> bool {
         if self.written.contains(&value) {
             return false;
@@ -40,7 +44,7 @@ impl Suspects {
         self.learn()
     }
 
-    /// Somebody wrote a value; whether something else is learned now.
+    /// A transaction wrote a value; whether another value is learned now.
     pub fn write(&mut self, value: Value) -> bool {
         self.written.insert(value) && self.reads.remove(&value).is_some() && self.learn()
     }
@@ -51,7 +55,7 @@ impl Suspects {
     }
 }
 
-impl First {
+impl InitialValue {
     /// The value, if it is known or was learned.
     pub fn value(&self) -> Option<Value> {
         match self {

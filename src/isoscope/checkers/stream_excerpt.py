@@ -1,4 +1,4 @@
-"""The few transactions of a stream that findings of an online engine name, and what it refuses."""
+"""The transactions that findings of an online engine name, and the message for a refused one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from isoscope.history import History, Initial, Source, Transaction
 
-__all__ = ["Few", "refused"]
+__all__ = ["StreamExcerpt", "refused"]
 
 
 def refused(history: History, error: ValueError) -> ValueError:
-    """Where a transaction stands that cannot be judged, and why."""
-    number, found = error.args
+    """The place of a transaction that cannot be judged, and why."""
+    number, problem = error.args
     transaction = history.transaction(number)
     where = f"{history.source.place(transaction.line)}: " if transaction.line else ""
-    return ValueError(f"{where}transaction {transaction.id!r}: {found}")
+    return ValueError(f"{where}transaction {transaction.id!r}: {problem}")
 
 
-class Few:
-    """Transactions, each with its session and its place there in the whole."""
+class StreamExcerpt:
+    """Transactions, each with its session in the whole stream and its place there."""
 
     def __init__(self, history: History, places: list[tuple[int, int]]) -> None:
         self._history = history
@@ -28,16 +28,16 @@ class Few:
 
     @property
     def source(self) -> Source:
-        """Nothing of a stream has a line."""
+        """A source without lines."""
         return self._history.source
 
     @property
     def initial(self) -> Initial:
-        """What keys hold before the first write."""
+        """The values of keys before the first write."""
         return self._history.initial
 
     @property
-    def columns(self) -> Few:
+    def columns(self) -> StreamExcerpt:
         """Where operations and transactions stand."""
         return self
 
