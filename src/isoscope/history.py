@@ -24,7 +24,6 @@ __all__ = [
     "KINDS",
     "STATUSES",
     "UNKNOWN",
-    "VERSION_SOURCES",
     "Evidence",
     "EvidenceKind",
     "Extent",
@@ -84,7 +83,6 @@ class VersionSource(StrEnum):
 # The rows of a run (`Builder.recorded`) have the place of a kind or status instead of its name.
 KINDS = tuple(OperationKind)
 STATUSES = tuple(Status)
-VERSION_SOURCES = tuple(VersionSource)
 #: Transactions that a history keeps as objects: counterexamples ask for the same few again and again.
 _CACHED = 64
 
@@ -318,7 +316,7 @@ class History:
     def version_orders(self) -> tuple[VersionOrder, ...]:
         """Orders of versions that were recorded beside the operations."""
         return tuple(
-            VersionOrder(VERSION_SOURCES[source], {key: tuple(order) for key, order in keys})
+            VersionOrder(VersionSource(source), {key: tuple(order) for key, order in keys})
             for source, keys in self._columns.versions()
         )
 

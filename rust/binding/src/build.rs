@@ -97,7 +97,7 @@ impl Builder {
 
     /// Adds one transaction of a run with its operations, in little time; raises KeyError if the id is taken.
     ///
-    /// Its interval is that of its operations; the end of an indeterminate one is unknown.
+    /// Its interval is that of its operations; an indeterminate one has no known end.
     #[pyo3(signature = (id, session, status, operations, timestamps = None))]
     fn recorded(
         &mut self,

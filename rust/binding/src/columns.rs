@@ -174,12 +174,12 @@ impl Columns {
         Ok((self.scalar(py, initial.default)?, initial.replaceable, of_key.collect::<PyResult<_>>()?))
     }
 
-    /// [(source number, [(key, versions in order)])].
+    /// [(name of the source, [(key, versions in order)])].
     #[expect(clippy::type_complexity, reason = "a row, not a type")]
     fn versions<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<Vec<(u8, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
+    ) -> PyResult<Vec<(&'static str, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
         let mut orders = Vec::new();
         for order in &self.history.versions {
             let mut keys = Vec::new();
@@ -189,7 +189,7 @@ impl Columns {
                     keys.push((self.scalar(py, key)?, self.scalars(py, versions)?));
                 }
             }
-            orders.push((order.source as u8, keys));
+            orders.push((order.source.as_str(), keys));
         }
         Ok(orders)
     }
