@@ -14,9 +14,8 @@ import pytest
 
 from isoscope import Recorder, check, load, save
 from isoscope.checkers import search
-from isoscope.reports import embedding
-from isoscope.reports.html import render_html
-from isoscope.reports.names import LONGEST
+from isoscope.reports.html import embedded_counterexamples, render_html
+from isoscope.reports.html.short_names import LONGEST
 from tests.recorded import record
 from tests.reports.pages import HOSTILE, many
 from tests.test_cases import CLAIMED, VIOLATED
@@ -130,7 +129,7 @@ def test_the_first_counterexample_of_each_name_needs_no_script() -> None:
 def test_the_index_says_where_each_counterexample_is_and_who_takes_part() -> None:
     [index] = unpacked(render_html(check(FRACTURED, ["read-atomic"])), 'id="index')
     assert index["examples"] == [
-        ["fractured-read-co-1", "fractured-read-co", "T1 T2", "x, y", embedding.PLAIN]
+        ["fractured-read-co-1", "fractured-read-co", "T1 T2", "x, y", embedded_counterexamples.PLAIN]
     ]
     assert [(row[0], row[-1]) for row in index["transactions"]] == [("T1", [0]), ("T2", [0])]
 
@@ -210,7 +209,7 @@ def test_very_long_names_of_transactions_are_short_and_stay_apart() -> None:
 
 
 def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_BUDGET", 60_000)
+    monkeypatch.setattr(embedded_counterexamples, "_BUDGET", 60_000)
     report = check(many(600), ["read-atomic"], max_anomalies=600)
     page = render_html(report)
     [index] = unpacked(page, 'id="index')
@@ -220,7 +219,7 @@ def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_names_take_turns_when_there_is_not_room_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_MOST", 6)
+    monkeypatch.setattr(embedded_counterexamples, "_MOST", 6)
     history = record(
         *[[("write", f"x{n}", 1), ("write", f"y{n}", 1)] for n in range(5)],
         *[[("read", f"x{n}", 0), ("read", f"y{n}", 1)] for n in range(5)],
@@ -260,7 +259,7 @@ def test_a_value_that_looks_like_a_place_is_no_link(tmp_path: Path) -> None:
 
 
 def test_large_counterexamples_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_PART_LONGEST", 20_000)
+    monkeypatch.setattr(embedded_counterexamples, "_PART_LONGEST", 20_000)
     parts = unpacked(render_html(check(many(20), ["read-atomic"], max_anomalies=20)), 'class="part')
     assert len(parts) > 3
     assert sum(map(len, parts)) == 19

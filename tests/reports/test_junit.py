@@ -16,8 +16,8 @@ from isoscope import check
 from isoscope.cli.check import exit_status
 from isoscope.levels import Level
 from isoscope.reports import render_text
+from isoscope.reports.findings import Result, Unreadable
 from isoscope.reports.junit import render_junit
-from isoscope.reports.results import Result, Unreadable
 from tests.recorded import record
 from tests.strategies import histories
 

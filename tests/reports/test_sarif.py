@@ -16,7 +16,7 @@ from isoscope import __version__, check
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import message
 from isoscope.levels import Level
-from isoscope.reports.results import Unreadable
+from isoscope.reports.findings import Unreadable
 from isoscope.reports.sarif import render_sarif
 from tests.formats.binary import bincode
 from tests.recorded import record
@@ -25,7 +25,7 @@ from tests.test_cases import VIOLATED, each
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from isoscope.reports.results import Result
+    from isoscope.reports.findings import Result
 
 #: Of the schema: the properties that an object must have, and those of the others that are ours.
 SHAPES: dict[str, tuple[set[str], set[str]]] = {

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import isoscope
 from isoscope import check
 from isoscope.levels import Level
-from isoscope.reports.results import Result, Unreadable
-from isoscope.reports.step_summary import LIMIT, render_step_summary
+from isoscope.reports.findings import Result, Unreadable
+from isoscope.reports.registry import STEP_SUMMARY_LIMIT as LIMIT
+from isoscope.reports.step_summary import render_step_summary
 from tests.recorded import record
 
 ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])

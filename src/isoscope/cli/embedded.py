@@ -12,8 +12,8 @@ from isoscope.cli import screen
 from isoscope.cli.keeping import called
 from isoscope.cli.promises import Ran, verdict_line
 from isoscope.reports import paragraph, render_counterexample
+from isoscope.reports.findings import findings
 from isoscope.reports.html import render_html
-from isoscope.reports.results import findings
 from isoscope.reports.text import in_short
 from isoscope.run import Limits, run
 from isoscope.workloads import client_workload

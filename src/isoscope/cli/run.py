@@ -14,12 +14,11 @@ from isoscope.cli import BAD_INPUT, screen
 from isoscope.cli.check import UNDECIDED, exit_status
 from isoscope.cli.directed import NAME as HERMITAGE
 from isoscope.cli.directed import run_scripts
-from isoscope.cli.drawings import Drawings, drawing_options
 from isoscope.cli.keeping import Target, refuse_unwritable
 from isoscope.cli.options import parse_levels, refuse_given
-from isoscope.cli.outputs import Outputs, output_options
 from isoscope.cli.progress import ProgressLine
 from isoscope.cli.promises import Promise, Ran, judge, verdict_line
+from isoscope.cli.report_files import FILE_PARAMETERS, ReportFiles, report_file_options
 from isoscope.cli.sections import Sections
 from isoscope.cli.telling import Telling
 from isoscope.cli.verifying import Verifying
@@ -27,6 +26,7 @@ from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.reports import document, dumps, paragraph, render_text
+from isoscope.reports.registry import REPORT_TYPES, Destination
 from isoscope.verdict import Outcome
 from isoscope.workloads import CLIENTS, client_workload
 
@@ -48,9 +48,7 @@ _PARAMETERS = (
     "max_writes_per_key", "distribution",
 )  # fmt: skip
 #: What makes no sense without a history, and what makes none without a check.
-_OF_THE_CHECK = (
-    "names", "max_anomalies", "report", "junit", "sarif", "step_summary", "dot", "svg",
-)  # fmt: skip
+_OF_THE_CHECK = ("names", "max_anomalies", *FILE_PARAMETERS)
 _OF_THE_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_OF_THE_CHECK)
 _OF_A_RUN = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
@@ -62,7 +60,7 @@ _SECTIONS = {
     "History": ("out", "lossy", "no_record"),
     "Live": ("live", "profile"),
     "Check": ("names", "max_anomalies", "no_check"),
-    "Output": ("as_json", "report", "junit", "sarif", "step_summary", "dot", "svg", "--help"),
+    "Output": ("as_json", *FILE_PARAMETERS, "--help"),
 }
 
 
@@ -106,8 +104,7 @@ _SECTIONS = {
 @click.option("--max-anomalies", default=1, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@output_options
-@drawing_options
+@report_file_options
 def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **given: Any) -> int:
     """Run a workload on a database and check what it promises.
 
@@ -162,8 +159,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         report = _with_mechanisms(report, None if live is None else live.report())
         _print(ran, report, as_json=as_json, path=kept.path)
         if report is not None:
-            for output in beside:
-                output.add(ran.told(report))
+            beside.add(ran.told(report))
     return _status(ran, report, asked) if kept.as_asked else BAD_INPUT
 
 
@@ -270,24 +266,14 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def _beside(
-    path: str, given: Mapping[str, Any], named: Sequence[Level]
-) -> Iterator[list[Outputs | Drawings]]:
+def _beside(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iterator[ReportFiles]:
     """Files beside what is printed; those that cannot be written are refused before anything runs."""
-    files = {name: given[name] for name in ("report", "junit", "sarif", "dot")}
-    outputs = Outputs(
-        report=given["report"],
-        junit=given["junit"],
-        sarif=given["sarif"],
-        step_summary=given["step_summary"],
-        asked=named,
-    )
-    drawings = Drawings(given["dot"], given["svg"], [path])
-    for name, file in files.items():
-        if file not in (None, "", "-"):
-            refuse_unwritable(f"--{name}", file)
-    with outputs.opened([path]), drawings.opened():
-        yield [outputs, drawings]
+    for kind in REPORT_TYPES:
+        if kind.destination is Destination.FILE and given[kind.parameter] not in (None, "", "-"):
+            refuse_unwritable(kind.option, given[kind.parameter])
+    files = ReportFiles(given, [path], asked=named)
+    with files.opened():
+        yield files
 
 
 def _recorded(ran: Ran) -> History:

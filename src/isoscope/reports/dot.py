@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.reports.lettering import inert, operation, shortened
-from isoscope.reports.picture import circles, participants_of
-from isoscope.reports.results import examples
+from isoscope.reports.findings import examples
+from isoscope.reports.picture.labels import operation, printable, shortened
+from isoscope.reports.picture.layout import circles, participants_of
 from isoscope.verdict import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.links import Link
+    from isoscope.reports.picture.links import Link
     from isoscope.verdict import Anomaly, Participant, Report, Search
 
 __all__ = ["render_dot"]
@@ -103,4 +103,4 @@ def _quoted(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text of which Graphviz reads every character as it is."""
-    return inert(text).replace("\\", r"\\").replace('"', r"\"")
+    return printable(text).replace("\\", r"\\").replace('"', r"\"")

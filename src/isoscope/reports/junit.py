@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from isoscope.reports.results import Unreadable, answers
+from isoscope.reports.findings import Unreadable, answers
 from isoscope.reports.text import render_text
 from isoscope.verdict import Outcome
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from isoscope.levels import Level
-    from isoscope.reports.results import Answer, Result
+    from isoscope.reports.findings import Answer, Result
 
 __all__ = ["render_junit"]
 

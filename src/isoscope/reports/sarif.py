@@ -17,8 +17,8 @@ from urllib.parse import quote
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import because, message, one_line, shown, whole
+from isoscope.reports.findings import Unreadable, answers, findings
 from isoscope.reports.json import dumps
-from isoscope.reports.results import Unreadable, answers, findings
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from isoscope.anomalies import CatalogueEntry
     from isoscope.levels import Level
-    from isoscope.reports.results import Finding, Result
+    from isoscope.reports.findings import Finding, Result
     from isoscope.verdict import Anomaly, Report, Search, Step, Witness
 
 __all__ = ["render_sarif"]

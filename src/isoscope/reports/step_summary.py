@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message, one_line
-from isoscope.reports.results import Unreadable, answers, findings
+from isoscope.reports.findings import Unreadable, answers, findings
+from isoscope.reports.registry import STEP_SUMMARY_LIMIT
 from isoscope.verdict import Outcome, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.levels import Level
-    from isoscope.reports.results import Finding, Result
+    from isoscope.reports.findings import Finding, Result
     from isoscope.verdict import Report
 
-__all__ = ["LIMIT", "render_step_summary"]
+__all__ = ["render_step_summary"]
 
-LIMIT = 2**20
 #: Kept free for the sentence about what was left out.
 _ROOM = 200
 #: These mean something in Markdown or HTML; as numbers they mean only themselves, in tables and headings too.
@@ -46,7 +46,9 @@ class _Piece:
         return len(self.text.encode()) + 2
 
 
-def render_step_summary(results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = LIMIT) -> str:
+def render_step_summary(
+    results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = STEP_SUMMARY_LIMIT
+) -> str:
     """Markdown of at most `limit` bytes; tables go before anomalies where there is no room for all."""
     pieces = [piece for result in results for piece in _pieces(result, asked)]
     kept = _fitting(pieces, limit - _ROOM)

@@ -11,18 +11,18 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from isoscope.explain import is_timed, message
-from isoscope.reports.across import GAP
-from isoscope.reports.cards import PADDING
-from isoscope.reports.lettering import inert, measure
-from isoscope.reports.picture import TOO_MANY, draw, titled
-from isoscope.reports.shapes import Area, Picture
+from isoscope.reports.picture.box_content import PADDING
+from isoscope.reports.picture.horizontal_layout import GAP
+from isoscope.reports.picture.labels import measure, printable
+from isoscope.reports.picture.layout import TOO_MANY, lay_out_picture, titled
+from isoscope.reports.picture.model import Area, Picture
 from isoscope.reports.timeline_svg import STYLE as TIMELINE
 from isoscope.reports.timeline_svg import draw_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Row, Text
+    from isoscope.reports.picture.model import Arrow, Box, Lane, Panel, Row, Text
     from isoscope.verdict import Anomaly
 
 __all__ = ["STYLE", "render_svg"]
@@ -93,7 +93,7 @@ def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
         area = Area(x=0, y=0, width=max(width, title.area.right + GAP), height=bottom + GAP)
         picture = Picture(area=area, title=title, panels=())
     else:
-        picture, marks = draw(anomaly), ""
+        picture, marks = lay_out_picture(anomaly), ""
     return "".join(_svg(picture, message(anomaly), marks, ids=_escaped(ids), styled=styled))
 
 
@@ -248,4 +248,4 @@ def _middle(area: Area) -> int:
 
 
 def _escaped(text: str) -> str:
-    return escape(inert(text))
+    return escape(printable(text))

@@ -9,7 +9,7 @@ from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
-from isoscope.reports.results import findings
+from isoscope.reports.findings import findings
 from isoscope.reports.terminal import Paint, paragraph
 from isoscope.verdict import Outcome, Presence, Report
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import instants_of
-from isoscope.reports.lettering import operation
+from isoscope.reports.picture.labels import operation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from isoscope.reports.cards import lane_name
 from isoscope.reports.charts import bar as rectangle
 from isoscope.reports.charts import text
-from isoscope.reports.lettering import inert, measure, shortened
+from isoscope.reports.picture.box_content import lane_name
+from isoscope.reports.picture.labels import measure, printable, shortened
 from isoscope.reports.timeline import LEGEND, tracks_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class _Drawing:
         return "".join(parts), self._width, below + _HEAD + _ROW * len(kinds)
 
     def _track(self, track: Track, top: int) -> Iterator[str]:
-        who = inert(track.participant.transaction)
+        who = printable(track.participant.transaction)
         yield f'<g class="track" data-transaction="{escape(who)}">'
         yield text(_GAP, top + _HEAD / 2, _title(track), style="title")
         for place, bar in enumerate(track.bars):

@@ -77,7 +77,7 @@ ROUTES = [Route("/", _answer)]
 
 def _style() -> str:
     """The look of the report, and what only this page has."""
-    return _file("reports", "page/page.css") + STYLE + _file("live.dashboard", "page.css")
+    return _file("reports", "assets/page.css") + STYLE + _file("live.dashboard", "page.css")
 
 
 def _script() -> str:

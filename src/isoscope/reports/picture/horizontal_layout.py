@@ -5,37 +5,39 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.reports.arrangement import LEFT, RIGHT
-from isoscope.reports.lettering import measure
-from isoscope.reports.routes import MARGINS
+from isoscope.reports.picture.arrow_routes import MARGINS
+from isoscope.reports.picture.box_order import LEFT, RIGHT
+from isoscope.reports.picture.labels import measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from isoscope.reports.arrangement import Arrangement, Edge
-    from isoscope.reports.cards import Card
-    from isoscope.reports.routes import Plan, Upright
+    from isoscope.reports.picture.arrow_routes import Route, VerticalPart
+    from isoscope.reports.picture.box_content import BoxContent
+    from isoscope.reports.picture.box_order import BoxOrder, Edge
 
-__all__ = ["GAP", "Across", "across_of", "label_width"]
+__all__ = ["GAP", "HorizontalLayout", "label_width", "lay_out_horizontally"]
 
 #: Between things that have nothing to do with each other.
 GAP = 12
-#: Between the edge of a box and the first upright part beside it, and between two of those.
+#: Between the edge of a box and the first vertical part beside it, and between two of those.
 _STUB, _SLOT = 16, 9
 
 
-class Across(NamedTuple):
-    """From left to right: where edges are, and upright parts."""
+class HorizontalLayout(NamedTuple):
+    """From left to right: where edges are, and vertical parts."""
 
     left: int
     edges: Mapping[Edge, int]
-    uprights: Mapping[Upright, int]
+    verticals: Mapping[VerticalPart, int]
     right: int
 
 
-def across_of(cards: Sequence[Card], arrangement: Arrangement, plans: Sequence[Plan], *, left: int) -> Across:
-    """Every edge beside its upright parts, no box narrower than its text."""
-    places = Counter(upright.edge for each in plans for upright in each.uprights)
+def lay_out_horizontally(
+    cards: Sequence[BoxContent], arrangement: BoxOrder, plans: Sequence[Route], *, left: int
+) -> HorizontalLayout:
+    """Every edge beside its vertical parts, no box narrower than its text."""
+    places = Counter(vertical.edge for each in plans for vertical in each.verticals)
     room = {edge: _STUB + _SLOT * (count - 1) + 6 for edge, count in places.items()}
     wanted = _facing(plans, arrangement.edges)
     found: dict[Edge, int] = {MARGINS[0]: left}
@@ -51,11 +53,11 @@ def across_of(cards: Sequence[Card], arrangement: Arrangement, plans: Sequence[P
             found[edge] = max(x, found[number, LEFT] + cards[number].width)
             x = found[edge] + room.get(edge, GAP // 2)
     found[MARGINS[1]] = x + room.get(MARGINS[1], 0)
-    uprights = {upright: _beside(found, upright) for each in plans for upright in each.uprights}
-    return Across(left, found, uprights, found[MARGINS[1]])
+    verticals = {vertical: _beside(found, vertical) for each in plans for vertical in each.verticals}
+    return HorizontalLayout(left, found, verticals, found[MARGINS[1]])
 
 
-def _facing(plans: Sequence[Plan], edges: Sequence[Edge]) -> defaultdict[Edge, list[tuple[Edge, int]]]:
+def _facing(plans: Sequence[Route], edges: Sequence[Edge]) -> defaultdict[Edge, list[tuple[Edge, int]]]:
     """Between two sides that face each other there is room for the label of an arrow."""
     place = {edge: number for number, edge in enumerate(edges)}
     found: defaultdict[Edge, list[tuple[Edge, int]]] = defaultdict(list)
@@ -67,9 +69,9 @@ def _facing(plans: Sequence[Plan], edges: Sequence[Edge]) -> defaultdict[Edge, l
     return found
 
 
-def _beside(edges: Mapping[Edge, int], upright: Upright) -> int:
-    distance = _STUB + _SLOT * upright.place
-    return edges[upright.edge] + (distance if upright.edge[1] == RIGHT else -distance)
+def _beside(edges: Mapping[Edge, int], vertical: VerticalPart) -> int:
+    distance = _STUB + _SLOT * vertical.place
+    return edges[vertical.edge] + (distance if vertical.edge[1] == RIGHT else -distance)
 
 
 def label_width(text: str) -> int:

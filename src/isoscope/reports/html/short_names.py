@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isoscope.reports.lettering import shortened
+from isoscope.reports.picture.labels import shortened
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly

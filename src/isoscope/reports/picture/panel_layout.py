@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from isoscope.reports.across import GAP, across_of, label_width
-from isoscope.reports.arrangement import LEFT, RIGHT, Arrangement, arrange, lanes_of
-from isoscope.reports.cards import HEADING, PADDING, ROW, card_of, lane_name
-from isoscope.reports.lettering import inert, measure
-from isoscope.reports.routes import Level, plan, tracks
-from isoscope.reports.shapes import Area, Arrow, Box, Lane, Panel, Row, Text
+from isoscope.reports.picture.arrow_routes import Level, plan, tracks
+from isoscope.reports.picture.box_content import HEADING, PADDING, ROW, box_content, lane_name
+from isoscope.reports.picture.box_order import LEFT, RIGHT, BoxOrder, lanes_of, order_boxes
+from isoscope.reports.picture.horizontal_layout import GAP, label_width, lay_out_horizontally
+from isoscope.reports.picture.labels import measure, printable
+from isoscope.reports.picture.model import Area, Arrow, Box, Lane, Panel, Row, Text
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from isoscope.reports.across import Across
-    from isoscope.reports.arrangement import Edge
-    from isoscope.reports.cards import Card
-    from isoscope.reports.links import Link
-    from isoscope.reports.routes import Plan
+    from isoscope.reports.picture.arrow_routes import Route
+    from isoscope.reports.picture.box_content import BoxContent
+    from isoscope.reports.picture.box_order import Edge
+    from isoscope.reports.picture.horizontal_layout import HorizontalLayout
+    from isoscope.reports.picture.links import Link
 
-__all__ = ["draw_panel"]
+__all__ = ["lay_out_panel"]
 
 #: Heights of a track, of what is free above and below the tracks of a channel, and of a channel without any.
 _TRACK, _CHANNEL, _EMPTY = 19, 8, 14
@@ -34,7 +34,7 @@ _LABEL, _BAND = 15, 6
 _SHIFT = 5
 
 
-def draw_panel(
+def lay_out_panel(
     participants: Sequence[Participant], links: Sequence[Link], *, top: int, with_operations: bool
 ) -> Panel:
     """The transactions and the arrows between them, below `top`."""
@@ -45,20 +45,20 @@ def draw_panel(
     ends = [(link, numbers[link.before], numbers[link.after]) for link in links]
     at_ends = {label for link in links for label in (link.before, link.after)}
     cards = [
-        card_of(participant, is_end=participant.transaction in at_ends or not links, full=with_operations)
+        box_content(participant, is_end=participant.transaction in at_ends or not links, full=with_operations)
         for participant in everyone
     ]
     plans = plan(ends, arrangement.edges, lane_of)
     names = [lane_name(next(p for p in everyone if p.lane == lane)) for lane in lanes]
-    across = across_of(cards, arrangement, plans, left=_margin(names))
+    across = lay_out_horizontally(cards, arrangement, plans, left=_margin(names))
     return _Drawing(cards, lane_of, names, arrangement, plans, across).panel(top)
 
 
 def _with_start(
     participants: Sequence[Participant], links: Iterable[Link]
-) -> tuple[tuple[Participant, ...], Arrangement]:
+) -> tuple[tuple[Participant, ...], BoxOrder]:
     """The initial state stands first, in a lane of its own, if an arrow names it."""
-    found = arrange(participants, links)
+    found = order_boxes(participants, links)
     if not any(START in (link.before, link.after) for link in links):
         return tuple(participants), found
     start = Participant(
@@ -78,12 +78,12 @@ def _margin(names: Iterable[str]) -> int:
 class _Drawing:
     """All that is known before anything has a height, and then where lanes and tracks are."""
 
-    cards: Sequence[Card]
+    cards: Sequence[BoxContent]
     lane_of: Mapping[int, int]
     names: Sequence[str]
-    arrangement: Arrangement
-    plans: Sequence[Plan]
-    across: Across
+    arrangement: BoxOrder
+    plans: Sequence[Route]
+    across: HorizontalLayout
     lanes: list[int] = field(default_factory=list)
     track: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -130,17 +130,17 @@ class _Drawing:
                 found[channel][number, part] = self._level(each, part, is_labelled=part == labelled)
         return found
 
-    def _labelled(self, each: Plan) -> int:
+    def _labelled(self, each: Route) -> int:
         """The longest level part of an arrow."""
         lengths = [
             -abs(self._turn(each, part) - self._turn(each, part + 1)) for part in range(len(each.channels))
         ]
         return lengths.index(min(lengths)) if lengths else 0
 
-    def _turn(self, each: Plan, part: int) -> int:
-        return self.across.uprights[each.uprights[part]]
+    def _turn(self, each: Route, part: int) -> int:
+        return self.across.verticals[each.verticals[part]]
 
-    def _level(self, each: Plan, part: int, *, is_labelled: bool) -> Level:
+    def _level(self, each: Route, part: int, *, is_labelled: bool) -> Level:
         first, second = self._turn(each, part), self._turn(each, part + 1)
         low, high = sorted((first, second))
         start = self._comes_from(each, part)
@@ -151,11 +151,11 @@ class _Drawing:
             room = (min(low, x), max(high, x + width))
         return Level(low, high, room, ((first, start), (second, end)))
 
-    def _centred(self, each: Plan, low: int, high: int) -> tuple[int, int]:
+    def _centred(self, each: Route, low: int, high: int) -> tuple[int, int]:
         width = label_width(each.link.label)
         return max(self.across.left, (low + high - width) // 2), width
 
-    def _comes_from(self, each: Plan, part: int) -> int:
+    def _comes_from(self, each: Route, part: int) -> int:
         """Whether a level part is reached from above (-1) or from below (1)."""
         above = (
             self.lane_of[each.start[0]] < each.channels[0]
@@ -164,7 +164,7 @@ class _Drawing:
         )
         return -1 if above else 1
 
-    def _goes_to(self, each: Plan) -> int:
+    def _goes_to(self, each: Route) -> int:
         return -1 if self.lane_of[each.end[0]] < each.channels[-1] else 1
 
     def _ports(self) -> dict[tuple[int, bool], int]:
@@ -191,21 +191,21 @@ class _Drawing:
         return top + HEADING + ROW * places[0] + ROW // 2
 
     def _points(
-        self, number: int, each: Plan, ports: Mapping[tuple[int, bool], int]
+        self, number: int, each: Route, ports: Mapping[tuple[int, bool], int]
     ) -> list[tuple[int, int]]:
         start, end = ports[number, True], ports[number, False]
         points = [(self.across.edges[each.start], start)]
         if each.direct:
             return [*points, (self.across.edges[each.end], start)]
         y = start
-        for part, upright in enumerate(each.uprights):
-            x = self.across.uprights[upright]
+        for part, vertical in enumerate(each.verticals):
+            x = self.across.verticals[vertical]
             points.append((x, y))
             y = self.track[number, part] if part < len(each.channels) else end
             points.append((x, y))
         return [*points, (self.across.edges[each.end], end)]
 
-    def _label(self, number: int, each: Plan, lines: Sequence[Sequence[tuple[int, int]]]) -> Text:
+    def _label(self, number: int, each: Route, lines: Sequence[Sequence[tuple[int, int]]]) -> Text:
         """On the longest level part, where no line of another runs behind it if that can be."""
         if each.direct:
             low, high = lines[number][0][0] + 4, lines[number][1][0] - 12
@@ -242,7 +242,7 @@ class _Drawing:
             for place, (text, index, matters) in enumerate(card.rows)
         )
         return Box(
-            transaction=inert(card.participant.transaction),
+            transaction=printable(card.participant.transaction),
             title=card.title,
             status=card.participant.status,
             note=card.note,
@@ -263,15 +263,15 @@ def _uprights_at(line: Sequence[tuple[int, int]], y: int) -> list[int]:
     ]
 
 
-def _arrow(each: Plan, points: Sequence[tuple[int, int]], label: Text) -> Arrow:
+def _arrow(each: Route, points: Sequence[tuple[int, int]], label: Text) -> Arrow:
     link = each.link
     return Arrow(
         step=link.step,
-        before=inert(link.before),
-        after=inert(link.after),
+        before=printable(link.before),
+        after=printable(link.after),
         relation=link.relation,
         inferred=link.inferred,
-        operations=tuple((inert(transaction), index) for transaction, index in link.operations),
+        operations=tuple((printable(transaction), index) for transaction, index in link.operations),
         points=tuple(points),
         label=label,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from isoscope.reports.lettering import key
+from isoscope.reports.picture.labels import key
 from isoscope.verdict import Step
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from isoscope.anomalies import CATALOGUE
 from isoscope.explain import hint, is_timed, shown
 from isoscope.levels import weakest
 from isoscope.reports import mechanisms
-from isoscope.reports.article import Places, escaped, render_article
-from isoscope.reports.embedding import embed, pack
+from isoscope.reports.findings import findings
+from isoscope.reports.html.counterexample_section import Places, escaped, render_article
+from isoscope.reports.html.embedded_counterexamples import embed, pack
+from isoscope.reports.html.short_names import with_short_names
 from isoscope.reports.lattice import render_lattice
-from isoscope.reports.names import with_short_names
-from isoscope.reports.results import findings
 from isoscope.reports.svg import STYLE
 from isoscope.reports.text import in_short, ordered
 from isoscope.reports.timeline_svg import STYLE as TIMELINE
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from isoscope.levels import Level
-    from isoscope.reports.embedding import Embedded
-    from isoscope.reports.results import Finding
+    from isoscope.reports.findings import Finding
+    from isoscope.reports.html.embedded_counterexamples import Embedded
     from isoscope.verdict import Anomaly, Mechanisms, MechanismVerdict, Search
 
 __all__ = ["render_html"]
@@ -68,7 +68,7 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
 
 
 def _file(name: str) -> str:
-    return files("isoscope.reports").joinpath("page", name).read_text(encoding="utf-8")
+    return files("isoscope.reports").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

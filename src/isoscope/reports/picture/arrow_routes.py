@@ -1,6 +1,6 @@
 """Ways for the arrows of a picture: out of a box, along a channel between two lanes, into a box.
 
-Every upright part has a place of its own beside an edge of a box, every level part a track of its own in a
+Every vertical part has a place of its own beside an edge of a box, every level part a track of its own in a
 channel, and labels lie on tracks. So nothing is drawn over a box, and no label over another.
 """
 
@@ -10,15 +10,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.reports.arrangement import LEFT, RIGHT
+from isoscope.reports.picture.box_order import LEFT, RIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from isoscope.reports.arrangement import Edge
-    from isoscope.reports.links import Link
+    from isoscope.reports.picture.box_order import Edge
+    from isoscope.reports.picture.links import Link
 
-__all__ = ["MARGINS", "Level", "Plan", "Upright", "plan", "tracks"]
+__all__ = ["MARGINS", "Level", "Route", "VerticalPart", "plan", "tracks"]
 
 #: Not beside any box: to the left and to the right of them all.
 MARGINS: tuple[Edge, Edge] = ((-1, RIGHT), (-1, LEFT))
@@ -26,16 +26,16 @@ MARGINS: tuple[Edge, Edge] = ((-1, RIGHT), (-1, LEFT))
 _APART = 12
 
 
-class Upright(NamedTuple):
-    """The place of an upright part: beside this edge, so many places away from it."""
+class VerticalPart(NamedTuple):
+    """The place of an vertical part: beside this edge, so many places away from it."""
 
     edge: Edge
     place: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The way of an arrow: upright, level, upright, and perhaps once more; channel `n` lies above lane `n`.
+class Route:
+    """The way of an arrow: vertical, level, vertical, and perhaps once more; channel `n` lies above lane `n`.
 
     A `direct` one has no such parts: it goes straight to the next box of its lane.
     """
@@ -43,14 +43,14 @@ class Plan:
     link: Link
     start: Edge
     end: Edge
-    uprights: tuple[Upright, ...] = ()
+    verticals: tuple[VerticalPart, ...] = ()
     channels: tuple[int, ...] = ()
     direct: bool = False
 
 
 def plan(
     links: Sequence[tuple[Link, int, int]], edges: Sequence[Edge], lane_of: Mapping[int, int]
-) -> list[Plan]:
+) -> list[Route]:
     """Ways for arrows between boxes with these numbers, given the edges from left to right."""
     layout = _Layout({edge: place for place, edge in enumerate(edges)}, lane_of)
     ways = [_way(link, first, second, layout) for link, first, second in links]
@@ -63,7 +63,7 @@ class _Layout:
     lane_of: Mapping[int, int]
 
     def is_free(self, edge: Edge, lane: int) -> bool:
-        """Whether an upright part beside this edge can cross a lane without meeting a box."""
+        """Whether an vertical part beside this edge can cross a lane without meeting a box."""
         at = self.place[edge]
         return not any(
             of == lane and self.place[box, LEFT] <= at <= self.place[box, RIGHT]
@@ -79,9 +79,9 @@ class _Layout:
         return start < end and not any(start < place < end for place in between)
 
 
-def _way(link: Link, first: int, second: int, layout: _Layout) -> Plan:
+def _way(link: Link, first: int, second: int, layout: _Layout) -> Route:
     if link.start is None and link.end is None and layout.is_next(first, second):
-        return Plan(link=link, start=(first, RIGHT), end=(second, LEFT), direct=True)
+        return Route(link=link, start=(first, RIGHT), end=(second, LEFT), direct=True)
     start, end = _sides(first, second, layout)
     lanes = layout.lane_of[first], layout.lane_of[second]
     if lanes[0] == lanes[1]:
@@ -122,38 +122,38 @@ def _crossed(lane: int, channel: int) -> range:
     return range(lane + 1, channel) if channel > lane else range(channel, lane)
 
 
-def _through(link: Link, ends: tuple[Edge, Edge], channel: int) -> Plan:
-    uprights = tuple(Upright(edge, 0) for edge in ends)
-    return Plan(link=link, start=ends[0], end=ends[1], uprights=uprights, channels=(channel,))
+def _through(link: Link, ends: tuple[Edge, Edge], channel: int) -> Route:
+    verticals = tuple(VerticalPart(edge, 0) for edge in ends)
+    return Route(link=link, start=ends[0], end=ends[1], verticals=verticals, channels=(channel,))
 
 
-def _around(link: Link, ends: tuple[Edge, Edge], layout: _Layout) -> Plan:
+def _around(link: Link, ends: tuple[Edge, Edge], layout: _Layout) -> Route:
     """Boxes are in the way: past all of them, on the nearer side."""
     first, second = (layout.lane_of[number] for number, _ in ends)
     channels = (first + 1, second) if first < second else (first, second + 1)
     is_left = sum(layout.place[edge] for edge in ends) < len(layout.place)
     edges = (ends[0], MARGINS[0 if is_left else 1], ends[1])
-    uprights = tuple(Upright(edge, 0) for edge in edges)
-    return Plan(link=link, start=ends[0], end=ends[1], uprights=uprights, channels=channels)
+    verticals = tuple(VerticalPart(edge, 0) for edge in edges)
+    return Route(link=link, start=ends[0], end=ends[1], verticals=verticals, channels=channels)
 
 
-def _placed(plans: Sequence[Plan], layout: _Layout) -> list[Plan]:
-    """Every upright part in a place of its own; those that leave a box far from the channel go outside."""
+def _placed(plans: Sequence[Route], layout: _Layout) -> list[Route]:
+    """Every vertical part in a place of its own; those that leave a box far from the channel go outside."""
     taken: Counter[Edge] = Counter()
-    chosen: dict[tuple[int, int], Upright] = {}
+    chosen: dict[tuple[int, int], VerticalPart] = {}
     for _, number, part, edge in sorted(
         (_nearness(each, part, layout), number, part, edge)
         for number, each in enumerate(plans)
-        for part, (edge, _) in enumerate(each.uprights)
+        for part, (edge, _) in enumerate(each.verticals)
     ):
-        chosen[number, part] = Upright(edge, taken[edge])
+        chosen[number, part] = VerticalPart(edge, taken[edge])
         taken[edge] += 1
     return [
-        Plan(
+        Route(
             link=each.link,
             start=each.start,
             end=each.end,
-            uprights=tuple(chosen[number, part] for part in range(len(each.uprights))),
+            verticals=tuple(chosen[number, part] for part in range(len(each.verticals))),
             channels=each.channels,
             direct=each.direct,
         )
@@ -161,10 +161,10 @@ def _placed(plans: Sequence[Plan], layout: _Layout) -> list[Plan]:
     ]
 
 
-def _nearness(each: Plan, part: int, layout: _Layout) -> int:
+def _nearness(each: Route, part: int, layout: _Layout) -> int:
     """A part that goes down from a low row, or up from a high one, crosses nobody: it goes inside."""
     ends = {0: (each.link.start, each.channels[0], each.start)}
-    ends[len(each.uprights) - 1] = (each.link.end, each.channels[-1], each.end)
+    ends[len(each.verticals) - 1] = (each.link.end, each.channels[-1], each.end)
     if part not in ends:
         return 0
     row, channel, edge = ends[part]

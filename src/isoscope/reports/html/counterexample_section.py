@@ -11,17 +11,17 @@ from urllib.parse import quote
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import because, contradiction, deed, instants_of, is_timed, one_line, proof, shown
 from isoscope.levels import weakest
-from isoscope.reports.lettering import inert
-from isoscope.reports.links import MISSED, closing, links
-from isoscope.reports.names import with_short_names
+from isoscope.reports.html.short_names import with_short_names
+from isoscope.reports.picture.labels import printable
+from isoscope.reports.picture.links import MISSED, closing, links
 from isoscope.reports.svg import render_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
     from isoscope.explain import Instants
-    from isoscope.reports.embedding import Example
-    from isoscope.reports.links import Link
+    from isoscope.reports.html.embedded_counterexamples import Example
+    from isoscope.reports.picture.links import Link
     from isoscope.verdict import Anomaly, Participant, Step, Witness
 
 __all__ = ["Places", "escaped", "render_article"]
@@ -49,7 +49,7 @@ _DEMANDED = (
 
 def escaped(text: str) -> str:
     """The text as HTML: nothing in it is markup, nothing turns the direction of what follows."""
-    return escape(inert(text))
+    return escape(printable(text))
 
 
 class Places:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from isoscope.reports.results import Finding
+    from isoscope.reports.findings import Finding
     from isoscope.verdict import Anomaly
 
 __all__ = ["PLAIN", "Embedded", "Example", "embed", "pack"]

@@ -9,21 +9,21 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
-from isoscope.reports.across import GAP
-from isoscope.reports.lettering import key, measure, shortened
-from isoscope.reports.links import closing, links
-from isoscope.reports.panel import draw_panel
-from isoscope.reports.shapes import Area, Picture, Text
+from isoscope.reports.picture.horizontal_layout import GAP
+from isoscope.reports.picture.labels import key, measure, shortened
+from isoscope.reports.picture.links import closing, links
+from isoscope.reports.picture.model import Area, Picture, Text
+from isoscope.reports.picture.panel_layout import lay_out_panel
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.links import Link
-    from isoscope.reports.shapes import Panel
+    from isoscope.reports.picture.links import Link
+    from isoscope.reports.picture.model import Panel
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "draw", "participants_of", "titled"]
+__all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "lay_out_picture", "participants_of", "titled"]
 
 #: With more transactions than this, what each did is left out.
 MANY = 50
@@ -44,7 +44,7 @@ _LINE = 20
 _SAMPLE = 44
 
 
-def draw(anomaly: Anomaly) -> Picture:
+def lay_out_picture(anomaly: Anomaly) -> Picture:
     """The picture of an anomaly."""
     title = titled(anomaly)
     top = title.area.bottom + GAP // 2
@@ -121,9 +121,9 @@ def _panel(
     known = {START, *(participant.transaction for participant in participants)}
     arrows = [link for link in circle if link.before in known and link.after in known]
     if not caption:
-        return draw_panel(participants, arrows, top=top, with_operations=full)
+        return lay_out_panel(participants, arrows, top=top, with_operations=full)
     line = _line(GAP, top, caption)
-    panel = draw_panel(participants, arrows, top=line.bottom, with_operations=full)
+    panel = lay_out_panel(participants, arrows, top=line.bottom, with_operations=full)
     return replace(panel, caption=Text(text=caption, area=line))
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from isoscope.reports.links import Link
+    from isoscope.reports.picture.links import Link
     from isoscope.verdict import Participant
 
-__all__ = ["LEFT", "RIGHT", "Arrangement", "Edge", "arrange", "lanes_of"]
+__all__ = ["LEFT", "RIGHT", "BoxOrder", "Edge", "lanes_of", "order_boxes"]
 
 #: A side of a box: its number among the participants, and which.
 Edge = tuple[int, str]
@@ -25,7 +25,7 @@ _FAR = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrangement:
+class BoxOrder:
     """All edges from left to right, what that direction means, and the edges that nobody knows."""
 
     edges: tuple[Edge, ...]
@@ -38,15 +38,15 @@ def lanes_of(participants: Sequence[Participant]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(participant.lane for participant in participants))
 
 
-def arrange(participants: Sequence[Participant], links: Iterable[Link]) -> Arrangement:
+def order_boxes(participants: Sequence[Participant], links: Iterable[Link]) -> BoxOrder:
     """By the clock that all of them have, else in an order in which most arrows go to the right."""
     clocks = {participant.clock for participant in participants}
     if len(clocks) == 1 and (axis := _AXES.get(clocks.pop())) and (timed := _by_clock(participants, axis)):
         return timed
-    return Arrangement(edges=_columns(_best_order(participants, links)), axis=_PROOF)
+    return BoxOrder(edges=_columns(_best_order(participants, links)), axis=_PROOF)
 
 
-def _by_clock(participants: Sequence[Participant], axis: str) -> Arrangement | None:
+def _by_clock(participants: Sequence[Participant], axis: str) -> BoxOrder | None:
     """None if the clock contradicts the order of a session."""
     if all(begin is None for begin, _ in (p.times for p in participants)):
         return _by_completion(participants)
@@ -63,17 +63,17 @@ def _by_clock(participants: Sequence[Participant], axis: str) -> Arrangement | N
         for side, time in zip((LEFT, RIGHT), participant.times, strict=True)
         if time is None
     )
-    return Arrangement(edges=tuple(edges), axis=axis, unknown=frozenset(unknown))
+    return BoxOrder(edges=tuple(edges), axis=axis, unknown=frozenset(unknown))
 
 
-def _by_completion(participants: Sequence[Participant]) -> Arrangement | None:
+def _by_completion(participants: Sequence[Participant]) -> BoxOrder | None:
     """One after the other: nobody knows when they began, so that boxes cannot show who overlaps whom."""
     numbers = range(len(participants))
     ends = [_FAR if p.times[1] is None else p.times[1] for p in participants]
     edges = _columns(sorted(numbers, key=lambda number: (ends[number], participants[number].position)))
     if not _keeps_sessions(participants, edges):
         return None
-    return Arrangement(edges=edges, axis="order of completion: beginnings are unknown")
+    return BoxOrder(edges=edges, axis="order of completion: beginnings are unknown")
 
 
 def _spans(participants: Sequence[Participant]) -> list[tuple[float, float]]:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from isoscope.reports.arrangement import LEFT, RIGHT, Arrangement, arrange
-from isoscope.reports.links import links
+from isoscope.reports.picture.box_order import LEFT, RIGHT, BoxOrder, order_boxes
+from isoscope.reports.picture.links import links
 from tests.reports.pictured import circle
 
 
-def arranged(*times: tuple[int | None, int | None], clock: str = "intervals", lanes: str = "") -> Arrangement:
+def arranged(*times: tuple[int | None, int | None], clock: str = "intervals", lanes: str = "") -> BoxOrder:
     """Transactions with these times; `lanes` gives each a session, else each has its own."""
     anomaly = circle(len(times))
     participants = [
@@ -22,10 +22,10 @@ def arranged(*times: tuple[int | None, int | None], clock: str = "intervals", la
         replace(each, position=sum(other.lane == each.lane for other in participants[:number]))
         for number, each in enumerate(participants)
     ]
-    return arrange(placed, links(anomaly.steps))
+    return order_boxes(placed, links(anomaly.steps))
 
 
-def shape(arrangement: Arrangement) -> str:
+def shape(arrangement: BoxOrder) -> str:
     """`a( b( a) b)`."""
     return " ".join("abcdefg"[number] + ("(" if side == LEFT else ")") for number, side in arrangement.edges)
 
@@ -85,7 +85,7 @@ def test_without_a_clock_as_few_arrows_as_possible_go_to_the_left() -> None:
     for size in (2, 5, 9):
         anomaly = circle(size)
         turned = replace(anomaly, participants=anomaly.participants[::-1])
-        order = [n for n, side in arrange(turned.participants, links(turned.steps)).edges if side == LEFT]
+        order = [n for n, side in order_boxes(turned.participants, links(turned.steps)).edges if side == LEFT]
         place = {turned.participants[number].transaction: at for at, number in enumerate(order)}
         assert sum(place[step.before] > place[step.after] for step in anomaly.steps) == 1
 
@@ -94,7 +94,7 @@ def test_a_session_keeps_its_order_even_against_the_arrows() -> None:
     for size in (6, 20):
         anomaly = circle(size, sessions=2)
         turned = anomaly.participants[::-1]
-        order = [number for number, side in arrange(turned, links(anomaly.steps)).edges if side == LEFT]
+        order = [number for number, side in order_boxes(turned, links(anomaly.steps)).edges if side == LEFT]
         for lane in (0, 1):
             positions = [turned[number].position for number in order if turned[number].lane == lane]
             assert positions == sorted(positions)

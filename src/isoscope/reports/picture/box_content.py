@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.reports.lettering import measure, operation, shortened
+from isoscope.reports.picture.labels import measure, operation, shortened
 from isoscope.verdict import START
 
 if TYPE_CHECKING:
     from isoscope.verdict import Participant
 
-__all__ = ["HEADING", "PADDING", "ROW", "Card", "card_of", "lane_name"]
+__all__ = ["HEADING", "PADDING", "ROW", "BoxContent", "box_content", "lane_name"]
 
 #: Heights of an operation and of the line above them, and what is left free on either side.
 ROW, HEADING, PADDING = 18, 22, 9
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class BoxContent:
     """A box before it has a place."""
 
     participant: Participant
@@ -30,7 +30,7 @@ class Card:
     height: int
 
 
-def card_of(participant: Participant, *, is_end: bool, full: bool) -> Card:
+def box_content(participant: Participant, *, is_end: bool, full: bool) -> BoxContent:
     """A transaction; `full` with its operations, and a word if it stands at the end of no arrow."""
     title = shortened(participant.transaction, 24)
     note = "" if participant.status == "committed" else participant.status
@@ -41,7 +41,7 @@ def card_of(participant: Participant, *, is_end: bool, full: bool) -> Card:
     heading = measure(title, size=13, monospaced=True) + (measure(note) + 10 if note else 0)
     width = max([heading, *widths]) + 2 * PADDING
     height = HEADING + len(rows) * ROW + (5 if rows else 0)
-    return Card(participant, title, note, rows, width, height)
+    return BoxContent(participant, title, note, rows, width, height)
 
 
 def _rows(participant: Participant) -> tuple[tuple[str, int | None, bool], ...]:

@@ -16,7 +16,7 @@ from isoscope.explain.phrases import key_in_words
 if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
-__all__ = ["inert", "key", "measure", "operation", "shortened"]
+__all__ = ["key", "measure", "operation", "printable", "shortened"]
 
 #: Letters of a key, and of a value, in a picture.
 _KEY, _VALUE = 16, 22
@@ -52,11 +52,11 @@ def shortened(text: str, longest: int) -> str:
     half = longest // 2
     if len(text) > 8 * longest:
         text = f"{text[: 4 * longest]}{text[-4 * longest :]}"
-    safe = inert(text)
+    safe = printable(text)
     return safe if len(safe) <= longest else f"{safe[: longest - half].rstrip()}…{safe[-half + 1 :].lstrip()}"
 
 
-def inert(text: str) -> str:
+def printable(text: str) -> str:
     """The text, with the number of every character that is not printable in its place."""
     if text.isprintable():
         return text
