@@ -219,7 +219,7 @@ def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_names_take_turns_when_there_is_not_room_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_counterexamples, "_MOST", 6)
+    monkeypatch.setattr(embedded_counterexamples, "_MAX_EXAMPLES", 6)
     history = record(
         *[[("write", f"x{n}", 1), ("write", f"y{n}", 1)] for n in range(5)],
         *[[("read", f"x{n}", 0), ("read", f"y{n}", 1)] for n in range(5)],

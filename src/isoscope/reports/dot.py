@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
 from isoscope.reports.findings import examples
-from isoscope.reports.picture.labels import operation, printable, shortened
+from isoscope.reports.picture.labels import operation
 from isoscope.reports.picture.layout import circles, participants_of
+from isoscope.reports.plain_text import printable, shortened
 from isoscope.verdict import START
 
 if TYPE_CHECKING:

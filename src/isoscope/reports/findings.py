@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly
 
-__all__ = ["Answer", "Finding", "Result", "Unreadable", "answers", "examples", "findings"]
+__all__ = ["OUTCOMES", "Answer", "Finding", "Result", "Unreadable", "answers", "examples", "findings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,8 @@ class Unreadable:
 
 Result: TypeAlias = Report | Search | Unreadable
 
-_OUTCOMES = {
+#: The presence of an anomaly as the outcome for a level.
+OUTCOMES = {
     Presence.FOUND: Outcome.VIOLATED,
     Presence.ABSENT: Outcome.HOLDS,
     Presence.UNKNOWN: Outcome.UNKNOWN,
@@ -59,7 +60,7 @@ def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]
         for sighting in report.sightings:
             yield Answer(
                 name=sighting.name,
-                outcome=_OUTCOMES[sighting.presence],
+                outcome=OUTCOMES[sighting.presence],
                 reason=sighting.reason,
                 counts=sighting.presence is not Presence.ABSENT,
                 anomalies=(sighting.name,) if sighting.count else (),

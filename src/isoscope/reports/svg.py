@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from isoscope.explain import is_timed, message
 from isoscope.reports.picture.box_content import PADDING
 from isoscope.reports.picture.horizontal_layout import GAP
-from isoscope.reports.picture.labels import measure, printable
+from isoscope.reports.picture.labels import measure
 from isoscope.reports.picture.layout import TOO_MANY, lay_out_picture, titled
 from isoscope.reports.picture.model import Area, Picture
+from isoscope.reports.plain_text import printable
 from isoscope.reports.timeline_svg import STYLE as TIMELINE
 from isoscope.reports.timeline_svg import draw_timeline
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from isoscope.reports.charts import bar as rectangle
 from isoscope.reports.charts import text
 from isoscope.reports.picture.box_content import lane_name
-from isoscope.reports.picture.labels import measure, printable, shortened
+from isoscope.reports.picture.labels import measure
+from isoscope.reports.plain_text import printable, shortened
 from isoscope.reports.timeline import LEGEND, tracks_of
 
 if TYPE_CHECKING:

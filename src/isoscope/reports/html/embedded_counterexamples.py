@@ -1,4 +1,4 @@
-"""The counterexamples of a page: as many as it may hold, and compressed until somebody looks at them."""
+"""The counterexamples of a page: as many as it may hold, most of them compressed until they are shown."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from markupsafe import Markup
+
     from isoscope.reports.findings import Finding
     from isoscope.verdict import Anomaly
 
-__all__ = ["PLAIN", "Embedded", "Example", "embed", "pack"]
+__all__ = ["PLAIN", "EmbeddedCounterexamples", "Example", "embed", "pack"]
 
-#: Characters that all counterexamples together may take, and one that is not compressed.
+#: Most characters of all counterexamples together, and of one that is not compressed.
 _BUDGET, _PLAIN_LONGEST = 1_400_000, 60_000
-#: Counterexamples of a page.
-_MOST = 1000
-#: Counterexamples of a part, which is unpacked at once, and their characters before it is packed.
+#: Most counterexamples of a page.
+_MAX_EXAMPLES = 1000
+#: Most counterexamples of a part, which is unpacked at once, and most characters before it is packed.
 _PART, _PART_LONGEST = 32, 400_000
-#: The part of those that are not compressed.
+#: Stands for a part where a counterexample is not compressed.
 PLAIN = -1
 
 
@@ -42,14 +44,14 @@ class Example:
 
 
 @dataclass(slots=True, kw_only=True)
-class Embedded:
-    """What a page holds: its counterexamples, those in plain HTML, and the others in compressed parts.
+class EmbeddedCounterexamples:
+    """The counterexamples of a page: `plain` holds HTML by id, `parts` the others, compressed.
 
-    `parts_of` says for the id of each in which part it is.
+    `parts_of` has the part of each id.
     """
 
     examples: list[Example] = field(default_factory=list)
-    plain: dict[str, str] = field(default_factory=dict)
+    plain: dict[str, Markup] = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
     parts_of: dict[str, int] = field(default_factory=dict)
 
@@ -59,10 +61,10 @@ class Embedded:
         return sum(map(len, self.parts)) + sum(map(len, self.plain.values()))
 
 
-def embed(findings: Sequence[Finding], render: Callable[[Example], str]) -> Embedded:
-    """As many as a page may hold: the first of every name, then the second of every name, and so on."""
-    held, waiting = Embedded(), dict[str, str]()
-    for example in islice(_in_turns(findings), _MOST):
+def embed(findings: Sequence[Finding], render: Callable[[Example], Markup]) -> EmbeddedCounterexamples:
+    """Renders as many as a page may hold: the first of every name, then the second of every name, ..."""
+    held, waiting = EmbeddedCounterexamples(), dict[str, str]()
+    for example in islice(_in_turns(findings), _MAX_EXAMPLES):
         if held.size > _BUDGET:
             break
         html = render(example)

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from isoscope.reports.picture.labels import shortened
+from isoscope.reports.plain_text import shortened
 
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.reports.picture.labels import measure, operation, shortened
+from isoscope.reports.picture.labels import measure, operation
+from isoscope.reports.plain_text import shortened
 from isoscope.verdict import START
 
 if TYPE_CHECKING:

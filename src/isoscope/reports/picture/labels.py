@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
 from isoscope.explain.phrases import key_in_words
+from isoscope.reports.plain_text import shortened
 
 if TYPE_CHECKING:
     from isoscope.verdict import Witness
 
-__all__ = ["key", "measure", "operation", "printable", "shortened"]
+__all__ = ["key", "measure", "operation"]
 
 #: Letters of a key, and of a value, in a picture.
 _KEY, _VALUE = 16, 22
@@ -45,22 +46,6 @@ def operation(witness: Witness) -> str:
 def key(name: object) -> str:
     """A key: a bare number would read like a value."""
     return shortened(key_in_words(name), _KEY)
-
-
-def shortened(text: str, longest: int) -> str:
-    """A text without its middle if it is longer than so many letters; what cannot be printed is spelt out."""
-    half = longest // 2
-    if len(text) > 8 * longest:
-        text = f"{text[: 4 * longest]}{text[-4 * longest :]}"
-    safe = printable(text)
-    return safe if len(safe) <= longest else f"{safe[: longest - half].rstrip()}…{safe[-half + 1 :].lstrip()}"
-
-
-def printable(text: str) -> str:
-    """The text, with the number of every character that is not printable in its place."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
 
 
 @lru_cache(maxsize=4096)

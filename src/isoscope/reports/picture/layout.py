@@ -10,10 +10,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, cast
 
 from isoscope.reports.picture.horizontal_layout import GAP
-from isoscope.reports.picture.labels import key, measure, shortened
+from isoscope.reports.picture.labels import key, measure
 from isoscope.reports.picture.links import closing, links
 from isoscope.reports.picture.model import Area, Picture, Text
 from isoscope.reports.picture.panel_layout import lay_out_panel
+from isoscope.reports.plain_text import shortened
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:

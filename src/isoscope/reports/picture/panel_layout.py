@@ -11,8 +11,9 @@ from isoscope.reports.picture.arrow_routes import Level, plan, tracks
 from isoscope.reports.picture.box_content import HEADING, PADDING, ROW, box_content, lane_name
 from isoscope.reports.picture.box_order import LEFT, RIGHT, BoxOrder, lanes_of, order_boxes
 from isoscope.reports.picture.horizontal_layout import GAP, label_width, lay_out_horizontally
-from isoscope.reports.picture.labels import measure, printable
+from isoscope.reports.picture.labels import measure
 from isoscope.reports.picture.model import Area, Arrow, Box, Lane, Panel, Row, Text
+from isoscope.reports.plain_text import printable
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:
