@@ -37,8 +37,10 @@ def environment() -> Environment:
 
 
 def _printable(value: Any) -> Any:
-    """Applied to every value before it is escaped."""
-    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    """Applied to every value before it is escaped; `Markup` is no plain text."""
+    if type(value) is str or (isinstance(value, str) and not hasattr(value, "__html__")):
+        return printable(value)
+    return value
 
 
 def render_template(name: str, **values: Any) -> Markup:

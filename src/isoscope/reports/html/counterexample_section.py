@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from markupsafe import Markup
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.explain import Instants
+    from isoscope.levels import Level
     from isoscope.reports.html.embedded_counterexamples import Example
     from isoscope.reports.html.place_links import PlaceLink, PlaceLinks, Sentence
     from isoscope.reports.picture.links import Link
@@ -38,7 +40,7 @@ _WIDTH = re.compile(r' width="(\d+)"')
 #: How the order of two versions is known if the history does not record it.
 _KNOWN_BY = {
     "initial": "Inferred: every key starts with its initial value, so whatever was written came later.",
-    "read-then-write": "Inferred: who reads a version and then writes the key replaces what it read.",
+    "read-then-write": "Inferred: a transaction that reads a key and then writes it replaces what it read.",
     "session": "Inferred: of two versions of one session the later one replaces the earlier.",
     "real-time": "Inferred: the one had been completed before the other was begun.",
     "supposed": "Supposed: no order of these versions is recorded, so each is tried.",
@@ -114,7 +116,7 @@ def render_counterexample_section(example: Example, places: PlaceLinks) -> Marku
         "counterexample.html.j2",
         example=example,
         meaning=CATALOGUE[anomaly.name].meaning,
-        levels=", ".join(weakest(example.finding.levels or CATALOGUE[anomaly.name].breaks)),
+        levels=_weakest(tuple(example.finding.levels or CATALOGUE[anomaly.name].breaks)),
         picture=picture,
         count=len(anomaly.participants),
         is_wide=width is None or int(width[1]) > _WIDEST,
@@ -125,6 +127,12 @@ def render_counterexample_section(example: Example, places: PlaceLinks) -> Marku
         closing=None if missed is None else _highlight(missed),
         contradiction=places.sentence(contradiction(anomaly), set(_named_places(anomaly))),
     )
+
+
+@lru_cache(maxsize=256)
+def _weakest(levels: tuple[Level, ...]) -> str:
+    """The weakest of the levels that an anomaly breaks: the same for all anomalies of a name."""
+    return ", ".join(weakest(levels))
 
 
 def _picture(anomaly: Anomaly, own: str) -> Markup:
@@ -190,8 +198,11 @@ class _Rows:
             highlight=_highlight(link, has_arrow=arrow is not None),
             known_by=_known_by(step) if link.inferred else "",
             sight=[self._step(one) for one in step.sight] if link.inferred else [],
-            witnesses=[(f"{one.transaction}: {deed(one)}", self._place(one)) for one in step.witnesses],
+            witnesses=self._witnesses(step) if link.inferred and not step.sight else [],
         )
+
+    def _witnesses(self, step: Step) -> list[tuple[str, PlaceLink | None]]:
+        return [(f"{one.transaction}: {deed(one)}", self._place(one)) for one in step.witnesses]
 
 
 def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:

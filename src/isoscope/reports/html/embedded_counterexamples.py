@@ -47,18 +47,24 @@ class Example:
 class EmbeddedCounterexamples:
     """The counterexamples of a page: `plain` holds HTML by id, `parts` the others, compressed.
 
-    `parts_of` has the part of each id.
+    `parts_of` has the part of each id, and `size` counts the characters.
     """
 
     examples: list[Example] = field(default_factory=list)
     plain: dict[str, Markup] = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
     parts_of: dict[str, int] = field(default_factory=dict)
+    size: int = 0
 
-    @property
-    def size(self) -> int:
-        """The characters that they take."""
-        return sum(map(len, self.parts)) + sum(map(len, self.plain.values()))
+    def add_plain(self, example: Example, html: Markup) -> None:
+        """Adds a counterexample that is there without a script."""
+        self.plain[example.id], self.parts_of[example.id] = html, PLAIN
+        self.size += len(html)
+
+    def add_part(self, htmls: dict[str, str]) -> None:
+        """Adds counterexamples by id that are unpacked together."""
+        self.parts.append(pack(htmls))
+        self.size += len(self.parts[-1])
 
 
 def embed(findings: Sequence[Finding], render: Callable[[Example], Markup]) -> EmbeddedCounterexamples:
@@ -70,14 +76,14 @@ def embed(findings: Sequence[Finding], render: Callable[[Example], Markup]) -> E
         html = render(example)
         held.examples.append(example)
         if example.number == 1 and len(html) <= _PLAIN_LONGEST:
-            held.plain[example.id], held.parts_of[example.id] = html, PLAIN
+            held.add_plain(example, html)
             continue
         waiting[example.id], held.parts_of[example.id] = html, len(held.parts)
         if len(waiting) == _PART or sum(map(len, waiting.values())) > _PART_LONGEST:
-            held.parts.append(pack(waiting))
+            held.add_part(waiting)
             waiting = {}
     if waiting:
-        held.parts.append(pack(waiting))
+        held.add_part(waiting)
     order = {finding.name: place for place, finding in enumerate(findings)}
     held.examples.sort(key=lambda example: (order[example.anomaly.name], example.number))
     return held

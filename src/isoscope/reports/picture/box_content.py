@@ -1,4 +1,4 @@
-"""Transactions as boxes that have a size and no place yet."""
+"""The texts of a transaction's box, and the size that they need."""
 
 from __future__ import annotations
 
@@ -13,49 +13,64 @@ from isoscope.verdict import START
 if TYPE_CHECKING:
     from isoscope.verdict import Participant
 
-__all__ = ["HEADING", "PADDING", "ROW", "BoxContent", "box_content", "lane_name"]
+__all__ = ["HEADING", "PADDING", "ROW", "BoxContent", "RowContent", "box_content", "lane_name", "title_of"]
 
-#: Heights of an operation and of the line above them, and what is left free on either side.
+#: Heights of an operation and of the heading above them, and the free width on either side.
 ROW, HEADING, PADDING = 18, 22, 9
 
 
 @dataclass(frozen=True, slots=True)
+class RowContent:
+    """An operation; `index` is None for the row that counts the operations left out."""
+
+    text: str
+    index: int | None
+    matters: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BoxContent:
-    """A box before it has a place."""
+    """A box that has a size and no place yet."""
 
     participant: Participant
     title: str
     note: str
-    rows: tuple[tuple[str, int | None, bool], ...]
+    rows: tuple[RowContent, ...]
     width: int
     height: int
 
 
 def box_content(participant: Participant, *, is_end: bool, full: bool) -> BoxContent:
-    """A transaction; `full` with its operations, and a word if it stands at the end of no arrow."""
-    title = shortened(participant.transaction, 24)
+    """The box of a transaction; `full` adds its operations, and `is_end` says that an arrow ends at it."""
+    title = title_of(participant)
     note = "" if participant.status == "committed" else participant.status
     if not note and not is_end and participant.matters:
         note = "witness"
     rows = _rows(participant) if full else ()
-    widths = [measure(text, monospaced=True) for text, _, _ in rows]
+    widths = [measure(row.text, monospaced=True) for row in rows]
     heading = measure(title, size=13, monospaced=True) + (measure(note) + 10 if note else 0)
     width = max([heading, *widths]) + 2 * PADDING
     height = HEADING + len(rows) * ROW + (5 if rows else 0)
     return BoxContent(participant, title, note, rows, width, height)
 
 
-def _rows(participant: Participant) -> tuple[tuple[str, int | None, bool], ...]:
-    rows: list[tuple[str, int | None, bool]] = [
-        (operation(each), each.index, each.index in participant.matters) for each in participant.operations
+def _rows(participant: Participant) -> tuple[RowContent, ...]:
+    rows = [
+        RowContent(operation(each), each.index, each.index in participant.matters)
+        for each in participant.operations
     ]
     if participant.left_out:
-        rows.append((f"... {participant.left_out:,} more", None, False))
+        rows.append(RowContent(f"... {participant.left_out:,} more", None, matters=False))
     return tuple(rows)
 
 
+def title_of(participant: Participant) -> str:
+    """The name of a transaction, short enough for a picture."""
+    return shortened(participant.transaction, 24)
+
+
 def lane_name(participant: Participant) -> str:
-    """What the session of a transaction is called."""
+    """The name of a transaction's session, short enough for a picture."""
     if participant.transaction == START:
         return ""
     if participant.session is None:

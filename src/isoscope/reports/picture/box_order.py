@@ -1,4 +1,4 @@
-"""Where the transactions of a picture stand: lanes from top to bottom, edges of boxes from left to right."""
+"""The order of boxes in a picture: lanes from top to bottom, edges of boxes from left to right."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 __all__ = ["LEFT", "RIGHT", "BoxOrder", "Edge", "lanes_of", "order_boxes"]
 
-#: A side of a box: its number among the participants, and which.
+#: A side of a box: the number of the box among the participants, and `LEFT` or `RIGHT`.
 Edge = tuple[int, str]
 LEFT, RIGHT = "left", "right"
 _AXES = {"intervals": "time", "events": "order of events", "timestamps": "database time"}
 _PROOF = "order of the proof: not time"
-#: So many can be put into the best order by looking at every set of them.
-_FEW = 10
+#: The best order of this many is found by looking at every set of them.
+_MAX_BEST = 10
 _FAR = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxOrder:
-    """All edges from left to right, what that direction means, and the edges that nobody knows."""
+    """All edges from left to right; `axis` says what that direction means, `unknown` which have no time."""
 
     edges: tuple[Edge, ...]
     axis: str
@@ -34,12 +34,12 @@ class BoxOrder:
 
 
 def lanes_of(participants: Sequence[Participant]) -> tuple[int, ...]:
-    """The numbers of sessions in the order in which they are first met."""
+    """The numbers of the sessions in the order of their first participants."""
     return tuple(dict.fromkeys(participant.lane for participant in participants))
 
 
 def order_boxes(participants: Sequence[Participant], links: Iterable[Link]) -> BoxOrder:
-    """By the clock that all of them have, else in an order in which most arrows go to the right."""
+    """By the clock that all participants have, else so that most arrows point to the right."""
     clocks = {participant.clock for participant in participants}
     if len(clocks) == 1 and (axis := _AXES.get(clocks.pop())) and (timed := _by_clock(participants, axis)):
         return timed
@@ -67,7 +67,7 @@ def _by_clock(participants: Sequence[Participant], axis: str) -> BoxOrder | None
 
 
 def _by_completion(participants: Sequence[Participant]) -> BoxOrder | None:
-    """One after the other: nobody knows when they began, so that boxes cannot show who overlaps whom."""
+    """By end alone: beginnings are unknown, so that boxes cannot show which transactions overlap."""
     numbers = range(len(participants))
     ends = [_FAR if p.times[1] is None else p.times[1] for p in participants]
     edges = _columns(sorted(numbers, key=lambda number: (ends[number], participants[number].position)))
@@ -77,7 +77,7 @@ def _by_completion(participants: Sequence[Participant]) -> BoxOrder | None:
 
 
 def _spans(participants: Sequence[Participant]) -> list[tuple[float, float]]:
-    """Begin and end of each; one that nobody knows lies next to its neighbour in the session, or far away."""
+    """Begin and end of each; an unknown time is that of the neighbour in the session, or far away."""
     spans = [
         (-_FAR if begin is None else begin, _FAR if end is None else end)
         for begin, end in (p.times for p in participants)
@@ -92,7 +92,7 @@ def _spans(participants: Sequence[Participant]) -> list[tuple[float, float]]:
 
 
 def _moment(span: tuple[float, float], side: str) -> tuple[float, int]:
-    """What ends at an instant stands before what begins there, but for what takes no time at all."""
+    """An end stands before a begin at the same instant, unless its transaction takes no time at all."""
     begin, end = span
     if side == LEFT:
         return begin, 1
@@ -118,11 +118,11 @@ def _columns(order: Iterable[int]) -> tuple[Edge, ...]:
 
 
 def _best_order(participants: Sequence[Participant], links: Iterable[Link]) -> list[int]:
-    """Sessions keep their order, and as many arrows as possible point to the right."""
+    """Keeps the order of each session and lets as many arrows as possible point to the right."""
     sessions = [_in_session(participants, lane) for lane in lanes_of(participants)]
     before = {second: first for session in sessions for first, second in pairwise(session)}
-    if len(participants) > _FEW:
-        return _as_met(len(participants), before)
+    if len(participants) > _MAX_BEST:
+        return _in_given_order(len(participants), before)
     names = {participant.transaction: number for number, participant in enumerate(participants)}
     arrows = [
         (names[link.before], names[link.after], _price(link))
@@ -133,12 +133,12 @@ def _best_order(participants: Sequence[Participant], links: Iterable[Link]) -> l
 
 
 def _price(link: Link) -> int:
-    """What an arrow costs that points to the left: what somebody did not see may point back."""
+    """The price of an arrow that points to the left; an `rw` arrow is the first to do so."""
     return 10 if link.relation == "rw" else 11
 
 
-def _as_met(count: int, before: dict[int, int]) -> list[int]:
-    """As they come, but for predecessors in the session, which go first."""
+def _in_given_order(count: int, before: dict[int, int]) -> list[int]:
+    """As they come, each after its predecessor in the session."""
     order: dict[int, None] = {}
     for number in range(count):
         waiting = [number]
@@ -149,7 +149,7 @@ def _as_met(count: int, before: dict[int, int]) -> list[int]:
 
 
 def _cheapest(count: int, before: dict[int, int], arrows: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-    """The cheapest order, of equal ones the first, found set by set (Held and Karp 1962)."""
+    """The cheapest order, and of equal ones the first; found set by set (Held and Karp 1962)."""
     best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
     for members in range(1, 1 << count):
         found = []

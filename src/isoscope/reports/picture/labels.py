@@ -1,6 +1,6 @@
-"""What is written into pictures: short, harmless, and measured without a font.
+"""Labels in pictures: short, printable, and measured without a font.
 
-Widths are of the widest usual fonts, so that no text leaves its place whichever a viewer has.
+Widths are those of the widest usual fonts, so that no text leaves its place in any viewer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["key", "measure", "operation"]
 
-#: Letters of a key, and of a value, in a picture.
+#: Most letters of a key, and of a value.
 _KEY, _VALUE = 16, 22
 #: A letter of a monospaced font of 12 pixels, and of a proportional one.
 _MONOSPACED, _PROPORTIONAL = 7.3, 6.9
@@ -28,7 +28,7 @@ _NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
 
 
 def operation(witness: Witness) -> str:
-    """What an operation did, on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
+    """An operation on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
     name, value = key(witness.key), shortened(shown(witness.value), _VALUE)
     match witness.kind:
         case "read" | "write" | "insert":
@@ -50,7 +50,7 @@ def key(name: object) -> str:
 
 @lru_cache(maxsize=4096)
 def measure(text: str, *, size: int = 12, monospaced: bool = False) -> int:
-    """Pixels that a text takes at most; wide characters count double."""
+    """The most pixels that a text takes; wide characters count double."""
     letters = map(_monospaced if monospaced else _proportional, text)
     return ceil(sum(letters) * size / 12)
 
@@ -66,5 +66,5 @@ def _proportional(letter: str) -> float:
 
 
 def _columns(letter: str) -> int:
-    """One, or two where the font has to be another."""
+    """One, or two for a character that needs another font."""
     return 1 if letter.isascii() or unicodedata.east_asian_width(letter) in ("Na", "H", "N") else 2

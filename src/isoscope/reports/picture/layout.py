@@ -15,6 +15,7 @@ from isoscope.reports.picture.links import closing, links
 from isoscope.reports.picture.model import Area, Picture, Text
 from isoscope.reports.picture.panel_layout import lay_out_panel
 from isoscope.reports.plain_text import shortened
+from isoscope.reports.relations import RELATIONS
 from isoscope.verdict import START, Participant
 
 if TYPE_CHECKING:
@@ -26,19 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LEGEND", "MANY", "TOO_MANY", "circles", "lay_out_picture", "participants_of", "titled"]
 
-#: With more transactions than this, what each did is left out.
+#: With more transactions than this, their operations are left out.
 MANY = 50
 #: More transactions than this are not drawn.
 TOO_MANY = 200
-#: What an arrow from one transaction to another says about the first.
+#: A line for each kind of arrow.
 LEGEND = {
-    "wr": "wr: wrote what the other read",
-    "ww": "ww: wrote the earlier version",
-    "rw": "rw: did not see what the other wrote",
-    "session": "session: came earlier in the session",
-    "real-time": "real time: was over when the other began",
-    "cm": "cm: must come earlier",
-    "clock": "clock: came earlier by the database's clock",
+    **{name: relation.legend for name, relation in RELATIONS.items()},
     "inferred": "dashed: follows from other things",
 }
 _LINE = 20
@@ -67,9 +62,9 @@ def titled(anomaly: Anomaly) -> Text:
 
 
 def participants_of(anomaly: Anomaly, circle: Sequence[Link] | None = None) -> tuple[Participant, ...]:
-    """Who takes part, or of those whom the arrows of one circle name.
+    """The transactions that take part; with `circle` only those that its arrows name.
 
-    Of an anomaly without an account of them, no more than the names.
+    An anomaly without participants has no more than the names of its transactions.
     """
     found = anomaly.participants or tuple(
         map(_by_name, range(len(anomaly.transactions)), anomaly.transactions)
@@ -101,7 +96,7 @@ def _refusal(count: int) -> str:
 
 
 def circles(anomaly: Anomaly) -> Iterator[tuple[str, tuple[Link, ...]]]:
-    """The arrows of each panel with its caption: of the one, or of one for every order of two versions."""
+    """The caption and the arrows of each panel: one, or one for every order of two versions."""
     alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
     if not alternatives:
         yield "", (*links(anomaly.steps), *closing(anomaly))

@@ -1,4 +1,4 @@
-"""What the arrows of a picture say: the steps of a proof, and what it takes to see that they are one."""
+"""The arrows of a picture: the steps of a proof, and the reads and writes that complete it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from isoscope.reports.picture.labels import key
+from isoscope.reports.relations import KEYLESS
 from isoscope.verdict import Step
 
 if TYPE_CHECKING:
@@ -15,10 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MISSED", "Link", "closing", "links"]
 
-#: The name of the arrow that closes the circle of a conflict: the reader did not see the later write.
+#: The step of the arrow that closes the circle of a conflict: the reader did not see the later write.
 MISSED = "missed"
-_WITHOUT_KEY = {"session": "session", "real-time": "real time", "clock": "clock"}
-#: Who orders versions by what everybody knows, by what is supposed, or by what a user claims.
+#: Sources of an order of versions that the history does not record.
 _INFERRED = ("initial", "read-then-write", "session", "real-time", "supposed")
 
 
@@ -26,8 +26,8 @@ _INFERRED = ("initial", "read-then-write", "session", "real-time", "supposed")
 class Link:
     """An arrow before it has a place.
 
-    `step` is the number of a step of the anomaly, `3.served` what shows it, or `missed`. `start` and `end`
-    are operations of `before` and of `after`; None stands for the whole transaction.
+    `step` is the number of a step of the anomaly, `3.served` for the read that shows step 3, or `missed`.
+    `start` and `end` are operations of `before` and of `after`; None stands for the whole transaction.
     """
 
     step: str
@@ -42,14 +42,14 @@ class Link:
 
 
 def links(steps: Sequence[Step], *, first: int = 0) -> tuple[Link, ...]:
-    """An arrow for every step, the first of which is number `first`, and for the reads that they rest on."""
+    """An arrow for every step, counted from `first`, and for the reads that the steps rest on."""
     found = [_link(str(number), step) for number, step in enumerate(steps, start=first)]
-    known = set(map(_said, found))
+    known = set(map(_identity, found))
     served = (link for number, step in enumerate(steps, start=first) for link in _served(number, step))
-    return (*found, *(link for link in served if _said(link) not in known))
+    return (*found, *(link for link in served if _identity(link) not in known))
 
 
-def _said(link: Link) -> tuple[str, str, str, str]:
+def _identity(link: Link) -> tuple[str, str, str, str]:
     return link.before, link.after, link.relation, link.label
 
 
@@ -71,7 +71,7 @@ def closing(anomaly: Anomaly) -> tuple[Link, ...]:
 
 
 def _served(number: int, step: Step) -> Iterator[Link]:
-    """That the read behind a step `cm` shows the write of `after`."""
+    """The arrow from the write of `after` to the read behind a step `cm`, which shows it."""
     if step.relation == "cm" and len(step.witnesses) == 3:
         stale, write, _ = step.witnesses
         served = Step(
@@ -100,13 +100,13 @@ def _link(name: str, step: Step) -> Link:
 
 
 def _label(step: Step) -> str:
-    if step.relation in _WITHOUT_KEY:
-        return _WITHOUT_KEY[step.relation]
+    if step.relation in KEYLESS:
+        return KEYLESS[step.relation]
     return f"{step.relation} {key(step.key)}"
 
 
 def _ends(step: Step) -> tuple[int | None, int | None]:
-    """The operations at the ends: of a read and a write the order depends on the relation."""
+    """The operations at both ends; the relation says at which end the read is."""
     return _end(step, step.before, ("rw",)), _end(step, step.after, ("wr",))
 
 

@@ -1,4 +1,4 @@
-"""A picture as data: what is drawn where, in pixels from the top left. `svg` turns it into text."""
+"""A picture as data: its parts and their places, in pixels from the top left. `svg` turns it into text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An operation of a transaction; `index` is None for the row that counts what is left out."""
+    """An operation of a transaction; `index` is None for the row that counts the operations left out."""
 
     text: str
     index: int | None
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A transaction; `note` is a word about it, and a side that nobody knows the time of is open."""
+    """A transaction; `note` is a word about it, and a side whose time is unknown is open."""
 
     transaction: str
     title: str
@@ -75,7 +75,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrow:
-    """A step; `points` are its corners from the first transaction to the second (see `links.Link`)."""
+    """A step; `points` are its corners from the first transaction to the second, the rest is as in `Link`."""
 
     step: str
     before: str
@@ -89,7 +89,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """A circle, or whatever there is to see; `caption` says what is supposed in it, if anything is."""
+    """Transactions and the arrows between them; `caption` says what the proof supposes, if it does."""
 
     area: Area
     axis: Text
@@ -101,7 +101,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """All of a counterexample; `legend` has a line for every kind of arrow, `remarks` what is not drawn."""
+    """A whole counterexample; `legend` has a line for every kind of arrow, `remarks` replace a drawing."""
 
     area: Area
     title: Text

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from isoscope.reports.picture.arrow_routes import Level, plan, tracks
+from isoscope.reports.picture.arrow_routes import route_arrows
 from isoscope.reports.picture.box_content import HEADING, PADDING, ROW, box_content, lane_name
 from isoscope.reports.picture.box_order import LEFT, RIGHT, BoxOrder, lanes_of, order_boxes
-from isoscope.reports.picture.horizontal_layout import GAP, label_width, lay_out_horizontally
+from isoscope.reports.picture.horizontal_layout import GAP, lay_out_horizontally
 from isoscope.reports.picture.labels import measure
 from isoscope.reports.picture.model import Area, Arrow, Box, Lane, Panel, Row, Text
+from isoscope.reports.picture.vertical_layout import lay_out_vertically
 from isoscope.reports.plain_text import printable
 from isoscope.verdict import START, Participant
 
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
     from isoscope.reports.picture.box_order import Edge
     from isoscope.reports.picture.horizontal_layout import HorizontalLayout
     from isoscope.reports.picture.links import Link
+    from isoscope.reports.picture.vertical_layout import VerticalLayout
 
 __all__ = ["lay_out_panel"]
 
-#: Heights of a track, of what is free above and below the tracks of a channel, and of a channel without any.
-_TRACK, _CHANNEL, _EMPTY = 19, 8, 14
-#: Heights of a label, and of what a lane has above and below its boxes.
+#: Heights of a label, and of the band that a lane has above and below its boxes.
 _LABEL, _BAND = 15, 6
-#: A shift of a label that is tried if a line would run behind it.
+#: A label moves by this much if a line would run behind it.
 _SHIFT = 5
 
 
@@ -39,144 +39,80 @@ def lay_out_panel(
     participants: Sequence[Participant], links: Sequence[Link], *, top: int, with_operations: bool
 ) -> Panel:
     """The transactions and the arrows between them, below `top`."""
-    everyone, arrangement = _with_start(participants, links)
-    numbers = {participant.transaction: number for number, participant in enumerate(everyone)}
-    lanes = lanes_of(everyone)
-    lane_of = {number: lanes.index(participant.lane) for number, participant in enumerate(everyone)}
-    ends = [(link, numbers[link.before], numbers[link.after]) for link in links]
+    drawn, order = _with_initial_state(participants, links)
+    numbers = {participant.transaction: number for number, participant in enumerate(drawn)}
+    lanes = lanes_of(drawn)
+    lane_of = {number: lanes.index(participant.lane) for number, participant in enumerate(drawn)}
     at_ends = {label for link in links for label in (link.before, link.after)}
-    cards = [
+    boxes = [
         box_content(participant, is_end=participant.transaction in at_ends or not links, full=with_operations)
-        for participant in everyone
+        for participant in drawn
     ]
-    plans = plan(ends, arrangement.edges, lane_of)
-    names = [lane_name(next(p for p in everyone if p.lane == lane)) for lane in lanes]
-    across = lay_out_horizontally(cards, arrangement, plans, left=_margin(names))
-    return _Drawing(cards, lane_of, names, arrangement, plans, across).panel(top)
+    ends = [(link, numbers[link.before], numbers[link.after]) for link in links]
+    routes = route_arrows(ends, order.edges, lane_of)
+    names = [lane_name(next(p for p in drawn if p.lane == lane)) for lane in lanes]
+    margin = 2 * GAP + max(map(measure, names), default=0)
+    horizontal = lay_out_horizontally(boxes, order, routes, left=margin)
+    heights = [
+        max(box.height for n, box in enumerate(boxes) if lane_of[n] == lane) for lane in range(len(lanes))
+    ]
+    vertical = lay_out_vertically(heights, routes, horizontal, lane_of, top=top)
+    return _Panel(boxes, lane_of, names, heights, order, routes, horizontal, vertical).placed(top)
 
 
-def _with_start(
+def _with_initial_state(
     participants: Sequence[Participant], links: Iterable[Link]
 ) -> tuple[tuple[Participant, ...], BoxOrder]:
     """The initial state stands first, in a lane of its own, if an arrow names it."""
-    found = order_boxes(participants, links)
+    order = order_boxes(participants, links)
     if not any(START in (link.before, link.after) for link in links):
-        return tuple(participants), found
+        return tuple(participants), order
     start = Participant(
         transaction=START, lane=-1, session=None, position=0, status="", operations=(), matters=frozenset()
     )
-    moved = tuple((number + 1, side) for number, side in found.edges)
-    unknown = frozenset((number + 1, side) for number, side in found.unknown)
+    moved = tuple((number + 1, side) for number, side in order.edges)
+    unknown = frozenset((number + 1, side) for number, side in order.unknown)
     edges = ((0, LEFT), (0, RIGHT), *moved)
-    return (start, *participants), replace(found, edges=edges, unknown=unknown)
+    return (start, *participants), replace(order, edges=edges, unknown=unknown)
 
 
-def _margin(names: Iterable[str]) -> int:
-    return 2 * GAP + max(map(measure, names), default=0)
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """Everything that decides where the parts of a panel stand."""
 
-
-@dataclass(slots=True)
-class _Drawing:
-    """All that is known before anything has a height, and then where lanes and tracks are."""
-
-    cards: Sequence[BoxContent]
+    boxes: Sequence[BoxContent]
     lane_of: Mapping[int, int]
     names: Sequence[str]
-    arrangement: BoxOrder
-    plans: Sequence[Route]
-    across: HorizontalLayout
-    lanes: list[int] = field(default_factory=list)
-    track: dict[tuple[int, int], int] = field(default_factory=dict)
+    heights: Sequence[int]
+    order: BoxOrder
+    routes: Sequence[Route]
+    horizontal: HorizontalLayout
+    vertical: VerticalLayout
 
-    def panel(self, top: int) -> Panel:
-        """The panel below `top`."""
-        bottom = self._set_heights(top)
+    def placed(self, top: int) -> Panel:
+        """The parts in their places."""
         ports = self._ports()
-        lines = [self._points(number, each, ports) for number, each in enumerate(self.plans)]
-        labels = [self._label(number, each, lines) for number, each in enumerate(self.plans)]
-        right = max([self.across.right, *(label.area.right for label in labels)]) + GAP
-        axis = Text(
-            text=self.arrangement.axis,
-            area=Area(x=self.across.left, y=bottom, width=right - self.across.left - GAP, height=HEADING),
-        )
+        lines = [self._points(number, route, ports) for number, route in enumerate(self.routes)]
+        labels = [self._label(number, route, lines) for number, route in enumerate(self.routes)]
+        right = max([self.horizontal.right, *(label.area.right for label in labels)]) + GAP
+        left, bottom = self.horizontal.left, self.vertical.bottom
+        axis = Area(x=left, y=bottom, width=right - left - GAP, height=HEADING)
         return Panel(
             area=Area(x=0, y=top, width=right, height=bottom + HEADING - top),
-            axis=axis,
+            axis=Text(text=self.order.axis, area=axis),
             lanes=tuple(self._lane(lane, right) for lane in range(len(self.names))),
-            boxes=tuple(self._box(number) for number in range(len(self.cards))),
-            arrows=tuple(map(_arrow, self.plans, lines, labels)),
+            boxes=tuple(self._box(number) for number in range(len(self.boxes))),
+            arrows=tuple(map(_arrow, self.routes, lines, labels)),
         )
-
-    def _set_heights(self, top: int) -> int:
-        """Channels and lanes from top to bottom; the end of the last channel."""
-        levels = self._levels()
-        y = top
-        for lane in range(len(self.names) + 1):
-            found = levels.get(lane, {})
-            tracks_of = tracks(list(found.values()))
-            for part, track in zip(found, tracks_of, strict=True):
-                self.track[part] = y + _CHANNEL + _TRACK * track + _TRACK // 2
-            y += 2 * _CHANNEL + _TRACK * (max(tracks_of) + 1) if found else _EMPTY
-            if lane < len(self.names):
-                self.lanes.append(y)
-                y += max(card.height for n, card in enumerate(self.cards) if self.lane_of[n] == lane)
-        return y
-
-    def _levels(self) -> dict[int, dict[tuple[int, int], Level]]:
-        """The level parts of every channel, by arrow and place in it."""
-        found: defaultdict[int, dict[tuple[int, int], Level]] = defaultdict(dict)
-        for number, each in enumerate(self.plans):
-            labelled = self._labelled(each)
-            for part, channel in enumerate(each.channels):
-                found[channel][number, part] = self._level(each, part, is_labelled=part == labelled)
-        return found
-
-    def _labelled(self, each: Route) -> int:
-        """The longest level part of an arrow."""
-        lengths = [
-            -abs(self._turn(each, part) - self._turn(each, part + 1)) for part in range(len(each.channels))
-        ]
-        return lengths.index(min(lengths)) if lengths else 0
-
-    def _turn(self, each: Route, part: int) -> int:
-        return self.across.verticals[each.verticals[part]]
-
-    def _level(self, each: Route, part: int, *, is_labelled: bool) -> Level:
-        first, second = self._turn(each, part), self._turn(each, part + 1)
-        low, high = sorted((first, second))
-        start = self._comes_from(each, part)
-        end = -self._comes_from(each, part + 1) if part + 1 < len(each.channels) else self._goes_to(each)
-        room = (low, high)
-        if is_labelled:
-            x, width = self._centred(each, low, high)
-            room = (min(low, x), max(high, x + width))
-        return Level(low, high, room, ((first, start), (second, end)))
-
-    def _centred(self, each: Route, low: int, high: int) -> tuple[int, int]:
-        width = label_width(each.link.label)
-        return max(self.across.left, (low + high - width) // 2), width
-
-    def _comes_from(self, each: Route, part: int) -> int:
-        """Whether a level part is reached from above (-1) or from below (1)."""
-        above = (
-            self.lane_of[each.start[0]] < each.channels[0]
-            if part == 0
-            else each.channels[0] < each.channels[1]
-        )
-        return -1 if above else 1
-
-    def _goes_to(self, each: Route) -> int:
-        return -1 if self.lane_of[each.end[0]] < each.channels[-1] else 1
 
     def _ports(self) -> dict[tuple[int, bool], int]:
-        """The heights at which each arrow starts and ends; several at one operation are spread."""
+        """The y where each arrow starts and where it ends; several at one operation are spread."""
         wanted: defaultdict[tuple[Edge, int], list[tuple[int, bool]]] = defaultdict(list)
-        for number, each in enumerate(self.plans):
-            for edge, index, is_start in (
-                (each.start, each.link.start, True),
-                (each.end, each.link.end, False),
-            ):
-                wanted[edge, self._middle(edge[0], None if each.direct else index)].append((number, is_start))
+        for number, route in enumerate(self.routes):
+            ends = ((route.start, route.link.start, True), (route.end, route.link.end, False))
+            for edge, index, is_start in ends:
+                middle = self._middle(edge[0], None if route.direct else index)
+                wanted[edge, middle].append((number, is_start))
         found = {}
         for (_, middle), users in wanted.items():
             step = min(9, 14 // max(1, len(users) - 1))
@@ -185,78 +121,80 @@ class _Drawing:
         return found
 
     def _middle(self, number: int, index: int | None) -> int:
-        top = self.lanes[self.lane_of[number]]
-        places = [row for row, (_, other, _) in enumerate(self.cards[number].rows) if other == index]
-        if index is None or not places:
+        """The y of an operation; of the heading for None, and for an operation that has no row."""
+        top = self.vertical.lanes[self.lane_of[number]]
+        rows = [place for place, row in enumerate(self.boxes[number].rows) if row.index == index]
+        if index is None or not rows:
             return top + HEADING // 2
-        return top + HEADING + ROW * places[0] + ROW // 2
+        return top + HEADING + ROW * rows[0] + ROW // 2
 
     def _points(
-        self, number: int, each: Route, ports: Mapping[tuple[int, bool], int]
+        self, number: int, route: Route, ports: Mapping[tuple[int, bool], int]
     ) -> list[tuple[int, int]]:
+        """The corners of an arrow."""
         start, end = ports[number, True], ports[number, False]
-        points = [(self.across.edges[each.start], start)]
-        if each.direct:
-            return [*points, (self.across.edges[each.end], start)]
+        points = [(self.horizontal.edges[route.start], start)]
+        if route.direct:
+            return [*points, (self.horizontal.edges[route.end], start)]
         y = start
-        for part, vertical in enumerate(each.verticals):
-            x = self.across.verticals[vertical]
+        for part, vertical in enumerate(route.verticals):
+            x = self.horizontal.verticals[vertical]
             points.append((x, y))
-            y = self.track[number, part] if part < len(each.channels) else end
+            y = self.vertical.tracks[number, part] if part < len(route.channels) else end
             points.append((x, y))
-        return [*points, (self.across.edges[each.end], end)]
+        return [*points, (self.horizontal.edges[route.end], end)]
 
-    def _label(self, number: int, each: Route, lines: Sequence[Sequence[tuple[int, int]]]) -> Text:
-        """On the longest level part, where no line of another runs behind it if that can be."""
-        if each.direct:
+    def _label(self, number: int, route: Route, lines: Sequence[Sequence[tuple[int, int]]]) -> Text:
+        """On the longest horizontal part, if possible where no line of another arrow runs behind it."""
+        if route.direct:
             low, high = lines[number][0][0] + 4, lines[number][1][0] - 12
             y = lines[number][0][1]
         else:
-            part = self._labelled(each)
-            low, high = sorted((self._turn(each, part), self._turn(each, part + 1)))
-            y = self.track[number, part]
-        x, width = self._centred(each, low, high)
-        behind = [at for other, line in enumerate(lines) if other != number for at in _uprights_at(line, y)]
+            part = self.horizontal.labelled_part(route)
+            low, high = sorted(self.horizontal.span(route, part))
+            y = self.vertical.tracks[number, part]
+        x, width = self.horizontal.centred_label(route, low, high)
+        behind = [at for other, line in enumerate(lines) if other != number for at in _crossed_at(line, y)]
         shifts = range(0, max(0, (high - low - width) // 2 - 4) + 1, _SHIFT)
         places = [x, *(x + sign * shift for shift in shifts[1:] for sign in (-1, 1))]
         best = min(places, key=lambda at: sum(at - 2 < other < at + width + 2 for other in behind))
-        return Text(text=each.link.label, area=Area(x=best, y=y - _LABEL // 2, width=width, height=_LABEL))
+        area = Area(x=best, y=y - _LABEL // 2, width=width, height=_LABEL)
+        return Text(text=route.link.label, area=area)
 
     def _lane(self, lane: int, right: int) -> Lane:
-        height = max(card.height for n, card in enumerate(self.cards) if self.lane_of[n] == lane)
-        name, top = self.names[lane], self.lanes[lane]
+        name, top = self.names[lane], self.vertical.lanes[lane]
         return Lane(
             label=Text(text=name, area=Area(x=GAP, y=top, width=measure(name), height=HEADING)),
-            area=Area(x=0, y=top - _BAND, width=right, height=height + 2 * _BAND),
+            area=Area(x=0, y=top - _BAND, width=right, height=self.heights[lane] + 2 * _BAND),
         )
 
     def _box(self, number: int) -> Box:
-        card, top = self.cards[number], self.lanes[self.lane_of[number]]
-        left, right = self.across.edges[number, LEFT], self.across.edges[number, RIGHT]
+        box, top = self.boxes[number], self.vertical.lanes[self.lane_of[number]]
+        left, right = self.horizontal.edges[number, LEFT], self.horizontal.edges[number, RIGHT]
         rows = tuple(
             Row(
-                text=text,
-                index=index,
-                matters=matters,
+                text=row.text,
+                index=row.index,
+                matters=row.matters,
                 area=Area(x=left, y=top + HEADING + place * ROW, width=right - left, height=ROW),
             )
-            for place, (text, index, matters) in enumerate(card.rows)
+            for place, row in enumerate(box.rows)
         )
         return Box(
-            transaction=printable(card.participant.transaction),
-            title=card.title,
-            status=card.participant.status,
-            note=card.note,
-            area=Area(x=left, y=top, width=right - left, height=card.height),
+            transaction=printable(box.participant.transaction),
+            title=box.title,
+            status=box.participant.status,
+            note=box.note,
+            area=Area(x=left, y=top, width=right - left, height=box.height),
             heading=Area(x=left + PADDING, y=top, width=right - left - 2 * PADDING, height=HEADING),
             rows=rows,
-            open_left=(number, LEFT) in self.arrangement.unknown,
-            open_right=(number, RIGHT) in self.arrangement.unknown,
+            open_left=(number, LEFT) in self.order.unknown,
+            open_right=(number, RIGHT) in self.order.unknown,
         )
 
 
-def _uprights_at(line: Sequence[tuple[int, int]], y: int) -> list[int]:
-    """Where a line crosses this height."""
+def _crossed_at(line: Sequence[tuple[int, int]], y: int) -> list[int]:
+    """The x where a line crosses this height."""
     return [
         x
         for (x, start), (other, end) in pairwise(line)
@@ -264,8 +202,8 @@ def _uprights_at(line: Sequence[tuple[int, int]], y: int) -> list[int]:
     ]
 
 
-def _arrow(each: Route, points: Sequence[tuple[int, int]], label: Text) -> Arrow:
-    link = each.link
+def _arrow(route: Route, points: Sequence[tuple[int, int]], label: Text) -> Arrow:
+    link = route.link
     return Arrow(
         step=link.step,
         before=printable(link.before),
