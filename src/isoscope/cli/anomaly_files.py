@@ -42,7 +42,7 @@ class AnomalyFiles:
                 self._add(name, anomaly)
 
     def finish(self) -> None:
-        """Says on standard error what is not in the files."""
+        """Says on standard error which counterexamples are in no file."""
         if not self._found:
             click.echo(f"no counterexample: {self._target} was not written", err=True)
         elif is_single_file(self._target) and self._found > 1:

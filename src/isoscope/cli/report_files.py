@@ -1,4 +1,4 @@
-"""Reports that are written beside what is printed: one option for each entry of `reports.registry`."""
+"""Files beside the printed report: one option for each entry of `reports.registry`."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class ReportFiles:
 
 
 def _refuse_target(kind: ReportType, target: str, taken: Mapping[str, str]) -> None:
-    """Refuses a name that cannot be a file, and one that would change what is `taken`."""
+    """Refuses a name that cannot be a file, and one that would change a path that is `taken`."""
     is_folder = kind.destination is Destination.FOLDER and not is_single_file(target)
     if target in ("", "-"):
         what = "a name" if kind.destination is Destination.FOLDER else "the name of a file"

@@ -1,4 +1,4 @@
-"""What went on in a history, in words and numbers: what the plot shows, nothing is only a picture."""
+"""The activity of a history in words and numbers: everything that the plot shows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = [
     "under_way",
 ]
 
-#: What an instant is by each clock.
+#: The unit of time of each clock.
 UNITS = {
     Clock.CLIENT: "nanoseconds",
     Clock.DATABASE: "ticks",
     Clock.EVENTS: "events",
     Clock.APPEARANCE: "transactions",
 }
-#: What a history has whose best clock this is.
+#: The times that a history has if this is its best clock.
 _HAS = {
     Clock.CLIENT: "intervals on the client's clock",
     Clock.DATABASE: "the database's timestamps only",
@@ -48,7 +48,7 @@ _BY = {
 
 
 def activity_document(activity: Activity) -> dict[str, Any]:
-    """The numbers as data; what the history cannot say is null, and `missing` says why."""
+    """The numbers as data; a number that the history cannot give is null, and `missing` says why."""
     found = asdict(activity)
     found |= {
         "clock": str(activity.clock),
@@ -87,7 +87,7 @@ def activity_lines(activity: Activity) -> Iterator[tuple[str, str]]:
 
 
 def missing(activity: Activity) -> dict[str, str]:
-    """What the history cannot say of latency, under_way and throughput, and why."""
+    """The numbers that the history cannot give, of latency, under_way and throughput, and why."""
     has, clock = _HAS[activity.clock], activity.clock
     found = {}
     if clock is not Clock.CLIENT:
@@ -104,7 +104,7 @@ def missing(activity: Activity) -> dict[str, str]:
 
 
 def extent(activity: Activity) -> str:
-    """How long it took and by whose clock."""
+    """The length of the history and its clock."""
     how_long = count(activity.length, UNITS[activity.clock].removesuffix("s"))
     if activity.clock is Clock.CLIENT:
         how_long = duration(activity.length)

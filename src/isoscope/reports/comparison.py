@@ -1,4 +1,4 @@
-"""Two runs side by side: what B breaks that A does not, and how their numbers differ."""
+"""Two runs side by side: the levels that only one of them breaks, and how their numbers differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IN_NEITHER = [_ABSENT, _ABSENT]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One history: what the checkers and the clocks say of it."""
+    """One history: its report and its activity."""
 
     report: Report
     activity: Activity
@@ -56,7 +56,7 @@ class Comparison:
 
     @property
     def regressions(self) -> tuple[Level, ...]:
-        """The levels that B violates and A does not, as far as anybody knows."""
+        """The levels that B violates and A is not known to violate."""
         return tuple(
             level for level, (a, b) in self._levels().items() if b is Outcome.VIOLATED and a is not b
         )
@@ -78,13 +78,13 @@ class Comparison:
         }
 
     def render_text(self, *, width: int = 100) -> str:
-        """What differs in words, then tables."""
+        """The differences in words, then tables."""
         blocks = [
             "\n".join(
                 f"{name}: {harmless(str(run.report.history['path']))}"
                 for name, run in zip("AB", (self.a, self.b), strict=True)
             ),
-            "\n".join(paragraph(line, width=width) for line in self._said()),
+            "\n".join(paragraph(line, width=width) for line in self._differences()),
             _table(["level", "A", "B"], self._level_rows(), width),
             _table(["anomaly", "A", "B"], self._anomaly_rows(), width),
             _table(["", "A", "B"], [row for row in self._numbers() if row[1:] != _IN_NEITHER], width),
@@ -93,7 +93,7 @@ class Comparison:
         return "\n\n".join(block for block in blocks if block) + "\n"
 
     def _levels(self) -> dict[Level, tuple[Outcome | None, Outcome | None]]:
-        """Both answers for each level that one was asked for, in the order of the lattice."""
+        """Both outcomes of each level that has one, in the order of `Level`."""
         a, b = self.a.outcomes, self.b.outcomes
         return {level: (a.get(level), b.get(level)) for level in Level if level in a or level in b}
 
@@ -101,8 +101,8 @@ class Comparison:
         a, b = self.a.anomalies, self.b.anomalies
         return [(name, a.get(name, 0), b.get(name, 0)) for name in sorted({*a, *b})]
 
-    def _said(self) -> Iterator[str]:
-        """Who keeps what the other breaks; levels that are known for neither or alike are counted."""
+    def _differences(self) -> Iterator[str]:
+        """A sentence for each pair of outcomes that differ; levels with equal outcomes are counted."""
         both = self._levels()
         for (a, b), sentence in _SENTENCES.items():
             if found := [level for level, outcomes in both.items() if outcomes == (a, b)]:
@@ -136,7 +136,7 @@ class Comparison:
         return f"in neither run: {'; '.join(names)}" if names else ""
 
 
-#: What two answers that differ mean.
+#: The sentence for two outcomes that differ.
 _SENTENCES: Mapping[tuple[Outcome | None, Outcome | None], str] = {
     (Outcome.HOLDS, Outcome.VIOLATED): "B breaks {levels}; A does not.",
     (Outcome.UNKNOWN, Outcome.VIOLATED): "B breaks {levels}; whether A does is unknown.",
@@ -150,7 +150,7 @@ _SENTENCES: Mapping[tuple[Outcome | None, Outcome | None], str] = {
 
 
 def _deciding(found: Sequence[Level], *, is_broken: bool) -> str:
-    """The weakest of levels that are broken, the strongest of those that are kept; the rest are counted."""
+    """The weakest of broken levels, or the strongest of kept ones; the others are counted."""
     first = levels.weakest(found) if is_broken else levels.strongest(found)
     rest = len(found) - len(first)
     more = f" and so {rest} {'stronger' if is_broken else 'weaker'} level{'s' if rest > 1 else ''}"
@@ -189,7 +189,7 @@ _NUMBERS: Mapping[str, Callable[[Activity], str]] = {
 
 def _side(run: Run) -> dict[str, Any]:
     activity = activity_document(run.activity)
-    # A comparison is of whole runs: `stats --activity` has the parts.
+    # The numbers of whole runs: `stats --activity` has the parts.
     left_out = ("buckets", "keys_by_use")
     return {
         "history": dict(run.report.history),
@@ -202,16 +202,16 @@ def _outcome(outcome: Outcome | None) -> str | None:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns as wide as they must be; cells of a table that would be too wide are cut."""
+    """A table of three columns; cells are cut if it would be wider than `width`."""
     if not rows:
         return ""
     lines = [head, *rows]
     first = max(len(line[0]) for line in lines)
-    most = max(8, (width - first - 4) // 2)
-    cells = [[line[0], *(_cut(cell, most) for cell in line[1:])] for line in lines]
+    longest = max(8, (width - first - 4) // 2)
+    cells = [[line[0], *(_cut(cell, longest) for cell in line[1:])] for line in lines]
     second = max(len(line[1]) for line in cells)
     return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in cells)
 
 
-def _cut(cell: str, most: int) -> str:
-    return cell if len(cell) <= most else f"{cell[: most - 3]}..."
+def _cut(cell: str, longest: int) -> str:
+    return cell if len(cell) <= longest else f"{cell[: longest - 3]}..."

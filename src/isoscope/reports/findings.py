@@ -1,4 +1,4 @@
-"""What the reports for machines are made of: an answer for each mechanism and level, each anomaly once.
+"""The content of a report as rows: an answer for each mechanism and level, and each anomaly once.
 
 An answer *counts* if it decides the exit status, so that a file and the status never disagree.
 """
@@ -44,7 +44,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a report says of one mechanism or level, or a search of one anomaly; `part` says nothing else."""
+    """The outcome for one mechanism, level or anomaly; `part` is the report reduced to it."""
 
     name: str
     outcome: Outcome
@@ -80,7 +80,7 @@ def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]
 
 
 def _of_mechanisms(report: Report) -> Iterator[Answer]:
-    """One answer for each mechanism; what overlapping intervals leave open does not count."""
+    """One answer for each mechanism; a check that overlapping intervals leave open does not count."""
     if report.mechanisms is None:
         return
     for verdict in report.mechanisms.verdicts:
@@ -96,9 +96,9 @@ def _of_mechanisms(report: Report) -> Iterator[Answer]:
 
 
 def _counts(report: Report, level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
-    """A violation of what was asked for, or of the minimum, counts; unknown only if it was asked for.
+    """A violation of an asked level, or of the minimum, counts; unknown counts only for an asked level.
 
-    Who asks about a profile asks about all that it promises.
+    With a profile every violation counts: the profile promises all levels that are checked.
     """
     if outcome is Outcome.VIOLATED:
         return report.mechanisms is not None or level in (asked or MINIMUM)
@@ -107,7 +107,7 @@ def _counts(report: Report, level: Level, outcome: Outcome, asked: Sequence[Leve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """An anomaly of one history: how many there are, the first of them, and the levels that they break."""
+    """The anomalies of one name: their number, the first of them, and the levels that they break."""
 
     name: str
     count: int
@@ -117,15 +117,15 @@ class Finding:
 
 
 def findings(report: Report | Search, asked: Sequence[Level] = ()) -> Iterator[Finding]:
-    """Each name once, although every level that it breaks reports it."""
+    """One row for each name, although every level that it breaks reports it."""
     if isinstance(report, Search):
         for s in report.sightings:
             if s.anomalies:
                 yield Finding(name=s.name, count=s.count, anomalies=s.anomalies, levels=(), counts=True)
         return
-    for convicted in report.mechanisms.verdicts if report.mechanisms else ():
-        for name, count in convicted.anomaly_counts.items():
-            yield Finding(name=name, count=count, anomalies=convicted.anomalies, levels=(), counts=True)
+    for verdict in report.mechanisms.verdicts if report.mechanisms else ():
+        for name, count in verdict.anomaly_counts.items():
+            yield Finding(name=name, count=count, anomalies=verdict.anomalies, levels=(), counts=True)
     # The verdict with the most names has them in the order in which the text shows them.
     widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
     for name in dict.fromkeys(name for verdict in widest for name in verdict.anomaly_counts):

@@ -1,6 +1,6 @@
-"""What went on in a history, as one page of small charts; SVG, which browsers, wikis and printers take.
+"""The activity of a history as one page of small charts, in SVG.
 
-A chart that the history cannot fill says why.
+A chart for which the history has no data says why.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["render_plot"]
 WIDTH, HEIGHT, HEAD = 470, 250, 64
 _FRAME = Frame(left=62, right=WIDTH - 82, top=58, bottom=HEIGHT - 46)
 _STYLES = ("", "second", "third", "fourth")
-#: Labels at the ends of lines keep so far apart.
+#: The least distance between labels at the ends of lines.
 _GAP = 12
 _AXES = {
     Clock.CLIENT: "since the first invocation, by the client's clock",
@@ -159,7 +159,7 @@ def _distribution(activity: Activity) -> _Panel:
         return _empty(title, "no transaction reads or writes a key")
     frame = Frame(left=62, right=WIDTH - 20, top=_FRAME.top, bottom=_FRAME.bottom)
     high = Scale.logarithmic(1, max(activity.keys_by_use)).high
-    # A column of one key is seen as well.
+    # A column of one key must be visible.
     scale = Scale(low=0.5, high=high, is_log=True)
     marks = list(_rows(frame, scale, short, [10.0**power for power in range(12) if 10**power <= scale.high]))
     column = (frame.right - frame.left) / len(activity.keys_by_use)
@@ -180,7 +180,7 @@ def _distribution(activity: Activity) -> _Panel:
 
 
 def _empty(title: str, why: str) -> _Panel:
-    """A place that says why it is empty."""
+    """A panel that says why it is empty."""
     size = (_FRAME.right - _FRAME.left, _FRAME.bottom - _FRAME.top)
     x, y = (_FRAME.left + _FRAME.right) / 2, (_FRAME.top + _FRAME.bottom) / 2
     lines = [text(x, y - 4 + 16 * place, said, anchor="middle") for place, said in enumerate(wrap(why, 48))]
@@ -256,5 +256,5 @@ def _duration(nanoseconds: float) -> str:
     return duration(round(nanoseconds)) if nanoseconds else "0"
 
 
-def _cut(said: str, most: int) -> str:
-    return said if len(said) <= most else f"{said[: most - 3]}..."
+def _cut(said: str, longest: int) -> str:
+    return said if len(said) <= longest else f"{said[: longest - 3]}..."

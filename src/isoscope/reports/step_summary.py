@@ -1,6 +1,6 @@
 """A summary in Markdown, as GitHub shows it below a job: levels by outcome, then each anomaly.
 
-GitHub shows nothing at all of what is longer than 1 MiB, so what does not fit is left out and counted.
+GitHub shows nothing of a summary longer than 1 MiB, so parts that do not fit are left out and counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["render_step_summary"]
 
 #: Kept free for the sentence about what was left out.
 _ROOM = 200
-#: These mean something in Markdown or HTML; as numbers they mean only themselves, in tables and headings too.
+#: Characters with a meaning in Markdown or HTML; written as numbers they have none.
 _SPECIAL = frozenset("\\`*_{}[]<>|#~!$@&\"':")
 _SIZES = ("sessions", "transactions", "operations", "keys")
 _WORDS = {
@@ -49,7 +49,7 @@ class _Piece:
 def render_step_summary(
     results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = STEP_SUMMARY_LIMIT
 ) -> str:
-    """Markdown of at most `limit` bytes; tables go before anomalies where there is no room for all."""
+    """Markdown of at most `limit` bytes; if there is no room for all, tables go before anomalies."""
     pieces = [piece for result in results for piece in _pieces(result, asked)]
     kept = _fitting(pieces, limit - _ROOM)
     blocks = [piece.text for place, piece in enumerate(pieces) if place in kept]
@@ -91,7 +91,7 @@ def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
 
 
 def _table(report: Report | Search, asked: Sequence[Level]) -> str:
-    """Who has which outcome; what decides the exit status is bold."""
+    """The levels by outcome; those that decide the exit status are bold."""
     history, is_search = report.history, isinstance(report, Search)
     sizes = [_counted(history[noun], noun.removesuffix("s"), noun) for noun in _SIZES]  # type: ignore[arg-type]
     lines = [
@@ -112,7 +112,7 @@ def _table(report: Report | Search, asked: Sequence[Level]) -> str:
 
 
 def _answered(report: Report | Search) -> str:
-    """What has outcomes."""
+    """The kind of names in the table."""
     if isinstance(report, Search):
         return "anomalies"
     return "levels" if report.mechanisms is None else "mechanisms and levels"
@@ -129,7 +129,7 @@ def _details(finding: Finding) -> str:
 
 
 def _inert(text: str) -> str:
-    """The text as nothing but text, on one line."""
+    """The text on one line, without any markup in it."""
     return "".join(map(_shown, " ".join(text.split())))
 
 

@@ -41,7 +41,7 @@ class _Shown:
 
 @dataclass(slots=True)
 class Summary:
-    """Counts over many histories; nothing else of them is kept."""
+    """Counts over many histories; the reports themselves are not kept."""
 
     histories: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
@@ -67,8 +67,8 @@ class Summary:
             outcomes = self.levels.setdefault(verdict.level, dict.fromkeys(Outcome, 0))
             outcomes[verdict.outcome] += 1
             counts |= verdict.anomaly_counts
-        for convicted in report.mechanisms.verdicts if report.mechanisms else ():
-            counts |= convicted.anomaly_counts
+        for mechanism in report.mechanisms.verdicts if report.mechanisms else ():
+            counts |= mechanism.anomaly_counts
         for name, count in counts.items():
             self.anomalies.setdefault(name, _Shown()).add(path, count)
 
@@ -77,7 +77,7 @@ class Summary:
         self.unreadable.append((path, error))
 
     def render_json(self) -> str:
-        """One document, whatever the number of histories."""
+        """One document for all histories."""
         return dumps(self.document())
 
     def document(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@
     return element;
   }
 
-  // Counterexamples: unpacked when somebody looks at them.
+  // Counterexamples are unpacked when they are shown.
 
   async function articleOf(example) {
     if (!articles.has(example.id)) {

@@ -1,4 +1,4 @@
-"""Names of transactions that are short enough for a page: an id may be a text of any length."""
+"""Short names for transactions whose ids are too long for a page."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _Part = TypeVar("_Part")
 
 
 def with_short_names(anomaly: Anomaly) -> Anomaly:
-    """The anomaly, in which a very long name of a transaction is replaced by a short one, always the same."""
+    """The anomaly with a short name for each very long one; equal names get equal short names."""
     if all(len(name) <= LONGEST for name in anomaly.transactions):
         return anomaly
     return _renamed(anomaly, {name: _short(name) for name in anomaly.transactions if len(name) > LONGEST})
 
 
 def _short(name: str) -> str:
-    """Both ends of a name, and a mark that tells it from others with the same ends."""
+    """Both ends of a name, and a hash that differs from that of other names with the same ends."""
     mark = hashlib.blake2s(name.encode(), digest_size=3).hexdigest()
     return f"{shortened(name, LONGEST - 8)} ~{mark}"
 
 
 def _renamed(part: _Part, short: dict[str, str]) -> _Part:
-    """`part` with other names wherever they stand in it."""
+    """`part` with the short names wherever a long one stands in it."""
     found: Any = part
     if isinstance(part, str):
         found = short.get(part, part)
