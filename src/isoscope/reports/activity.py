@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.activity import Clock
 from isoscope.explain import shown, whole
 from isoscope.explain.phrases import duration
+from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "activity_document",
     "activity_lines",
-    "count",
     "extent",
     "latency",
     "missing",
@@ -80,7 +80,7 @@ def activity_lines(activity: Activity) -> Iterator[tuple[str, str]]:
     rates = (f"{status} {percent(activity.share(status))}" for status in ("aborted", "indeterminate"))
     yield "did not commit", ", ".join(rates)
     busiest = (
-        f"{shown(used.key)} ({count(used.writers, 'writer')}, {count(used.readers, 'reader')})"
+        f"{shown(used.key)} ({counted(used.writers, 'writer')}, {counted(used.readers, 'reader')})"
         for used in activity.keys[:3]
     )
     yield "busiest keys", ", ".join(busiest) or "none"
@@ -105,12 +105,12 @@ def missing(activity: Activity) -> dict[str, str]:
 
 def extent(activity: Activity) -> str:
     """The length of the history and its clock."""
-    how_long = count(activity.length, UNITS[activity.clock].removesuffix("s"))
+    how_long = counted(activity.length, UNITS[activity.clock].removesuffix("s"))
     if activity.clock is Clock.CLIENT:
         how_long = duration(activity.length)
     said = [f"{how_long} {_BY[activity.clock]}"]
     if activity.untimed:
-        said.append(f"{count(activity.untimed, 'transaction')} without a time")
+        said.append(f"{counted(activity.untimed, 'transaction')} without a time")
     if activity.clock is not Clock.APPEARANCE and activity.open > activity.untimed:
         said.append(f"{activity.open - activity.untimed:,} without a known beginning or end")
     return "; ".join(said)
@@ -127,11 +127,6 @@ def latency(found: Latency | None) -> str:
 def under_way(found: UnderWay | None) -> str:
     """Mean and peak on one line."""
     return "unknown" if found is None else f"mean {found.mean:,.1f}, peak {found.peak:,}"
-
-
-def count(number: int, what: str) -> str:
-    """`1 key`, `2,000 keys`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def percent(share: float | None) -> str:

@@ -10,7 +10,8 @@ from isoscope.explain import harmless, shown
 from isoscope.explain.phrases import duration
 from isoscope.levels import Level
 from isoscope.reports.activity import activity_document, percent
-from isoscope.reports.terminal import paragraph
+from isoscope.reports.findings import SIZES
+from isoscope.reports.terminal import paragraph, table
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Comparison:
         return [[name, f"{a:,}", f"{b:,}"] for name, a, b in self._anomalies()]
 
     def _numbers(self) -> Iterator[list[str]]:
-        for name in ("sessions", "transactions", "operations", "keys"):
+        for name in SIZES:
             yield [name, *(f"{run.report.history[name]:,}" for run in (self.a, self.b))]
         yield ["evidence", *map(_evidence, (self.a, self.b))]
         for name, number in _NUMBERS.items():
@@ -205,12 +206,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> st
     """A table of three columns; cells are cut if it would be wider than `width`."""
     if not rows:
         return ""
-    lines = [head, *rows]
-    first = max(len(line[0]) for line in lines)
-    longest = max(8, (width - first - 4) // 2)
-    cells = [[line[0], *(_cut(cell, longest) for cell in line[1:])] for line in lines]
-    second = max(len(line[1]) for line in cells)
-    return "\n".join(f"{a:<{first}}  {b:<{second}}  {c}".rstrip() for a, b, c in cells)
+    longest = max(8, (width - max(len(line[0]) for line in (head, *rows)) - 4) // 2)
+    return table([[line[0], *(_cut(cell, longest) for cell in line[1:])] for line in (head, *rows)])
 
 
 def _cut(cell: str, longest: int) -> str:

@@ -6,17 +6,29 @@ An answer *counts* if it decides the exit status, so that a file and the status 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from isoscope.levels import MINIMUM, Level
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from isoscope.verdict import Anomaly
 
-__all__ = ["OUTCOMES", "Answer", "Finding", "Result", "Unreadable", "answers", "examples", "findings"]
+__all__ = [
+    "OUTCOMES",
+    "SIZES",
+    "Answer",
+    "Finding",
+    "Result",
+    "Unreadable",
+    "answers",
+    "examples",
+    "findings",
+    "sizes_in_words",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +46,8 @@ class Unreadable:
 
 Result: TypeAlias = Report | Search | Unreadable
 
+#: The numbers of a history that every report shows.
+SIZES = ("sessions", "transactions", "operations", "keys")
 #: The presence of an anomaly as the outcome for a level.
 OUTCOMES = {
     Presence.FOUND: Outcome.VIOLATED,
@@ -144,3 +158,8 @@ def examples(report: Report | Search) -> Iterator[Anomaly]:
     """The counterexamples that a report shows: all of one name, then all of the next."""
     for finding in findings(report):
         yield from finding.anomalies
+
+
+def sizes_in_words(history: Mapping[str, Any]) -> str:
+    """`2 sessions, 1 transaction, ...`."""
+    return ", ".join(counted(history[name], name.removesuffix("s")) for name in SIZES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isoscope.reports.terminal import paragraph
+from isoscope.reports.terminal import paragraph, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,11 +63,7 @@ def _table(rows: Sequence[HermitageRow]) -> str:
         lines.append([row.isolation, "found", *found])
         if row.expected is not None:
             lines.append(["", row.kind, *(row.expected.get(name, _ABSENT) for name in anomalies)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(size) for cell, size in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    return table(lines)
 
 
 def _found(row: HermitageRow, anomaly: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope.explain.phrases import listed
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Mechanism, Outcome
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Dependencies, Mechanisms, MechanismVerdict, Report
 
-__all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "units", "unverified"]
+__all__ = ["HEADS", "answer", "beta", "checks", "depends", "rows", "units", "unverified"]
 
 #: Heads of rows that are no outcome.
 HEADS = ("wr", "ww", "rw", "open")
@@ -56,14 +57,14 @@ def _is_silent(found: Mechanisms) -> bool:
 def rows(found: Mechanisms) -> Iterator[tuple[str, str]]:
     """Head and text of each row: the mechanisms, the dependencies, the checks left open."""
     for verdict in found.verdicts:
-        yield str(verdict.outcome), f"{verdict.mechanism}: {counted(verdict)}"
+        yield str(verdict.outcome), f"{verdict.mechanism}: {checks(verdict)}"
     for row in found.dependencies:
         yield row.kind, depends(row)
     if open_ := unverified(found):
         yield "open", f"not verified: {open_}"
 
 
-def counted(verdict: MechanismVerdict) -> str:
+def checks(verdict: MechanismVerdict) -> str:
     """How many checks of a mechanism were made, how many failed, and how many are open."""
     if verdict.outcome is Outcome.UNKNOWN and not verdict.checked:
         return verdict.reason
@@ -80,12 +81,12 @@ def counted(verdict: MechanismVerdict) -> str:
 
 def units(verdict: MechanismVerdict) -> str:
     """The number of checks with their unit."""
-    return f"{verdict.checked:,} {_UNITS[verdict.mechanism][verdict.checked != 1]}"
+    return counted(verdict.checked, *_UNITS[verdict.mechanism])
 
 
 def depends(row: Dependencies) -> str:
     """The number of dependencies, and of those whose order is open."""
-    known = f"{row.total:,} {'dependency' if row.total == 1 else 'dependencies'}"
+    known = counted(row.total, "dependency", "dependencies")
     if not row.total:
         return known
     open_ = f"{row.overlapping:,} with intervals that overlap, {row.uncertain:,} uncertain"

@@ -1,8 +1,8 @@
-"""Texts of a history made safe to show: printable, and short where there is little room."""
+"""Texts of a history made safe to show, and numbers with their nouns."""
 
 from __future__ import annotations
 
-__all__ = ["printable", "shortened"]
+__all__ = ["counted", "printable", "shortened"]
 
 
 def printable(text: str) -> str:
@@ -19,3 +19,8 @@ def shortened(text: str, longest: int) -> str:
         text = f"{text[: 4 * longest]}{text[-4 * longest :]}"
     safe = printable(text)
     return safe if len(safe) <= longest else f"{safe[: longest - half].rstrip()}…{safe[-half + 1 :].lstrip()}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """`1 key`, `2,000 keys`; `several` is the plural if it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"

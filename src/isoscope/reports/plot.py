@@ -13,6 +13,7 @@ from isoscope.explain import shown
 from isoscope.explain.phrases import duration
 from isoscope.reports import activity as words
 from isoscope.reports.charts import STYLE, Frame, Scale, bar, line, round_up, short, text, written
+from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -175,7 +176,7 @@ def _distribution(activity: Activity) -> _Panel:
             marks.append(text(x + column / 2, top - 3, short(keys), style="small", anchor="middle"))
     across = "transactions that use a key: this many or more, up to the next"
     marks.append(text((frame.left + frame.right) / 2, frame.bottom + 32, across, anchor="middle"))
-    total = words.count(sum(activity.keys_by_use), "key")
+    total = counted(sum(activity.keys_by_use), "key")
     return _Panel(title, f"how many of {total} are used by how many transactions; log scale", marks)
 
 

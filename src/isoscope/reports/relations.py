@@ -6,74 +6,51 @@ well, so that no relation is told from another by colour alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["KEYLESS", "RELATIONS", "Relation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class Relation(NamedTuple):
     """`legend` says of the first transaction how it is related to the second.
 
-    `svg_head` is a path that points to the right, with its tip at the origin.
+    `light` and `dark` are the colours on light and dark paper. `svg_head` is a path that points to the right,
+    with its tip at the origin.
     """
 
     legend: str
     light: str
     dark: str
-    svg_head: str
     dot_head: str
+    svg_head: str
 
 
+_HEAD, _OPEN_HEAD = "M0 0L-10 -4.5V4.5Z", "M0 0L-9 -4.5L-6 0L-9 4.5Z"
 RELATIONS = {
-    "wr": Relation(
-        legend="wr: wrote what the other read",
-        light="#0072b2",
-        dark="#56b4e9",
-        svg_head="M0 0L-10 -4.5V4.5Z",
-        dot_head="normal",
-    ),
+    "wr": Relation("wr: wrote what the other read", "#0072b2", "#56b4e9", "normal", _HEAD),
     "ww": Relation(
-        legend="ww: wrote the earlier version",
-        light="#007a59",
-        dark="#2fc79c",
-        svg_head="M0 0L-8 -4.5V4.5ZM-7 0L-15 -4.5V4.5Z",
-        dot_head="normalnormal",
+        "ww: wrote the earlier version",
+        "#007a59",
+        "#2fc79c",
+        "normalnormal",
+        "M0 0L-8 -4.5V4.5ZM-7 0L-15 -4.5V4.5Z",
     ),
-    "rw": Relation(
-        legend="rw: did not see what the other wrote",
-        light="#b84f00",
-        dark="#ff9a57",
-        svg_head="M0 0L-10 -4.5V4.5Z",
-        dot_head="empty",
-    ),
-    "session": Relation(
-        legend="session: came earlier in the session",
-        light="#4d4d4d",
-        dark="#c3c8d0",
-        svg_head="M0 0L-9 -4.5L-6 0L-9 4.5Z",
-        dot_head="vee",
-    ),
+    "rw": Relation("rw: did not see what the other wrote", "#b84f00", "#ff9a57", "empty", _HEAD),
+    "session": Relation("session: came earlier in the session", "#4d4d4d", "#c3c8d0", "vee", _OPEN_HEAD),
     "real-time": Relation(
-        legend="real time: was over when the other began",
-        light="#7d5a00",
-        dark="#e69f00",
-        svg_head="M0 0L-9 -4.5L-6 0L-9 4.5ZM-12 -4.5V4.5",
-        dot_head="veetee",
+        "real time: was over when the other began",
+        "#7d5a00",
+        "#e69f00",
+        "veetee",
+        f"{_OPEN_HEAD}M-12 -4.5V4.5",
     ),
-    "cm": Relation(
-        legend="cm: must come earlier",
-        light="#a3447c",
-        dark="#e2a3c8",
-        svg_head="M0 0L-6 -4.5L-12 0L-6 4.5Z",
-        dot_head="odiamond",
-    ),
+    "cm": Relation("cm: must come earlier", "#a3447c", "#e2a3c8", "odiamond", "M0 0L-6 -4.5L-12 0L-6 4.5Z"),
     "clock": Relation(
-        legend="clock: came earlier by the database's clock",
-        light="#6b4fbb",
-        dark="#b9a5ff",
-        svg_head="M0 -4.5V4.5M-3 0L-12 -4.5V4.5Z",
-        dot_head="teenormal",
+        "clock: came earlier by the database's clock",
+        "#6b4fbb",
+        "#b9a5ff",
+        "teenormal",
+        "M0 -4.5V4.5M-3 0L-12 -4.5V4.5Z",
     ),
 }
 #: Relations that are about no key, and their labels.

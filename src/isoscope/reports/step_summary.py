@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message, one_line
-from isoscope.reports.findings import Unreadable, answers, findings
+from isoscope.reports.findings import Unreadable, answers, findings, sizes_in_words
+from isoscope.reports.plain_text import counted
 from isoscope.reports.registry import STEP_SUMMARY_LIMIT
 from isoscope.verdict import Outcome, Search
 
@@ -26,7 +27,6 @@ __all__ = ["render_step_summary"]
 _ROOM = 200
 #: Characters with a meaning in Markdown or HTML; written as numbers they have none.
 _SPECIAL = frozenset("\\`*_{}[]<>|#~!$@&\"':")
-_SIZES = ("sessions", "transactions", "operations", "keys")
 _WORDS = {
     Outcome.VIOLATED: ("violated", "found"),
     Outcome.HOLDS: ("holds", "absent"),
@@ -72,12 +72,8 @@ def _fitting(pieces: Sequence[_Piece], room: int) -> set[int]:
 def _left_out(pieces: Sequence[_Piece]) -> str:
     anomalies = sum(piece.is_anomaly for piece in pieces)
     counts = {("history", "histories"): len(pieces) - anomalies, ("anomaly", "anomalies"): anomalies}
-    what = " and ".join(_counted(count, *nouns) for nouns, count in counts.items() if count)
+    what = " and ".join(counted(count, *nouns) for nouns, count in counts.items() if count)
     return f"Left out, because GitHub shows no more than 1 MiB: {what}."
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
@@ -93,11 +89,10 @@ def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
 def _table(report: Report | Search, asked: Sequence[Level]) -> str:
     """The levels by outcome; those that decide the exit status are bold."""
     history, is_search = report.history, isinstance(report, Search)
-    sizes = [_counted(history[noun], noun.removesuffix("s"), noun) for noun in _SIZES]  # type: ignore[arg-type]
     lines = [
         f"### {_inert(str(history['path']))}",
         "",
-        ", ".join(sizes),
+        sizes_in_words(history),
         "",
         f"| outcome | {_answered(report)} |",
         "|---|---|",

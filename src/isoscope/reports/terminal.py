@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator, Sequence
 
-__all__ = ["GLUE", "Paint", "columns", "padded", "paragraph"]
+__all__ = ["GLUE", "Paint", "columns", "padded", "paragraph", "table"]
 
 #: Stands for a space where a line should not end. Texts do not hold it: it is not printable, so escaped.
 GLUE = "\N{NO-BREAK SPACE}"
@@ -88,3 +88,16 @@ def _lines(text: str, width: int, room: int) -> list[str]:
 def _words(text: str, width: int) -> Iterator[str]:
     for word in filter(None, text.split(" ")):
         yield from word.split(GLUE) if GLUE in word and columns(word) > width else [word]
+
+
+def table(lines: Sequence[Sequence[str]], *, numbers: Container[int] = ()) -> str:
+    """Columns as wide as their widest cells; those in `numbers` are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = (
+        [
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in lines
+    )
+    return "\n".join("  ".join(line).rstrip() for line in aligned)

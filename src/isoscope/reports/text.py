@@ -9,7 +9,8 @@ from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
-from isoscope.reports.findings import findings
+from isoscope.reports.findings import findings, sizes_in_words
+from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import Paint, paragraph
 from isoscope.verdict import Outcome, Presence, Report
 
@@ -62,11 +63,10 @@ def _mechanisms(report: Report | Search, width: int, paint: Paint) -> Iterator[s
 
 def _heading(report: Report | Search, width: int) -> str:
     history = report.history
-    sizes = ", ".join(_count(history, name) for name in ("sessions", "transactions", "operations", "keys"))
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
     evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
     lines = [
-        (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes}{ends}"),
+        (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes_in_words(history)}{ends}"),
         ("evidence", evidence),
     ]
     if isinstance(report, Report) and report.version_order:
@@ -79,30 +79,21 @@ def ordered(row: Ordered) -> str:
     """The source of an order and the number of its keys; without a source, the keys that have no order."""
     if not row.source:
         left = row.keys - row.whole
-        return f"{_keys(left)} {'is' if left == 1 else 'are'} not ordered" if left else ""
+        return f"{counted(left, 'key')} {'is' if left == 1 else 'are'} not ordered" if left else ""
     claim = row.source.removeprefix("assume ")
     orders = _SOURCES.get(row.source) or f"the claim {claim} orders"
     if row.whole == row.keys:
-        return f"{orders} {_keys(row.keys)} to the last version"
+        return f"{orders} {counted(row.keys, 'key')} to the last version"
     if row.keys == 1:
         return f"{orders} 1 key, not to the last version"
     some = f"{row.whole:,}" if row.whole else "none"
-    return f"{orders} {_keys(row.keys)}, {some} of them to the last version"
-
-
-def _keys(count: int) -> str:
-    return f"{count:,} key" if count == 1 else f"{count:,} keys"
+    return f"{orders} {counted(row.keys, 'key')}, {some} of them to the last version"
 
 
 def _assumed(assumption: str) -> tuple[str, str]:
     """The head and the text of an assumption; a claim is one that the user made."""
     claim = assumption.removeprefix("claimed: ")
     return "assumed" if claim == assumption else "claimed", harmless(claim)
-
-
-def _count(history: Mapping[str, object], name: str) -> str:
-    number = history[name]
-    return f"{number:,} {name.removesuffix('s') if number == 1 else name}"
 
 
 def _outcomes(report: Report) -> Iterator[tuple[str, str]]:

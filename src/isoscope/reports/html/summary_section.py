@@ -14,7 +14,7 @@ from isoscope.anomalies import CATALOGUE
 from isoscope.explain import hint
 from isoscope.levels import weakest
 from isoscope.reports import mechanisms
-from isoscope.reports.findings import OUTCOMES
+from isoscope.reports.findings import OUTCOMES, SIZES
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.template_engine import render_template
 from isoscope.reports.text import in_short, ordered
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["render_summary_section"]
 
-_SIZES = ("sessions", "transactions", "operations", "keys")
 _FAILURES = ("aborted", "indeterminate")
 
 
@@ -45,7 +44,7 @@ def render_summary_section(
     held = Counter(example.anomaly.name for example in embedded.examples)
     return render_template(
         "summary.html.j2",
-        sizes=[(name, report.history[name]) for name in (*_SIZES, *filter(report.history.get, _FAILURES))],
+        sizes=[(name, report.history[name]) for name in (*SIZES, *filter(report.history.get, _FAILURES))],
         summary=summary,
         anomalies=[_anomaly(finding, held[finding.name]) for finding in found],
     )
