@@ -1,4 +1,4 @@
-"""Anomalies to draw: one of every case of the catalogue, circles of any size, keys that mean harm."""
+"""Anomalies to draw: one of every case of the catalogue, circles of any size, hostile keys."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ HOSTILE = (
     "漢字",
     "&amp;",
 )
-#: A term of EDN holds all of these but what is no text.
+#: A term of EDN holds all of these but half a character.
 HOSTILE_TERMS = tuple(text for text in HOSTILE if text != "\ud800")
 
 
 @cache
 def anomaly_of(path: Path) -> Anomaly:
-    """The first anomaly of a case that its folder is named after."""
+    """The first anomaly of a case with the name of its folder."""
     name, history = path.parent.name, isoscope.load(path)
     sightings = search(history, [name], assume=CLAIMED.get(name, ())).sightings
     return next(anomaly for sighting in sightings for anomaly in sighting.anomalies)
@@ -45,7 +45,7 @@ def shown(report: Report) -> list[Anomaly]:
 
 
 def circle(size: int, *, key: object = "x", clock: str = "", sessions: int = 0) -> Anomaly:
-    """A circle of so many transactions, each of which read from the one before it."""
+    """A circle of `size` transactions, each of which read from the one before it."""
     labels = [f"T{number}" for number in range(size)]
     lanes = sessions or size
     return Anomaly(

@@ -1,4 +1,4 @@
-"""Where transactions stand: by a clock if there is one, else so that arrows go to the right."""
+"""The order of boxes: by a clock if there is one, else so that arrows go to the right."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def test_boxes_that_overlap_in_time_overlap_in_the_picture() -> None:
         ("", "order of the proof: not time"),
     ],
 )
-def test_the_axis_says_what_it_is(clock: str, axis: str) -> None:
+def test_the_axis_has_a_name(clock: str, axis: str) -> None:
     assert arranged((0, 1), (2, 3), clock=clock).axis == axis
 
 
-def test_an_end_that_nobody_knows_is_open_and_far() -> None:
+def test_an_unknown_end_is_open_and_far() -> None:
     found = arranged((0, None), (2, 3))
     assert shape(found) == "a( b( b) a)"
     assert found.unknown == {(0, RIGHT)}
 
 
-def test_an_end_that_nobody_knows_comes_before_what_the_session_did_next() -> None:
+def test_an_unknown_end_comes_before_the_next_transaction_of_the_session() -> None:
     assert shape(arranged((0, None), (2, 3), (9, 10), lanes="001")) == "a( a) b( b) c( c)"
 
 
-def test_a_beginning_that_nobody_knows_is_open_and_early() -> None:
+def test_an_unknown_beginning_is_open_and_early() -> None:
     found = arranged((5, 6), (None, 7))
     assert shape(found) == "b( a( a) b)"
     assert found.unknown == {(1, LEFT)}
@@ -69,7 +69,7 @@ def test_without_any_beginning_the_boxes_stand_in_the_order_of_their_ends() -> N
     assert found.axis == "order of completion: beginnings are unknown"
 
 
-def test_what_ends_when_another_begins_stands_before_it() -> None:
+def test_a_transaction_that_ends_when_another_begins_stands_before_it() -> None:
     assert shape(arranged((0, 5), (5, 5), (5, 9))) == "a( a) b( c( b) c)"
 
 

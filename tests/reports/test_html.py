@@ -1,4 +1,4 @@
-"""The page, without a browser: what it holds, that it is inert, that it stays small."""
+"""The page, without a browser: its content, that nothing in it runs, that it stays small."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Outline(HTMLParser):
 
 
 def unpacked(page: str, start: str) -> list[Any]:
-    """The data of the packed scripts whose tag begins so."""
+    """The data of the packed scripts; `start` is the beginning of their attributes."""
     packed = re.findall(rf'<script type="text/plain" {start}">([^<]*)</script>', page)
     return [json.loads(zlib.decompress(base64.b64decode(text))) for text in packed]
 
@@ -97,7 +97,7 @@ def test_no_attribute_is_a_style_or_a_script_which_the_policy_would_refuse() -> 
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
 
 
-def test_the_summary_says_what_was_checked_and_what_came_out() -> None:
+def test_the_summary_has_sizes_and_outcomes() -> None:
     page = render_html(check(FRACTURED))
     assert "<dt>transactions</dt><dd>2</dd>" in page
     assert '<p class="short">read-committed holds, read-atomic is violated.</p>' in page
@@ -126,7 +126,7 @@ def test_the_first_counterexample_of_each_name_needs_no_script() -> None:
     ]
 
 
-def test_the_index_says_where_each_counterexample_is_and_who_takes_part() -> None:
+def test_the_index_has_the_part_and_the_transactions_of_each_counterexample() -> None:
     [index] = unpacked(render_html(check(FRACTURED, ["read-atomic"])), 'id="index')
     assert index["examples"] == [
         ["fractured-read-co-1", "fractured-read-co", "T1 T2", "x, y", embedded_counterexamples.PLAIN]
@@ -164,7 +164,7 @@ def test_every_anomaly_of_the_catalogue_has_its_place_in_a_page(path: Path) -> N
 
 
 def recorded(text: Any, *, key: Any = "x", ids: tuple[str, str] = ("writer", "reader")) -> History:
-    """A history with a fractured read whose texts come from somebody else."""
+    """A history with a fractured read and these texts in it."""
     recorder = Recorder(initial=0)
     with recorder.transaction(session=text, id=ids[0]) as first:
         first.write(key, text)
@@ -185,7 +185,7 @@ def test_texts_of_a_history_are_never_markup(text: str) -> None:
     ]
 
 
-def test_what_cannot_be_printed_is_spelt_out() -> None:
+def test_characters_that_cannot_be_printed_are_spelt_out() -> None:
     page = articles(render_html(check(recorded("a\u202eb\u0000c\nd"))))
     assert "\u202e" not in page
     assert "\u0000" not in page

@@ -77,7 +77,7 @@ def assert_clear(arrow: Arrow, boxes: tuple[Box, ...], frame: Area) -> None:
 
 
 def assert_apart_lines(arrows: Sequence[Arrow]) -> None:
-    """No two arrows share an upright part: each can be followed."""
+    """No two arrows share a vertical part: each can be followed."""
     uprights = [
         (x, min(y, to_y), max(y, to_y), arrow.step)
         for arrow in arrows
@@ -119,7 +119,7 @@ def test_a_large_circle_is_tidy(size: int, sessions: int, clock: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "x" * 10_000_000], ids=range(len(HOSTILE) + 1))
-def test_a_key_that_means_harm_is_short_and_printable(text: str) -> None:
+def test_a_hostile_key_is_short_and_printable(text: str) -> None:
     picture = lay_out_picture(circle(3, key=text))
     assert_tidy(picture)
     texts = [row.text for panel in picture.panels for box in panel.boxes for row in box.rows]
@@ -127,7 +127,7 @@ def test_a_key_that_means_harm_is_short_and_printable(text: str) -> None:
     assert all(text.isprintable() and len(text) < 60 for text in texts)
 
 
-def test_what_each_did_is_left_out_of_a_crowd_and_a_larger_crowd_is_not_drawn() -> None:
+def test_operations_are_left_out_of_many_transactions_and_too_many_are_not_drawn() -> None:
     [panel] = lay_out_picture(circle(MANY)).panels
     assert all(box.rows for box in panel.boxes)
     [panel] = lay_out_picture(circle(MANY + 1)).panels
@@ -148,7 +148,7 @@ def test_an_arrow_goes_from_the_write_to_the_read() -> None:
     assert arrow.label.text == "wr x"
 
 
-def test_a_read_of_what_was_overwritten_points_to_the_write_that_it_missed() -> None:
+def test_a_stale_read_points_to_the_write_that_it_missed() -> None:
     history = record([("read", "x", 0), ("write", "y", 1)], [("read", "y", 0), ("write", "x", 1)])
     anomaly = next(a for a in shown(check(history, method="version-order")) if a.name == "write-skew")
     [panel] = lay_out_picture(anomaly).panels
@@ -159,7 +159,7 @@ def test_a_read_of_what_was_overwritten_points_to_the_write_that_it_missed() -> 
         assert rows[arrow.after][1].area.y < arrow.points[-1][1] < rows[arrow.after][1].area.bottom
 
 
-def test_a_conflict_is_closed_by_what_its_reader_did_not_see() -> None:
+def test_a_conflict_is_closed_by_the_write_that_its_reader_did_not_see() -> None:
     history = record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("read", "y", 1)])
     [anomaly] = {a.name: a for a in shown(check(history, ["read-atomic"]))}.values()
     [panel] = lay_out_picture(anomaly).panels
@@ -189,7 +189,7 @@ def test_a_proof_by_every_order_has_nothing_to_draw() -> None:
     assert "every order of the versions" in picture.remarks[0].text
 
 
-def test_the_initial_state_stands_before_everybody() -> None:
+def test_the_initial_state_stands_before_all_transactions() -> None:
     anomaly = circle(2)
     steps = (*anomaly.steps, Step(before=START, after="T1", relation="ww", key="x"))
     picture = lay_out_picture(replace(anomaly, steps=steps))

@@ -1,8 +1,7 @@
-"""The reports, to the letter: text for people, one JSON document for machines."""
+"""The text of a report, to the letter."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,20 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import isoscope
-from isoscope import Term, __version__, check
+from isoscope import check
 from isoscope.levels import Level
 from isoscope.reports import document, render_json, render_text
 from isoscope.verdict import Anomaly, Method, Ordered, Outcome, Report, Verdict
 from tests.recorded import record
-from tests.test_explain_cycles import CASES
+from tests.reports.histories import ABORTED, LEVELS, UNREAD
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
 ANOMALY = Anomaly(name="lost-update", transactions=("T1", "T2"), keys=("x",))
-BECAUSE = "T2 read x = 1, which T1 wrote"
-LEVELS = ["read-atomic", "pl-2", "cut-isolation", "pl-1"]
 
 
 def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> None:
@@ -85,7 +81,7 @@ def test_the_report_leads_with_the_strongest_that_holds_and_the_weakest_that_is_
 
 
 def judged(**outcomes: str) -> Report:
-    """A report with these outcomes: levels by their outcome."""
+    """A report with these outcomes; each has the names of its levels."""
     verdicts = tuple(
         Verdict(
             level=Level(name),
@@ -140,7 +136,7 @@ PLAIN = "snapshot-isolation serializable"
         ({"unknown": STRONG}, []),
     ],
 )
-def test_the_report_leads_with_sessions_and_adds_what_differs_without_them(
+def test_the_report_leads_with_sessions_and_adds_a_different_answer_without_them(
     outcomes: dict[str, str], lines: list[str]
 ) -> None:
     rows = render_text(judged(**outcomes), width=200).split("\n\n")[1].splitlines()
@@ -157,7 +153,7 @@ def test_the_report_leads_with_sessions_and_adds_what_differs_without_them(
             {"holds": "causal", "unknown": "prefix serializable pl-2"},
             "  possible  prefix, serializable, and so pl-2",
         ),
-        # The line of what is unknown says it all.
+        # The line of unknown levels says it all.
         ({"unknown": "serializable", "holds": "snapshot-isolation"}, ""),
         ({"violated": "serializable", "holds": "snapshot-isolation"}, ""),
         (
@@ -171,14 +167,6 @@ def test_the_strongest_levels_that_may_still_hold_stand_for_the_others(
 ) -> None:
     rows = render_text(judged(**outcomes)).splitlines()
     assert [row for row in rows if row.startswith("  possible")] == [possible] * bool(possible)
-
-
-#: Of x everything was read, of y something, of z nothing; w has but one version.
-UNREAD = record(
-    [("append", "x", 1), ("append", "y", 1), ("append", "z", 1), ("append", "w", 1)],
-    [("append", "x", 2), ("append", "y", 2), ("append", "z", 2)],
-    [("read", "x", (1, 2)), ("read", "y", (1,)), ("append", "y", 3)],
-)
 
 
 def test_the_report_says_how_much_of_the_keys_is_ordered_and_from_what() -> None:
@@ -234,14 +222,14 @@ def test_a_claim_orders_keys_too() -> None:
         ),
     ],
 )
-def test_who_orders_how_many_keys_is_one_line(rows: list[tuple[str, int, int]], said: str) -> None:
+def test_the_sources_of_version_orders_are_one_line(rows: list[tuple[str, int, int]], said: str) -> None:
     order = tuple(Ordered(source=source, keys=keys, whole=whole) for source, keys, whole in rows)
     text = render_text(replace(check(ABORTED), version_order=order), width=200)
     assert f"\nversion order: {said}\n" in text
 
 
 def test_anomalies_come_in_the_order_of_their_levels() -> None:
-    """Single reads first, then from read committed to causal, whatever level is asked for first."""
+    """Single reads first, then from read committed to causal, for any order of the asked levels."""
     history = record(
         [("write", "x", 1), ("write", "y", 1)],
         [("read", "x", 0), ("read", "y", 1)],
@@ -309,180 +297,6 @@ def test_lines_are_no_longer_than_the_width(width: int) -> None:
     assert width - 20 < max(map(len, text.splitlines())) <= width
 
 
-# Section 5 of the design, as types; it does not ask for `assumptions`, `version_order` and `operations`.
-DOCUMENT = {
-    "isoscope": str,
-    "history": {
-        "path": str, "format": str, "sessions": int, "transactions": int, "operations": int, "keys": int,
-        "aborted": int, "indeterminate": int, "evidence": [str],
-    },
-    "assumptions": [str],
-    "version_order": [{"source": str, "keys": int, "whole": int}],
-    "verdicts": [
-        {
-            "level": str, "outcome": str, "method": str, "reason": str, "anomaly_counts": {...: int},
-            "anomalies": [
-                {
-                    "name": str, "axiom": str, "class": str, "expected": type(None),
-                    "transactions": [str], "keys": [str],
-                    "steps": [
-                        {"from": str, "to": str, "relation": str, "key": str, "source": str, "because": str}
-                    ],
-                    "operations": [{"transaction": str, "kind": str, "key": str, "value": str, "place": str}],
-                    "participants": [
-                        {
-                            "transaction": str, "session": str, "position": int, "status": str,
-                            "place": str, "clock": str, "times": [int],
-                            "operations": [
-                                {
-                                    "index": int, "transaction": str, "kind": str, "key": str,
-                                    "value": str, "place": str, "matters": bool,
-                                }
-                            ],
-                            "left_out": int,
-                        }
-                    ],
-                    "circle": str, "message": str, "hint": str,
-                }
-            ],
-        }
-    ],
-    "strongest_holding": [str],
-    "strongest_possible": [str],
-    "weakest_violated": [str],
-}  # fmt: skip
-
-
-def assert_shape(found: Any, shape: Any) -> None:
-    if isinstance(shape, list):
-        assert isinstance(found, list)
-        for item in found:
-            assert_shape(item, shape[0])
-    elif isinstance(shape, dict) and ... in shape:
-        assert all(type(value) is shape[...] for value in found.values())
-    elif isinstance(shape, dict):
-        assert list(found) == list(shape)
-        for name, value in found.items():
-            assert_shape(value, shape[name])
-    else:
-        assert type(found) is shape
-
-
-@pytest.mark.parametrize(
-    "history", [ABORTED, UNREAD, record(), record([("read", Term(":k"), 5), ("read", Term(":k"), 0)])]
-)
-def test_the_json_document_has_the_keys_and_types_of_the_design(history: isoscope.History) -> None:
-    assert_shape(json.loads(render_json(check(history))), DOCUMENT)
-
-
-def participant(name: str, status: str, *operations: dict[str, str]) -> dict[str, Any]:
-    return {
-        "transaction": name,
-        "session": "",
-        "position": 0,
-        "status": status,
-        "place": "",
-        "clock": "",
-        "times": [],
-        "operations": [
-            {"index": index, "transaction": name, "place": "", "matters": True, **operation}
-            for index, operation in enumerate(operations)
-        ],
-        "left_out": 0,
-    }
-
-
-def test_the_json_document_says_what_was_found() -> None:
-    found = document(check(ABORTED, LEVELS))
-    anomaly = {
-        "name": "aborted-read",
-        "axiom": "",
-        "class": "",
-        "expected": None,
-        "transactions": ["T2", "T1"],
-        "keys": ["x"],
-        "steps": [{"from": "T1", "to": "T2", "relation": "wr", "key": "x", "source": "", "because": BECAUSE}],
-        "operations": [
-            {"transaction": "T2", "kind": "read", "key": "x", "value": "1", "place": ""},
-            {"transaction": "T1", "kind": "write", "key": "x", "value": "1", "place": ""},
-        ],
-        "participants": [
-            participant("T2", "committed", {"kind": "read", "key": "x", "value": "1"}),
-            participant("T1", "aborted", {"kind": "write", "key": "x", "value": "1"}),
-        ],
-        "circle": "",
-        "message": "T2 read x = 1, which T1 wrote and then rolled back.",
-        "hint": (
-            "a client that reports a time-out as a failure may have made this up; record what timed out as "
-            "indeterminate (Jepsen: :info, not :fail)"
-        ),
-    }
-    violated = {
-        "outcome": "violated",
-        "method": "values",
-        "reason": "",
-        "anomaly_counts": {"aborted-read": 1},
-        "anomalies": [anomaly],
-    }
-    silent = {"method": "values", "anomaly_counts": {}, "anomalies": []}
-    assert found == {
-        "isoscope": __version__,
-        "history": {
-            "path": "<memory>",
-            "format": "recorded",
-            "sessions": 2,
-            "transactions": 2,
-            "operations": 2,
-            "keys": 1,
-            "aborted": 1,
-            "indeterminate": 0,
-            "evidence": ["values"],
-        },
-        "assumptions": ["every key holds 0 before its first write (a list: nothing)"],
-        "version_order": [],
-        "verdicts": [
-            {"level": "read-atomic"} | violated,
-            {"level": "pl-2"} | violated,
-            {"level": "cut-isolation", "outcome": "holds", "reason": ""} | silent,
-            {"level": "pl-1", "outcome": "holds", "reason": ""} | silent | {"method": "version-order"},
-        ],
-        "strongest_holding": ["pl-1", "cut-isolation"],
-        "strongest_possible": ["pl-1", "cut-isolation"],
-        "weakest_violated": ["pl-2"],
-    }
-
-
-def test_the_json_document_is_one_line_even_for_hostile_input() -> None:
-    text = render_json(check(record([("read", "a\nb\u2028\x1b", "\r")])))
-    assert len(text.splitlines()) == 1
-    assert text.isprintable()
-
-
-def both(history: isoscope.History) -> tuple[str, str]:
-    report = check(history)
-    return render_text(report), render_json(report)
-
-
-def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "h.txt"
-    path.write_text("".join(f"r({n % 7},{n + 5},{n % 3},{n})\n" for n in range(300)))
-    assert both(isoscope.load(path)) == both(isoscope.load(path))
-
-
-def timed() -> Report:
-    return replace(check(ABORTED, ["pl-2"]), seconds={"load": 0.25, "check": 1.23456789})
-
-
-def test_seconds_appear_only_with_timings() -> None:
-    assert "seconds" not in document(timed())
-    assert "1.23" not in render_text(timed())
-    assert document(timed(), timings=True)["seconds"] == {"load": 0.25, "check": 1.234568}
-
-
-def test_a_report_that_was_not_timed_has_no_seconds() -> None:
-    assert "seconds" not in document(replace(timed(), seconds=None), timings=True)
-
-
 def test_a_report_has_colours_only_if_it_is_asked_for_them() -> None:
     plain, coloured = render_text(check(ABORTED)), render_text(check(ABORTED), colour=True)
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", plain)
@@ -496,23 +310,3 @@ def test_a_hostile_name_of_a_file_is_harmless_in_the_heading(path: str) -> None:
     report = replace(check(ABORTED), history={**check(ABORTED).history, "path": path})
     assert all(line.isprintable() for line in render_text(report).splitlines())
     assert render_text(report).count("\n") == render_text(check(ABORTED)).count("\n")
-
-
-def told(name: str) -> Report:
-    """A report of that anomaly of `CASES` alone."""
-    verdict = Verdict(
-        level=Level.STRICT_SERIALIZABLE,
-        outcome=Outcome.VIOLATED,
-        method=Method.VERSION_ORDER,
-        anomaly_counts={CASES[name][0].name: 1},
-        anomalies=(CASES[name][0],),
-    )
-    return replace(check(ABORTED, ["causal"]), verdicts=(verdict,))
-
-
-def test_a_step_in_the_json_document_says_how_its_order_is_known() -> None:
-    [verdict] = document(told("read-skew in real time of a register"))["verdicts"]
-    together, missed = verdict["anomalies"][0]["steps"]
-    assert (together["relation"], together["key"], together["source"]) == ("real-time", None, "clock")
-    assert (missed["relation"], missed["key"], missed["source"]) == ("rw", "x", "real-time")
-    assert together["because"] == "T2 had completed 1.5 ms before T3 began"
