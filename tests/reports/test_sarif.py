@@ -140,7 +140,7 @@ def test_a_circle_is_a_code_flow_with_a_reason_for_each_step(skewed: isoscope.Hi
     assert [text.partition(",")[0] for text in texts] == ["T0 before T1 (rw)", "T1 before T0 (rw)"]
 
 
-def test_a_result_that_decides_the_exit_status_is_an_error_and_others_are_warnings(
+def test_results_that_decide_the_exit_status_are_errors_and_others_warnings(
     skewed: isoscope.History,
 ) -> None:
     [warned] = run_of(check(skewed))["results"]
