@@ -1,4 +1,4 @@
-# Every target sets up what it needs; a second run is quick.
+# Every target installs what it needs; a second run is quick.
 .DEFAULT_GOAL := help
 .ONESHELL:
 SHELL := bash
@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 RUST_AT_LEAST := 1.88
 RUST_FILES := $(shell find rust -name '*.rs' -not -path 'rust/target/*' -not -path 'rust/fuzz/*') rust/Cargo.toml rust/Cargo.lock rust/kernel/Cargo.toml rust/binding/Cargo.toml
 
-# What must be there already is looked for before anything else: one line says what is missing.
+# Missing tools are reported first, in one line.
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
 RUST := $(shell rustc --version 2> /dev/null | cut -d' ' -f2)
 ifeq ($(RUST),)
@@ -46,7 +46,11 @@ demo: build ## run embedded databases, check histories, print verdicts
 .PHONY: test
 test: build ## run the test suite (no servers, nothing system-wide)
 	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel
-	$(BIN)/pytest -n 2 -m "not server" --cov --cov-report=term $(PYTEST)
+	$(BIN)/pytest -n auto -m "not server and not deep" $(PYTEST)
+
+.PHONY: test-deep
+test-deep: build ## run the suite with many new examples and seeds, and the slow tests (an hour)
+	ISOSCOPE_HYPOTHESIS=deep $(BIN)/pytest -n auto -m "not server" -o timeout=3600 $(PYTEST)
 
 .PHONY: test-all
 test-all: test ## also what needs servers or a browser
@@ -100,6 +104,10 @@ bench-online: build ## run the benchmarks of online checking (minutes; with SOAK
 bench-intervals: build ## run the benchmarks of the method of intervals, and of its pipeline (minutes)
 	$(BIN)/python -m benchmarks intervals $(RECORD)
 	$(BIN)/python -m benchmarks pipeline $(RECORD)
+
+.PHONY: bench-journal
+bench-journal: build ## run the benchmark of the journal beside one on SQLite (a minute)
+	$(BIN)/python -m benchmarks journal $(RECORD)
 
 .PHONY: bench-run
 bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)

@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, intervals, recording,
-versions, report, weak, large.
+versions, report, journal, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -22,6 +22,7 @@ from benchmarks import (
     collection,
     growth,
     intervals,
+    journal,
     loading,
     online,
     pipeline,
@@ -69,6 +70,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "weak": weak.rows,
     "versions": versions.rows,
     "report": report.rows,
+    "journal": journal.rows,
     "large": weak.large,
 }
 

@@ -1,9 +1,9 @@
 """Snapshot isolation by the BC-graph and by Adya's own graph, as in Figures 1 and 2 of the BC-graphs paper.
 
-The start-ordered serialization graph has an edge from whoever had committed to whoever began then: all of
-them, or only those from which the others follow. Some cycles are allowed there, so that in every component
-cycles are gone through one by one until a forbidden one is found: without two rw edges in a row. The BC-graph
-is searched for any cycle at all. Both are plain Python, and the histories satisfy the level.
+The start-ordered serialization graph has an edge from each transaction that had committed to each that began
+then: all of them, or only those from which the others follow. Some cycles are allowed there, so the search
+goes through the cycles of every component until it finds a forbidden one: without two rw edges in a row. The
+BC-graph is searched for any cycle at all. Both are plain Python, and the histories satisfy the level.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.plot import Panel, figure
 from isoscope._native import dependencies
-from isoscope.checkers.steps import RELATIONS
 from isoscope.history import Initial, Interval
 from isoscope.levels import Level
 from isoscope.workloads import Workload, generate
@@ -95,12 +94,12 @@ def _timed(
 
 
 def _edges(history: History) -> Iterator[tuple[int, int, bool]]:
-    for before, after, relation in dependencies(history.columns):
-        yield before, after, RELATIONS[relation] == "rw"
+    for edge in dependencies(history.columns):
+        yield edge.before, edge.after, edge.relation == "rw"
 
 
 def _starts(history: History, *, all_pairs: bool) -> Iterator[tuple[int, int]]:
-    """Who had committed when somebody began; or only those whom nobody follows who had committed, too."""
+    """Transactions that had committed at each begin; or only those without a committed successor."""
     times = [_interval(transaction) for transaction in history]
     events = [(start, False, number) for number, (start, _) in enumerate(times)]
     events += [(end, True, number) for number, (_, end) in enumerate(times)]
@@ -192,7 +191,7 @@ def _cycles(graph: Graph, start: int, inside: set[int], deadline: float) -> Iter
 
 
 def _components(graph: Graph) -> list[list[int]]:
-    """Kosaraju's algorithm: a second search against the edges, from those who were left last."""
+    """Kosaraju's algorithm: a second search against the edges, in the reverse order of finishing."""
     backwards: Graph = [[] for _ in graph]
     for node, successors in enumerate(graph):
         for after, is_rw in successors:

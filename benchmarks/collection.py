@@ -1,7 +1,7 @@
 """Clock levels in memory and from a disk: what the stages take, and memory while they run.
 
 As Figures 9 and 10 of Li et al. 2025 show it for CHRONOS, which drops transactions that it has processed.
-From a disk nothing is kept but what keys hold and who is under way, so that there is nothing to drop.
+From a disk only the versions of the keys and the open transactions are kept, so there is nothing to drop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The verifier beside a search for cycles in the whole graph of dependencies, as Figure 10 of Li et al. 2023.
 
 Both begin with what the mechanisms deduce of the order of versions. The search then builds the graph of all
-transactions and looks for cycles; somebody who wants to know early does so again after every batch.
+transactions and looks for cycles; a checker that reports early does so again after every batch.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _searched(name: str, at: int, load: Load) -> Searched:
     _search(history, simulated)
     once = perf_counter()
     for end in range(BATCH, len(history), BATCH):
-        prefix = _native.part(history.columns, range(end), [])
+        prefix = _native.sub_history(history.columns, range(end), [])
         _search(History(prefix, history.source), simulated)
     again = perf_counter()
     return Searched(
@@ -131,8 +131,8 @@ CYCLES = Part(
     how="The simulated database as postgresql/serializable under a load like BlindW-RW+ (2,000 keys, half "
     "of the reads are ranges), by default 16,000 transactions of 8 statements and 24 clients. The search "
     "deduces the order of versions, builds the graph of all transactions and looks for cycles (`--method "
-    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as who wants to know "
-    "early must. The verifier is online by nature: it has told by then.",
+    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as a checker that "
+    "reports early must. The verifier is online: it has reported by then.",
     measure=measure_all,
     row=row,
     pictures=pictures,

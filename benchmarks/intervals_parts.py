@@ -17,7 +17,6 @@ from benchmarks.intervals_page import Part
 from benchmarks.loading import Row
 from isoscope import _native
 from isoscope.checkers.intervals import NAMES
-from isoscope.checkers.steps import RELATIONS
 from isoscope.databases.profiled import Profiled, run
 from isoscope.formats.parquet import from_stream, to_stream
 from isoscope.profiles import Snapshot
@@ -51,7 +50,7 @@ FAULTS = {"missed-certifier": 0.5}
 COUNTS = (2, 4)
 REPEATS = 3
 SLICE = 2000
-_CERTIFIER, _RW = NAMES.index("certifier-violation"), RELATIONS.index("rw")
+_CERTIFIER = NAMES.index("certifier-violation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +105,7 @@ def of_part(profile: Profile) -> Profile:
 
 
 def _verify(profile: Profile, slices: Sequence[History]) -> None:
-    engine = _native.IntervalsOnline(profile.row(), clock_error=0, most=1, initial=0, timeout=10**18)
+    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=10**18)
     for history in slices:
         engine.take(history.columns, 0)
     engine.flush()
@@ -157,7 +156,7 @@ def instances_row(found: Instances) -> Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed:
-    """Certifier violations in one history, by who looks; `sent` transactions were looked at after merging."""
+    """Certifier violations in one history, by number of verifiers; `sent` were looked at after merging."""
 
     transactions: int
     count: int
@@ -178,33 +177,33 @@ def crossed(load: Load = FAULTY, count: int = 2) -> Iterator[Crossed]:
         count=count,
         whole=certified(history.columns, profile),
         alone=sum(certified(part.columns, of_part(profile)) for part in parts),
-        merged=certified(_native.part(history.columns, sent, []), profile),
+        merged=certified(_native.sub_history(history.columns, sent, []), profile),
         sent=len(sent),
     )
 
 
 def certified(columns: _native.Columns, profile: Profile) -> int:
     """How many violations of the certifier the verifier finds."""
-    return _native.judge_intervals(columns, profile.row(), clock_error=0, most=1)[0][_CERTIFIER]
+    return _native.judge_intervals(columns, profile.native, clock_error=0, most=1)[0][_CERTIFIER]
 
 
 def merged(history: History, parts: Sequence[History], profile: Profile) -> list[int]:
     """Transactions that could be in a violation, by the rw dependencies that all parts together deduce.
 
-    A violation is two in a row between transactions that overlap; who served their reads is needed, too.
+    A violation is two in a row between transactions that overlap; the writers of their reads are needed, too.
     """
     edges = {edge for part in parts for edge in _rw(part, of_part(profile)) if _overlap(history, *edge)}
     into, out = {after for _, after in edges}, {before for before, _ in edges}
     pivots = into & out
     close = {number for edge in edges if pivots & {*edge} for number in edge}
-    return _native.servers(history.columns, sorted(close))
+    return _native.with_transactions_read_from(history.columns, sorted(close))
 
 
 def _rw(history: History, profile: Profile) -> Iterator[tuple[int, int]]:
-    ordered = _native.deduced_versions(history.columns, profile.row(), clock_error=0)
-    for before, after, relation in _native.dependencies(ordered):
-        if relation == _RW:
-            yield before, after
+    ordered = _native.deduced_versions(history.columns, profile.native, clock_error=0)
+    for edge in _native.dependencies(ordered):
+        if edge.relation == "rw":
+            yield edge.before, edge.after
 
 
 def _overlap(history: History, one: int, other: int) -> bool:
@@ -247,7 +246,7 @@ CROSSING = Part(
     how="The certifier does not look at one row: in a write skew T1 reads x and writes y, T2 reads y and "
     "writes x. The instance of x sees T1 -rw-> T2, that of y sees T2 -rw-> T1, and neither sees both. So "
     "instances hand on the rw dependencies between transactions that overlap; those with one that comes in "
-    "and one that goes out, their neighbours and who served their reads are looked at again as a whole. "
+    "and one that goes out, their neighbours and the writers of their reads are looked at again as a whole. "
     "Here a simulated certifier fails on every second occasion, 24 clients on 2,000 keys.",
     measure=crossed,
     row=_crossed_row,

@@ -54,7 +54,7 @@ HOW = (
     "short, on another machine (section VI-B)."
 )
 REPEATS = 1
-#: Transactions of a second that nobody waits for.
+#: Transactions of the second that is not measured.
 RATE = 150_000
 MEGABYTE = 1_000_000
 _MOMENTS = 20
@@ -221,7 +221,7 @@ class Watch:
         self.worked += perf_counter_ns() - started
 
     def _wait(self) -> None:
-        """Nobody works while the intake waits, and what is in memory becomes final."""
+        """The intake waits, and transactions in memory become final."""
         longest = self.waited + round(2e9 * self.strategy.timeout)
         while self.strategy.limit is not None and self.memory > self.strategy.limit:
             if self.waited > longest:

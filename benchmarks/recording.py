@@ -39,7 +39,7 @@ HOW = (
 )
 SESSIONS, READS, WRITES = 8, 8, 7
 OPERATIONS = READS + WRITES
-#: So many that hardly anybody waits for anybody.
+#: So many that sessions hardly wait for each other.
 KEYS = 100_000
 ROUNDS, SECONDS = 5, 10.0
 
@@ -153,7 +153,7 @@ def _yardstick(transactions: int) -> float:
 
 
 def _round(database: Any, clients: Clients, limits: Limits, number: int) -> Round:
-    """One run of each kind; who is first changes from round to round."""
+    """One run of each kind; the order alternates from round to round."""
     rates = {record: _measured(database(), clients, limits, record) for record in _order(number)}
     return Round(recorded=rates[True], plain=rates[False])
 

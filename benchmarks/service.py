@@ -187,7 +187,7 @@ def _send(port: int, collector: str, bodies: list[bytes], first: int = 1) -> int
             else:
                 raise AssertionError(f"batch {number} of {collector}: {status} {answer}")
     except (OSError, HTTPException):
-        # It was killed: nobody knows whether this one was taken.
+        # The service was killed: this batch may have been taken.
         return number
     finally:
         connection.close()

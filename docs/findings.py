@@ -62,7 +62,7 @@ FINDINGS = (
     Finding(
         name="mariadb-snapshot-isolation",
         title="MariaDB, repeatable read with innodb_snapshot_isolation=ON",
-        says="The same work, and whoever would overwrite what its snapshot does not show is aborted: "
+        says="The same work; a transaction that would overwrite a version outside its snapshot is aborted: "
         "snapshot isolation holds. What is left is what snapshot isolation allows.",
         arguments=f"mariadb --isolation repeatable-read --set innodb_snapshot_isolation=ON {_REGISTERS}",
         holds=(Level.SNAPSHOT_ISOLATION,),

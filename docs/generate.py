@@ -217,7 +217,7 @@ def _database(name: str) -> str:
 
 def _workloads() -> str:
     rows = [[f"`{name}`", clients.meaning, _codes(_defaults(clients))] for name, clients in CLIENTS.items()]
-    intro = "Each has the parameters that are listed, with the defaults of those who made it."
+    intro = "Each has the parameters that are listed, with the defaults of its authors."
     return f"## Workloads\n\n{intro}\n\n{_table(['`--workload`', 'what sessions do', 'parameters'], rows)}"
 
 

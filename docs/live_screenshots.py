@@ -23,10 +23,10 @@ from playwright.sync_api import sync_playwright
 
 from isoscope.collect import Collector
 from isoscope.live.access import Access
+from isoscope.live.check_settings import CheckSettings
+from isoscope.live.http_server import HttpServer, listen
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings
-from isoscope.live.serving import Serving, listen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,9 +128,9 @@ def main() -> None:
 def served() -> Iterator[str]:
     """The address of a service."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(judging=Judging(timeout=1_000_000_000), fsync=Fsync.NEVER)
+        settings = Settings(check=CheckSettings(timeout=1_000_000_000), fsync=Fsync.NEVER)
         service = Service(Path(folder), settings)
-        serving = Serving(service, Access(), listen("127.0.0.1", 0), drain=1.0)
+        serving = HttpServer(service, Access(), listen("127.0.0.1", 0), drain=1.0)
         thread = Thread(target=serving.run)
         thread.start()
         try:

@@ -1,7 +1,7 @@
 """A register store with a bug, recorded together with its log, and the cycle that the log shows.
 
 The store writes every version of a key to its log. Reads go to a replica that may be behind, so that a reader
-can see one half of a transfer. From the values alone nobody could tell, because nothing says which of two
+can see one half of a transfer. The values alone do not show it, because they do not say which of two
 writes came first; with the log it can be shown.
 """
 

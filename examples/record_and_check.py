@@ -1,6 +1,6 @@
 """A store with a bug, recorded by two clients and checked.
 
-The store keeps one copy of each key, so that uncommitted writes are seen by everybody: dirty reads. The
+The store keeps one copy of each key, so that all sessions see uncommitted writes: dirty reads. The
 two clients take turns by hand, so that the bug shows every time.
 """
 
@@ -11,7 +11,7 @@ from isoscope.reports import render_text
 
 
 class DirtyStore:
-    """Writes in place and undoes on rollback; nobody is kept from reading in between."""
+    """Writes in place and undoes on rollback; other sessions can read in between."""
 
     def __init__(self) -> None:
         self.values = {"alice": 100, "bob": 0}

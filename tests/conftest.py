@@ -1,15 +1,25 @@
 """Hypothesis profiles: the same few examples every time, or many new ones with ISOSCOPE_HYPOTHESIS=deep."""
 
-import os
+from __future__ import annotations
 
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
 
-# What is captured is compared to the letter, whatever the colours that a terminal is given elsewhere.
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+# Tests compare captured output byte for byte: no colours.
 os.environ.pop("FORCE_COLOR", None)
-# So are lines, whatever the width of the window that the tests run in.
+# Nor does the width of the terminal matter.
 os.environ["COLUMNS"] = "100"
 
-# A history is drawn in many small steps, and two cores may be busy: neither says anything about the code.
+# Drawing a history takes many small steps, and the machine may be busy: neither is a fault of the code.
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 
 settings.register_profile(
@@ -17,3 +27,16 @@ settings.register_profile(
 )
 settings.register_profile("deep", max_examples=3000, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("ISOSCOPE_HYPOTHESIS", "fast"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, driven by Playwright."""
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no `chromium`: `apt-get install chromium`")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -1,18 +1,19 @@
-"""Proofs held against the history that they are about, by plain code that knows nothing of the kernel."""
+"""Proofs compared with the history that they are about, by plain code without the kernel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.history import Status
 from isoscope.reference import reads
 from isoscope.reference.reads import token
-from isoscope.verdict import START
+from isoscope.verdict import START, AlternativesFacts, ConflictFacts
+from tests.version_order_proofs import Orders, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from isoscope.history import History, Operation, Transaction
     from isoscope.verdict import Anomaly, Step, Witness
@@ -40,16 +41,15 @@ class Replay:
         for label in anomaly.transactions:
             assert (self.by_label[label].number in self.counted) != self.is_dirty(anomaly, label)
         assert len({token(key) for key in anomaly.keys}) == len(anomaly.keys)
-        facts: dict[str, Any] = dict(anomaly.facts)
-        if "reader" in facts:
-            self.conflict(anomaly, **facts)
-        elif "alternatives" in facts:
-            self.alternatives(facts["alternatives"])
+        if isinstance(anomaly.facts, ConflictFacts):
+            self.conflict(anomaly, anomaly.facts)
+        elif isinstance(anomaly.facts, AlternativesFacts):
+            self.alternatives(anomaly.facts.alternatives)
         else:
-            self.as_named(anomaly, facts["order"])
+            self.as_named(anomaly, anomaly.steps)
 
     def is_dirty(self, anomaly: Anomaly, label: str) -> bool:
-        """Whether it is the writer whose update stayed although he rolled back."""
+        """Whether it is the writer whose update stayed although it rolled back."""
         is_aborted = self.by_label[label].status is Status.ABORTED
         return is_aborted and anomaly.name == "dirty-update" and label == anomaly.steps[0].before
 
@@ -96,29 +96,16 @@ class Replay:
         assert len({step.source for step in steps}) > 1
         self.cyclic_versions(steps)
 
-    def conflict(
-        self,
-        anomaly: Anomaly,
-        *,
-        reader: str,
-        older: str | None,
-        newer: str,
-        served: Sequence[Step],
-        write: Witness,
-        order: Sequence[Step],
-        sight: Sequence[Step],
-    ) -> None:
-        stale = anomaly.witnesses[0]
-        assert stale.transaction == reader
-        assert write.transaction == newer
-        self.misses(stale, served[0].witnesses[1] if served else None, write, sight)
-        assert [stale.transaction, newer] == [sight[-1].after, sight[0].before]
-        if older is None:
-            assert (order, served) == ((), ())
+    def conflict(self, anomaly: Anomaly, facts: ConflictFacts) -> None:
+        stale, served, order, sight = anomaly.witnesses[0], facts.served, facts.order, facts.sight
+        self.misses(stale, served.witnesses[1] if served else None, facts.write, sight)
+        assert [stale.transaction, facts.newer] == [sight[-1].after, sight[0].before]
+        if served is None:
+            assert order == ()
         else:
-            assert [older, newer] == [order[0].before, order[-1].after]
+            assert [served.before, facts.newer] == [order[0].before, order[-1].after]
+            assert served.after == stale.transaction
             assert self.chains(order)
-            assert served[0].before == older
         if anomaly.name in ("non-monotonic-read-co", "fractured-read-co", "causal-conflict"):
             assert {step.relation for step in order} <= {"session", "wr"}
         self.sees_as_its_name_says(anomaly.name, stale, sight)
@@ -219,7 +206,7 @@ class Replay:
         return self.orders.has(step.source, step.key, older, newer)
 
     def observed(self, seen: Sequence[Witness], older: object, newer: object) -> None:
-        """Who saw the versions, where a claim says that this is their order."""
+        """The operations that saw the versions, if a claim orders them by these."""
         assert [token(witness.value) for witness in seen] in ([], [older, newer])
 
     def list_order(self, step: Step) -> None:
@@ -254,7 +241,7 @@ class Replay:
         if step.source == "initial":
             assert older.value == token(seen.value)
         else:
-            # Who saw a value that its writer replaced comes before all who come after that writer.
+            # A read of a value that its writer replaced comes before all writers after that one.
             assert served
             writer = self.by_label[served[0].transaction]
             older = Version(writer.label, reads.installed(writer, step.key)[-1])
@@ -356,136 +343,3 @@ def with_order(name: str) -> tuple[str, str | None]:
         if name.endswith(f"-{order}"):
             return name.removesuffix(f"-{order}"), order
     return name, None
-
-
-@dataclass(frozen=True)
-class Version:
-    """Who wrote it, and what."""
-
-    writer: str
-    value: object
-
-
-@dataclass
-class Orders:
-    """What every source says of two versions, each asked alone."""
-
-    history: History
-    counted: frozenset[int]
-
-    def __post_init__(self) -> None:
-        self.transactions = list(self.history)
-
-    def has(self, source: str, key: object, older: Version, newer: Version) -> bool:
-        """Whether that source puts one version before the other."""
-        sources: dict[str, Callable[[object, Version, Version], bool]] = {
-            "log": self.log,
-            "declared": self.declared,
-            "timestamps": self.timestamps,
-            "initial": self.initial_first,
-            "read-then-write": self.read_then_write,
-            "session": self.session,
-            "real-time": self.real_time,
-            "assume writes-follow-reads": self.read_then_write,
-            "assume sequential-keys": self.sequential,
-            "assume linearizable-keys": self.linearizable,
-            "supposed": lambda _, one, other: one.writer != other.writer,
-        }
-        versions = [version for version in (older, newer) if version.writer != START]
-        return all(self.is_one(key, version) for version in versions) and sources[source](key, older, newer)
-
-    def is_one(self, key: object, version: Version) -> bool:
-        """Whether it stayed: of a register the last write, of a list every append."""
-        kept = [t for t in self.transactions if t.number in self.counted]
-        first = 0 if reads.shape(kept, key) == "list" else -1
-        return version.value in reads.installed(self.writer(version), key)[first:]
-
-    def canonical(self, key: object) -> list[object]:
-        return reads.canonical_list(self.transactions, self.counted, key)
-
-    def initial(self, key: object) -> object:
-        return reads.initial_value(self.history, self.transactions, self.counted, key)
-
-    def log(self, key: object, older: Version, newer: Version) -> bool:
-        return self.recorded("log", key, older, newer)
-
-    def declared(self, key: object, older: Version, newer: Version) -> bool:
-        return self.recorded("declared", key, older, newer)
-
-    def recorded(self, source: str, key: object, older: Version, newer: Version) -> bool:
-        versions = [
-            token(value)
-            for order in self.history.version_orders
-            for other, values in order.versions.items()
-            for value in values
-            if order.source == source and token(other) == token(key)
-        ]
-        values = [older.value, newer.value]
-        return {*values} <= {*versions} and versions.index(values[0]) < versions.index(values[1])
-
-    def timestamps(self, key: object, older: Version, newer: Version) -> bool:
-        first, second = self.writer(older).commit, self.writer(newer).commit
-        return first is not None and second is not None and first < second
-
-    def initial_first(self, key: object, older: Version, newer: Version) -> bool:
-        return older.value == self.initial(key) and newer.writer != START
-
-    def read_then_write(self, key: object, older: Version, newer: Version) -> bool:
-        writer = self.writer(newer)
-        return any(
-            token(read.value) == older.value and not reads.installed_before(writer, key, place)
-            for place, read in reads.reads_of(writer, key)
-        )
-
-    def session(self, key: object, older: Version, newer: Version) -> bool:
-        return self.same_session(self.writer(older), self.writer(newer))
-
-    def real_time(self, key: object, older: Version, newer: Version) -> bool:
-        return self.apart(self.writer(older), self.writer(newer)) is not None
-
-    def sequential(self, key: object, older: Version, newer: Version) -> bool:
-        return any(
-            self.same_session(first, second) and (last, start) == (older.value, newer.value)
-            for first, last, second, start in self.pairs(key)
-        )
-
-    def linearizable(self, key: object, older: Version, newer: Version) -> bool:
-        return any(
-            self.apart(first, second) is not None and (last, start) == (older.value, newer.value)
-            for first, last, second, start in self.pairs(key)
-        )
-
-    def writer(self, version: Version) -> Transaction:
-        [writer] = [t for t in self.transactions if t.label == version.writer]
-        return writer
-
-    def pairs(self, key: object) -> Iterator[tuple[Transaction, object, Transaction, object]]:
-        """Every two transactions that touch the key: with the last value of one, the first of the other."""
-        touching = [(t, self.touched(t, key)) for t in self.transactions if t.number in self.counted]
-        for first, values in touching:
-            for second, others in touching:
-                if values and others and first is not second:
-                    yield first, values[-1], second, others[0]
-
-    def touched(self, transaction: Transaction, key: object) -> list[object]:
-        """The external read of the key, if there is one, and the last write, if there is one."""
-        external = [
-            token(read.value)
-            for place, read in reads.reads_of(transaction, key)
-            if not reads.installed_before(transaction, key, place)
-        ]
-        return [*external[:1], *reads.installed(transaction, key)[-1:]]
-
-    def same_session(self, first: Transaction, second: Transaction) -> bool:
-        """Whether they ran in one session, in this order."""
-        [session] = [s.transactions for s in self.history.sessions if first.number in s.transactions]
-        return second.number in session and session.index(first.number) < session.index(second.number)
-
-    def apart(self, first: Transaction, second: Transaction) -> tuple[int, int] | None:
-        """When one had completed and the other began, if in this order and if that is known."""
-        if first.status is Status.INDETERMINATE:
-            return None
-        for one, other in ((first.positions, second.positions), (first.interval, second.interval)):
-            if one and other and one.complete is not None and other.invoke is not None:
-                return (one.complete, other.invoke) if one.complete < other.invoke else None
-        return None

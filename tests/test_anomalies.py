@@ -5,11 +5,12 @@ import itertools
 import json
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken, family, find
-from isoscope.checkers import timestamps, version_order
+from isoscope.checkers import reads, timestamps, version_order
 from isoscope.checkers.values import NAMES
 from isoscope.levels import DEFINITIONS, Family, Level, implied, implying, normalise, weakest
 
@@ -314,6 +315,16 @@ def test_the_case_folders_are_the_anomalies_that_are_reported() -> None:
     assert set(REPORTED) == set(NAMES)
     folders = {path.name for path in HISTORIES.iterdir() if path.is_dir()}
     assert folders == {*NAMES, *version_order.NAMES, *timestamps.NAMES}
+
+
+@pytest.mark.parametrize("checker", [reads, version_order, timestamps], ids=["reads", "versions", "clock"])
+def test_a_checker_and_the_catalogue_agree_on_the_weakest_level(checker: ModuleType) -> None:
+    for name, level in checker.NAMES.items():
+        assert level in find(name).breaks or not find(name).breaks
+
+
+def test_the_level_whose_axiom_a_conflict_breaks_is_broken() -> None:
+    assert all(level in broken(find(name)) for name, level in NAMES.items())
 
 
 @pytest.mark.parametrize("name", REPORTED)

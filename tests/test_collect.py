@@ -18,8 +18,8 @@ from isoscope.errors import ServiceError, UsageError
 from isoscope.history import KINDS, UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.live.access import Access
 
-from .live.serving import served
-from .live.told import answers, chain, offline
+from .live.sent_batches import answers, chain, offline
+from .live.served import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

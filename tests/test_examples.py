@@ -28,7 +28,7 @@ def example(name: str) -> str:
 def test_a_recorded_dirty_read_is_found(tmp_path: Path) -> None:
     done = run("record_and_check.py", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "But payment aborted: nobody should ever see what it wrote." in done.stdout
+    assert "But payment aborted: no transaction may see what it wrote." in done.stdout
     assert "audit read bob = 30 and later bob = 0" in done.stdout
     assert "violated  read-committed, cut-isolation" in done.stdout
 

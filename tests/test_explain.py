@@ -1,42 +1,40 @@
-"""Sentences: the exact words for every anomaly of single reads, harmless whatever the input holds."""
+"""Sentences: the exact words for every anomaly of single reads and every conflict."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from isoscope import UNKNOWN, Initial, Recorder, Term, check
+from isoscope import Initial, Recorder, check
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers.values import NAMES
-from isoscope.explain import because, hint, message, shown
+from isoscope.explain import because, hint, message
 from isoscope.history import VersionSource
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 from tests.recorded import record
-
-if TYPE_CHECKING:
-    from isoscope import History
+from tests.small_histories import a, in_sessions, r, w
 
 SENTENCES = {
     "thin-air-read": (
         record([("read", "x", 5)]),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is 0.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is 0.",
     ),
     "thin-air-read, initially nil": (
         record([("read", "x", 5)], initial=None),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is nil.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is nil.",
     ),
     "thin-air-read, initial value of the key": (
         record([("read", "x", 5)], initial=Initial(value=0, of_key={"x": 1})),
-        "T1 read x = 5, but nobody ever wrote 5 to x, whose initial value is 1.",
+        "T1 read x = 5, but no transaction wrote 5 to x, whose initial value is 1.",
     ),
     "thin-air-read, initially unknown": (
         record([("read", "x", 5)], [("read", "x", 6)], initial=Initial()),
-        "T2 read x = 6, but nobody ever wrote 6 to x, and it did not start with it either: T1 read x = 5.",
+        "T2 read x = 6, but no transaction wrote 6 to x, and it did not start with it either: T1 read x = 5.",
     ),
     "thin-air-read in a list": (
         record([("append", "x", 1)], [("read", "x", (1, 2))]),
-        "T2 read x = [1 2], but nobody ever appended 2 to x.",
+        "T2 read x = [1 2], but no transaction appended 2 to x.",
     ),
     "aborted-read": (
         record([("write", "x", 1), ("abort",)], [("read", "x", 1)]),
@@ -95,29 +93,6 @@ SENTENCES = {
         'T2 read "a key" = "b c", which T1 wrote and then rolled back.',
     ),
 }
-
-
-def in_sessions(*transactions: tuple[Any, list[tuple[Any, ...]]], initial: Any = 0) -> History:
-    """The history of `transactions`, each with its session."""
-    recorder = Recorder(initial=initial)
-    for session, operations in transactions:
-        with recorder.transaction(session=session) as t:
-            for kind, *arguments in operations:
-                getattr(t, kind)(*arguments)
-    return recorder.history()
-
-
-def w(key: Any, value: Any) -> tuple[Any, ...]:
-    return ("write", key, value)
-
-
-def a(key: Any, value: Any) -> tuple[Any, ...]:
-    return ("append", key, value)
-
-
-def r(key: Any, value: Any) -> tuple[Any, ...]:
-    return ("read", key, value)
-
 
 CONFLICTS = {
     "non-monotonic-read-co": (
@@ -367,68 +342,6 @@ def test_places_are_told_where_they_are_known() -> None:
         transactions=("T2", "T1"),
         keys=("x",),
         witnesses=(read, write),
-        facts={"value": 1},
+        facts=ReadFacts(value=1),
     )
     assert message(anomaly) == "T2 read x = 1 (h.txt:2), which T1 wrote (h.txt:1) and then rolled back."
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("x", "x"),
-        ("é", "é"),
-        ("", '""'),
-        ("a b", '"a b"'),
-        ("7", '"7"'),
-        ('say "it\'s"', '"say \\"it\'s\\""'),
-        (7, "7"),
-        (1.5, "1.5"),
-        (True, "True"),
-        (None, "nil"),
-        (UNKNOWN, "UNKNOWN"),
-        (Term(":k"), ":k"),
-        ((), "[]"),
-        ((1, "a b", None), '[1 "a b" nil]'),
-        ("\x1b[31mred", '"\\u001b[31mred"'),
-        ("\u202eabc", '"\\u202eabc"'),
-        ("two\nlines", '"two\\nlines"'),
-        ("\u2066x\u200f", '"\\u2066x\\u200f"'),
-        (Term("a\x1bb"), '"a\\u001bb"'),
-        (("\x07",), '["\\u0007"]'),
-    ],
-)
-def test_a_value_is_shown_on_one_harmless_line(value: object, text: str) -> None:
-    assert shown(value) == text
-    assert shown(value).isprintable()
-
-
-@pytest.mark.parametrize("value", ["y" * 1000, 10**1000])
-def test_what_is_long_is_abbreviated_in_the_middle(value: object) -> None:
-    text = shown(value)
-    assert len(text) == 65
-    assert text[30:35] == " ... "
-
-
-def test_a_long_list_keeps_its_first_and_last_elements() -> None:
-    assert shown(tuple(range(100))) == "[0 1 2 3 4 5 6 7 8 9 10 11 12 ... 90 91 92 93 94 95 96 97 98 99]"
-
-
-@pytest.mark.parametrize("length", range(1, 40))
-def test_no_element_of_a_long_list_is_cut(length: int) -> None:
-    elements = tuple(range(1000, 1000 + length))
-    words = shown(elements)[1:-1].split()
-    assert {word for word in words if word != "..."} <= {*map(str, elements)}
-    assert (words[0], words[-1]) == ("1000", str(999 + length))
-    assert len(shown(elements)) <= 65
-
-
-def test_long_elements_of_a_list_are_abbreviated_one_by_one() -> None:
-    assert shown(("z" * 500,)) == f"[{'z' * 30} ... {'z' * 30}]"
-    assert shown(("z" * 500, 7)) == f"[{'z' * 30} ... {'z' * 30} 7]"
-    assert shown((1, 2, "z" * 500, 3, 4)) == "[1 2 ... 3 4]"
-
-
-@pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", 'a"; rm -rf', "\r\n", "\x00", "\u2028"])
-def test_hostile_keys_values_and_ids_are_harmless_in_a_sentence(hostile: str) -> None:
-    history = record([("write", hostile, hostile), ("abort",)], [("read", hostile, hostile)])
-    assert message(anomaly_in(history)).isprintable()

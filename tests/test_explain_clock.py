@@ -1,4 +1,4 @@
-"""Sentences about the database's own clock: what was due, what was read instead, and when who ran."""
+"""Sentences about the database's own clock: the expected value, the value that was read, and the times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import random
 import pytest
 
 from isoscope.checkers import timestamps
-from isoscope.explain import because, contradiction, message
+from isoscope.explain import because, contradiction, message, trimmed
 from isoscope.history import Initial
 from isoscope.levels import Level
 from isoscope.recorder import Recorder
+from isoscope.verdict import ABSENT, StaleReadFacts
 from tests.reference.clock_histories import clocked, random_clock_history
 
 SI, SER = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
@@ -100,7 +101,7 @@ MESSAGES = {
         SI,
         ("a 1-2: w(x,1)", "b 3-4: r(x,5)"),
         "T1 read x = 5, but by the database's clock x was 1, written by T0, when T1 started. "
-        "Nobody ever wrote 5 to x.",
+        "No transaction wrote 5 to x.",
     ),
     "older list": (
         SI,
@@ -221,11 +222,11 @@ def test_the_contradiction_is(lines: tuple[str, ...], sentence: str) -> None:
 @pytest.mark.parametrize(
     "initial", [Initial(), Initial(value=0, replaceable=True)], ids=["unknown", "replaceable"]
 )
-def test_an_initial_value_that_nobody_knows_for_sure_is_not_shown(initial: Initial) -> None:
+def test_an_initial_value_that_is_not_certain_is_not_shown(initial: Initial) -> None:
     history = clocked("a 1-4: r(x,1)", "b 2-3: w(x,1)", initial=initial)
     [verdict] = timestamps.check(history, levels=[SI])
     [anomaly] = verdict.anomalies
-    assert "expected" not in anomaly.facts
+    assert anomaly.facts_as(StaleReadFacts).expected is ABSENT
     assert "but by the database's clock x still had its initial value when T0 started." in message(anomaly)
 
 
@@ -278,6 +279,18 @@ def test_nil_is_an_element_of_a_list_like_any_other() -> None:
     [verdict] = timestamps.check(recorder.history(), levels=[SI])
     said = "The list never was like that: element 2 is nil where the list should end."
     assert message(verdict.anomalies[0]).endswith(said)
+
+
+def test_a_write_conflict_of_transactions_with_long_names_can_be_said_in_short() -> None:
+    recorder = Recorder()
+    for start in (1, 2):
+        with recorder.transaction(session=start, id=str(start) * 100) as t:
+            t.timestamps(start, start + 2)
+            t.write("x", start)
+    [verdict] = timestamps.check(recorder.history(), levels=[SI])
+    said = contradiction(trimmed(verdict.anomalies[0]))
+    one, other = (f"{digit * 30} ... {digit * 30}" for digit in "12")
+    assert said.endswith(f": {one} ran from 1 to 3 and {other} from 2 to 4.")
 
 
 def test_whatever_contradicts_the_clock_can_be_said() -> None:

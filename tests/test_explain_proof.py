@@ -9,7 +9,7 @@ import pytest
 from isoscope import Recorder, check
 from isoscope.explain import contradiction, message, proof, trimmed
 from isoscope.history import VersionSource
-from isoscope.verdict import Anomaly
+from isoscope.verdict import Anomaly, ConflictFacts
 from tests.test_explain import CONFLICTS, SENTENCES, anomaly_in
 from tests.test_explain_cycles import CASES
 
@@ -22,8 +22,8 @@ def conflict(case: str) -> Anomaly:
 
 
 SAID = {
-    "aborted-read": "But T1 aborted: nobody should ever see what it wrote.",
-    "aborted-read in a list": "But T1 aborted: nobody should ever see what it appended.",
+    "aborted-read": "But T1 aborted: no transaction may see what it wrote.",
+    "aborted-read in a list": "But T1 aborted: no transaction may see what it appended.",
     "intermediate-read": "But T1 replaced it by 2 before it committed: T2 saw it half done.",
     "intermediate-read in a list": "But T1 went on and appended 2 before it committed: T2 saw it half done.",
     "non-monotonic-read-co": (
@@ -135,7 +135,7 @@ def test_a_log_that_shows_the_commit_of_what_failed_is_the_contradiction() -> No
     )
 
 
-def test_versions_in_a_circle_that_nobody_claimed_are_told_as_such() -> None:
+def test_versions_in_a_circle_without_a_claim_are_told_as_such() -> None:
     anomaly, _ = CASES["cyclic-versions"]
     unclaimed = replace(anomaly, steps=tuple(replace(step, source="log") for step in anomaly.steps))
     assert contradiction(unclaimed) == "So the versions of x come before each other in a circle."
@@ -213,10 +213,11 @@ def test_what_is_trimmed_has_no_places_and_short_names() -> None:
         t.read("x", 0)
     [verdict] = check(recorder.history(), ["read-atomic"], method="values").verdicts
     [anomaly] = verdict.anomalies
+    facts = anomaly.facts_as(ConflictFacts)
     placed = replace(
         anomaly,
         witnesses=tuple(replace(w, place="h:1") for w in anomaly.witnesses),
-        facts={**anomaly.facts, "write": replace(anomaly.facts["write"], place="h:1")},  # type: ignore[type-var]
+        facts=replace(facts, write=replace(facts.write, place="h:1")),
     )
     short = trimmed(placed)
     assert "h:1" not in contradiction(short)

@@ -245,7 +245,7 @@ SENTENCES = {
     (RC, ("1 0-5 update x=1", "1 6-9 select x=0", "1 20-30 commit")): "T1 read x = 0 (h.leopard.jsonl:2) "
     "although it had itself written x = 1 before (h.leopard.jsonl:1).",
     (RC, ("1 0-10 update x=1", "1 20-30 commit", "2 40-50 select x=7", "2 60-70 commit")): "T2 read x = 7 "
-    "(h.leopard.jsonl:3), but nobody ever wrote that to x, and x cannot have held it then.",
+    "(h.leopard.jsonl:3), but no transaction wrote that to x, and x cannot have held it then.",
     (
         RR,
         ("1 0-10 update x=1", "1 20-30 commit", "2 15-25 select x=0", "2 40-50 select x=1", "2 60-70 commit"),
@@ -271,7 +271,7 @@ def test_a_stream_forgets_so_nobody_is_said_never_to_have_written_a_value() -> N
     found = engine.anomaly(news.number)
     assert found is not None
     assert message(found) == (
-        "T2 read x = 7, which x cannot have held then; who wrote it, if anybody did, is not in memory."
+        "T2 read x = 7, which x cannot have held then; its writer, if it has one, is no longer in memory."
     )
 
 

@@ -15,7 +15,7 @@ from isoscope.databases.simulated import Simulated, run
 from isoscope.history import UNKNOWN, History, Initial
 from isoscope.levels import Level
 from isoscope.recorder import build
-from isoscope.verdict import Outcome
+from isoscope.verdict import Outcome, StaleReadFacts
 from isoscope.workloads import Workload
 from tests.reference.clock_histories import clocked
 from tests.reference.deliveries import Delivery, delayed, offline, random_delivery
@@ -259,7 +259,7 @@ def test_a_finding_stays_what_it_was_when_others_are_dropped() -> None:
     online = Online(SI, timeout=0, initial=0)
     online.take(history, 0)
     online.advance(1)
-    assert [anomaly.facts["expected"] for anomaly in online.verdict().anomalies] == [6]
+    assert [anomaly.facts_as(StaleReadFacts).expected for anomaly in online.verdict().anomalies] == [6]
 
 
 def test_a_finding_in_a_list_stays_what_it_was_when_others_are_dropped() -> None:
@@ -267,7 +267,7 @@ def test_a_finding_in_a_list_stays_what_it_was_when_others_are_dropped() -> None
     online = Online(SI, timeout=0, initial=0)
     online.take(history, 0)
     online.advance(1)
-    assert [anomaly.facts["expected"] for anomaly in online.verdict().anomalies] == [(4, 6)]
+    assert [anomaly.facts_as(StaleReadFacts).expected for anomaly in online.verdict().anomalies] == [(4, 6)]
 
 
 def test_who_starts_after_it_commits_is_judged_once() -> None:

@@ -108,7 +108,7 @@ def test_it(history_recorder):
             "the recorded history breaks snapshot-isolation",
             "  violated  snapshot-isolation",
             "aborted-read: 1 found",
-            "  But T1 aborted: nobody should ever see what it wrote.",
+            "  But T1 aborted: no transaction may see what it wrote.",
         ]
     )
     done.stdout.no_fnmatch_line("*pytest_plugin.py*")

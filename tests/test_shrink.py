@@ -1,4 +1,4 @@
-"""Shrinking: what is left breaks the level, needs all that it has, and was there before."""
+"""Shrinking: the part breaks the level, needs everything it has, and adds nothing."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_part_breaks_no_level_that_the_whole_keeps_if_it_believes_no_more_of_t
 
 
 def test_a_claim_that_a_key_of_the_whole_contradicts_is_not_believed_of_a_part() -> None:
-    """Who meets x backwards is dropped, and the rest would be in the order of the claim."""
+    """The reader that saw x in the other order is dropped; the rest would follow the claim."""
     history = recorded([[("write", "x", 1)], [("write", "x", 2)]])
     back_and_forth: list[list[tuple[str, str, object]]] = [[("read", "x", value)] for value in (1, 2, 1)]
     readers = [replace(t, session_id="reader") for t in recorded(back_and_forth)]
@@ -255,7 +255,7 @@ def test_of_several_anomalies_the_one_that_shows_least_is_the_start() -> None:
     assert size(shrink(history, breaks("serializable"), near=verdict.anomalies)) == (2, 4)
 
 
-def test_an_anomaly_that_names_nobody_is_no_start() -> None:
+def test_an_anomaly_that_names_no_transaction_is_no_start() -> None:
     history = recorded([[("read", "x", 5)], [("write", "y", 1)]])
     near = [Anomaly(name="no-commit-order", transactions=(), keys=())]
     assert size(shrink(history, breaks("read-committed"), near=near)) == (1, 1)
@@ -306,7 +306,7 @@ def test_a_read_after_an_own_write_does_not_become_one_of_others() -> None:
     assert size(history.part([0], without=[0])) == (1, 0)
 
 
-def test_who_nobody_saw_does_not_count_and_goes() -> None:
+def test_an_indeterminate_transaction_that_no_read_saw_is_dropped() -> None:
     recorder = isoscope.Recorder(initial=0)
     with recorder.transaction() as writer:
         writer.write("x", 1)
@@ -344,6 +344,6 @@ def test_version_orders_keep_the_versions_that_are_left() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"transactions": [2]}, {"transactions": [0], "without": [9]}])
-def test_a_number_that_is_nobodys_is_an_error(numbers: dict[str, list[int]]) -> None:
+def test_a_number_without_a_transaction_is_an_error(numbers: dict[str, list[int]]) -> None:
     with pytest.raises(IndexError, match=r"no (transaction|operation) has number"):
         recorded([[("write", "x", 1)]]).part(**numbers)

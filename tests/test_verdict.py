@@ -5,7 +5,18 @@ import dataclasses
 import pytest
 
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Method, Outcome, Report, Step, Verdict, Witness
+from isoscope.verdict import (
+    AlternativesFacts,
+    Anomaly,
+    ClockFacts,
+    Method,
+    Outcome,
+    ReadFacts,
+    Report,
+    Step,
+    Verdict,
+    Witness,
+)
 
 ANOMALY = Anomaly(name="aborted-read", transactions=("T1", "T2"), keys=("x",))
 
@@ -52,10 +63,25 @@ def test_an_anomaly_has_a_name_of_the_catalogue() -> None:
         Anomaly(name="phantom", transactions=(), keys=())
 
 
+def test_the_facts_of_an_anomaly_are_of_one_kind() -> None:
+    anomaly = dataclasses.replace(ANOMALY, facts=ReadFacts(value=1))
+    assert anomaly.facts_as(ReadFacts).value == 1
+    with pytest.raises(TypeError, match="aborted-read with ReadFacts, not ClockFacts"):
+        anomaly.facts_as(ClockFacts)
+
+
+def test_only_a_proof_by_every_order_has_alternatives() -> None:
+    step = Step(before="T1", after="T2", relation="ww")
+    facts = AlternativesFacts(alternatives=((step,),))
+    assert Anomaly(name="no-commit-order", transactions=(), keys=(), facts=facts).alternatives == ((step,),)
+    assert ANOMALY.alternatives == ()
+
+
 @pytest.mark.parametrize(
     "record",
     [
         ANOMALY,
+        ReadFacts(value=1),
         verdict(Level.PL_2, Outcome.VIOLATED),
         Witness(transaction="T1", kind="read", key="x", value=1),
         Step(before="T1", after="T2", relation="wr"),

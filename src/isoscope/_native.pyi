@@ -1,27 +1,53 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
 __all__ = [
+    "HAPPENS_BEFORE_METHODS",
     "UNKNOWN",
+    "ActivityCounts",
+    "BucketCounts",
     "Builder",
     "ClockFacts",
     "ClockIntake",
     "ClockOnline",
     "ClockTrial",
     "Columns",
+    "ConcurrencyCounts",
+    "Conduct",
+    "ConflictFinding",
+    "CycleFinding",
+    "Dependency",
     "Graph",
+    "GraphStatistics",
     "IntervalsOnline",
+    "KeyUseCounts",
+    "LatencyQuantiles",
     "MechanismSimulation",
+    "OperationConduct",
+    "OrderedKeys",
     "ParseError",
+    "PredicateMiss",
+    "PredicateObservation",
+    "PredicatesJudgement",
+    "Profile",
+    "ProofStep",
+    "ReadFinding",
     "Reader",
     "RunMerge",
+    "StaleRead",
     "TableReader",
     "Term",
+    "UnjudgedReads",
+    "UnjudgedVersions",
     "Unknown",
+    "ValuesJudgement",
+    "VersionsJudgement",
+    "WeakEffort",
+    "WeakJudgement",
     "__version__",
     "activity",
     "clock_ties",
@@ -36,12 +62,12 @@ __all__ = [
     "judge_predicates",
     "judge_values",
     "judge_versions",
-    "neighbours",
     "ordered_keys",
-    "part",
-    "servers",
     "simulate",
+    "sub_history",
     "table_columns",
+    "with_transactions_on_same_keys",
+    "with_transactions_read_from",
 ]
 
 __version__: str
@@ -262,9 +288,58 @@ def simulate(
     Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
     """
 
-# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
-# enumerations of `isoscope.profiles` by their places.
-_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+@final
+class Conduct:
+    """What one kind of statement locks and reads."""
+
+    def __new__(cls, *, lock: str, read: str, locks_predicate: bool) -> Self: ...
+
+@final
+class OperationConduct:
+    """What one operation locks and reads, by its kind, its labels and the profile."""
+
+    @property
+    def statement(self) -> str:
+        """The kind of the statement that the operation is a part of."""
+
+    @property
+    def lock(self) -> str:
+        """The lock that it holds on its rows until the transaction ends."""
+
+    @property
+    def read(self) -> str:
+        """Which versions of its rows it reads."""
+
+    @property
+    def locks_predicate(self) -> bool:
+        """Whether its lock covers all rows that its predicate matches."""
+
+    @property
+    def skips_locked(self) -> bool:
+        """Whether it leaves out rows that other transactions have locked."""
+
+@final
+class Profile:
+    """The mechanisms of one isolation level of one database; names are those of `isoscope.profiles`.
+
+    Raises ValueError for a name that is not known. Profiles are equal if and only if their `repr` is.
+    """
+
+    def __new__(
+        cls,
+        *,
+        snapshot: str,
+        granularity: str,
+        first_updater_wins: bool,
+        certifier: str,
+        commit_lock: str,
+        statements: Mapping[str, Conduct],
+    ) -> Self: ...
+    def conduct(
+        self, kind: str, *, statement: str | None, lock_mode: str | None, read_mode: str | None
+    ) -> OperationConduct:
+        """What an operation of this kind with these labels locks and reads; None is a label that is missing."""
+
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
 # Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after,
@@ -287,7 +362,7 @@ class MechanismSimulation:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         *,
         seed: int,
         clients: int,
@@ -320,65 +395,305 @@ class MechanismSimulation:
     def truth(self) -> _TruthRows:
         """What really happened; the run is over then."""
 
-# Counts by name; name, read, other operation, value; repeated reads and their keys, keys that are deleted,
-# keys that are mixed, range reads.
-_Reads: TypeAlias = tuple[
-    list[int], list[tuple[int, int, int | None, Any]], tuple[int, list[Any], list[Any], list[Any], int]
-]
-# Before, after, relation, key, operations.
-_Step: TypeAlias = tuple[int, int, int, Any, list[int]]
-# Name; reader, older, newer; key; read; how older precedes newer; how newer came to the reader's sight.
-_Finding: TypeAlias = tuple[int, tuple[int, int | None, int] | None, Any, int, list[_Step], list[_Step]]
-# Which levels are violated; counts by name; whether there may be more; findings; how many demands on the
-# commit order were kept; what happens-before cost: joins, entries, traversals, visits.
-_Weak: TypeAlias = tuple[list[bool], list[int], bool, list[_Finding], int, tuple[int, int, int, int]]
+@final
+class ProofStep:
+    """One step of a proof: a transaction precedes another one, both by their numbers."""
+
+    def __new__(
+        cls,
+        *,
+        before: int | None,
+        after: int | None,
+        relation: str,
+        key: Any,
+        operations: Sequence[int],
+        source: str,
+    ) -> Self:
+        """For tests: a step that no kernel found."""
+    @property
+    def before(self) -> int | None:
+        """None for the initial state."""
+    @property
+    def after(self) -> int | None:
+        """None for the initial state."""
+    @property
+    def relation(self) -> str:
+        """`session`, `wr`, `ww`, `cm`, `rw` or `real-time`."""
+    @property
+    def key(self) -> Any: ...
+    @property
+    def operations(self) -> list[int]:
+        """The operations that show it."""
+    @property
+    def source(self) -> str:
+        """How the order of two versions is known that the step rests on; empty if it rests on none."""
+
+@final
+class ReadFinding:
+    """A read that no order of transactions explains."""
+
+    @property
+    def anomaly(self) -> str: ...
+    @property
+    def read(self) -> int: ...
+    @property
+    def other(self) -> int | None:
+        """The write that was, or should have been, read; the earlier read; None in thin air."""
+    @property
+    def value(self) -> Any:
+        """The value, or the element of the list, that is wrong."""
+    @property
+    def is_logged(self) -> bool:
+        """Whether a log shows the value of an aborted read as committed."""
+
+@final
+class UnjudgedReads:
+    """The reads and keys that the method of values does not judge."""
+
+    @property
+    def repeated_reads(self) -> int:
+        """Reads of values that several transactions wrote."""
+    @property
+    def repeated_keys(self) -> list[Any]: ...
+    @property
+    def deleted_keys(self) -> list[Any]: ...
+    @property
+    def mixed_keys(self) -> list[Any]:
+        """Keys that are both written and appended to."""
+    @property
+    def range_reads(self) -> int: ...
+
+@final
+class StaleRead:
+    """A read from an older transaction although a newer one was in the reader's sight."""
+
+    @property
+    def reader(self) -> int: ...
+    @property
+    def older(self) -> int | None:
+        """None for the initial state."""
+    @property
+    def newer(self) -> int: ...
+    @property
+    def key(self) -> Any: ...
+    @property
+    def read(self) -> int: ...
+    @property
+    def sight(self) -> list[ProofStep]:
+        """How the newer transaction came to the reader's sight."""
+
+@final
+class ConflictFinding:
+    """A cycle in the commit order that a weak level demands."""
+
+    @property
+    def anomaly(self) -> str: ...
+    @property
+    def order(self) -> list[ProofStep]:
+        """The steps of a cycle; of a conflict, those from the older transaction to the newer one."""
+    @property
+    def stale_read(self) -> StaleRead | None:
+        """The read that makes a conflict; None if the steps are a cycle."""
+
+@final
+class WeakEffort:
+    """What it took to decide the strongest weak level.
+
+    With tree clocks, `joins` of clocks looked at so many `entries`; without clocks, so many `traversals`
+    visited so many transactions.
+    """
+
+    @property
+    def demands(self) -> int:
+        """Demands on the commit order that were kept."""
+    @property
+    def joins(self) -> int: ...
+    @property
+    def entries(self) -> int: ...
+    @property
+    def traversals(self) -> int: ...
+    @property
+    def visits(self) -> int: ...
+
+@final
+class WeakJudgement:
+    """What values say of the weak levels: read committed, read atomic, causal."""
+
+    @property
+    def violated(self) -> list[str]: ...
+    @property
+    def satisfied(self) -> list[str]: ...
+    @property
+    def undecided(self) -> list[str]:
+        """Levels that there are too many sessions to decide."""
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each anomaly was found."""
+    @property
+    def is_partial(self) -> bool:
+        """Whether there may be more anomalies, because not all sessions could be looked at together."""
+    @property
+    def findings(self) -> list[ConflictFinding]: ...
+    @property
+    def effort(self) -> WeakEffort: ...
+
+@final
+class ValuesJudgement:
+    """What values say of a history."""
+
+    @property
+    def read_counts(self) -> dict[str, int]:
+        """How many reads show each anomaly."""
+    @property
+    def read_findings(self) -> list[ReadFinding]: ...
+    @property
+    def unjudged(self) -> UnjudgedReads: ...
+    @property
+    def weak(self) -> WeakJudgement | None:
+        """None if no weak level was asked for."""
+
+HAPPENS_BEFORE_METHODS: tuple[str, ...]
 
 def judge_values(
     columns: Columns,
-    strongest: int | None,
-    most: int,
-    method: int = 0,
-    limits: tuple[int, int] | None = None,
-) -> tuple[_Reads, _Weak | None]:
-    """Judges all reads, and the weak levels up to `strongest`: 0 read committed, 1 read atomic, 2 causal.
+    *,
+    strongest: str | None,
+    max_anomalies: int,
+    happens_before: str = "lazy",
+    max_steps: int | None = None,
+    max_clock_bytes: int | None = None,
+) -> ValuesJudgement:
+    """Judges all reads, and the weak levels up to `strongest`.
 
-    Happens-before is computed by `method`: 0 lazily, 1 with vector clocks, 2 with tree clocks, 3 by
-    traversal. `limits` are those on the steps and on the bytes of clocks.
+    `happens_before` is one of `HAPPENS_BEFORE_METHODS`. `max_steps` and `max_clock_bytes` bound the work for
+    very many sessions.
     """
 
-# Before and after, None for the initial version; relation, key, operations, source of the order.
-_Dependency: TypeAlias = tuple[int | None, int | None, int, Any, list[int], int]
+@final
+class CycleFinding:
+    """A cycle of dependencies, or what the sources of the version order show."""
+
+    @property
+    def anomaly(self) -> str: ...
+    @property
+    def steps(self) -> list[ProofStep]: ...
+    @property
+    def alternatives(self) -> list[list[ProofStep]]:
+        """A cycle for each order of versions, where every order leads to one."""
+    @property
+    def level(self) -> str | None:
+        """The level that it was looked for, if it was for one only."""
+
+@final
+class OrderedKeys:
+    """How many keys a source of the version order orders, and how many of them to the last version."""
+
+    @property
+    def source(self) -> str:
+        """Empty for keys that no source orders."""
+    @property
+    def keys(self) -> int: ...
+    @property
+    def whole(self) -> int: ...
+
+@final
+class UnjudgedVersions:
+    """The reads and keys that the method of version orders does not judge."""
+
+    @property
+    def repeated_reads(self) -> int:
+        """Reads of values that several transactions wrote."""
+    @property
+    def repeated_keys(self) -> list[Any]: ...
+    @property
+    def mixed_keys(self) -> list[Any]:
+        """Keys that are both written and appended to."""
+    @property
+    def range_reads(self) -> int:
+        """Range reads without a predicate that the kernel understands."""
+    @property
+    def has_unsure_appends(self) -> bool:
+        """Whether several transactions appended the same element to a list."""
+    @property
+    def ambiguous_states(self) -> int:
+        """How often a predicate read, or a read of a deleted key, may have seen several states of a key."""
+
+@final
+class VersionsJudgement:
+    """What the order of versions says of a history."""
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """For each level `holds`, `violated`, `untimed`, `search-too-long` or `contradictory`."""
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each anomaly was found."""
+    @property
+    def findings(self) -> list[CycleFinding]: ...
+    @property
+    def ordered_keys(self) -> list[OrderedKeys]:
+        """The strongest source first, but for keys that no source orders."""
+    @property
+    def has_incompatible_lists(self) -> bool:
+        """Whether reads of a list contradict each other, so that no order of its versions explains all."""
+    @property
+    def unjudged(self) -> UnjudgedVersions: ...
 
 def judge_versions(
-    columns: Columns, assume: int, most: int, budget: int | None = None
-) -> tuple[
-    list[int],
-    list[int],
-    list[tuple[int, list[_Dependency], list[list[_Dependency]], int | None]],
-    list[tuple[int, int, int]],
-    tuple[bool, int, int],
-]:
-    """Judges all levels that speak of versions.
+    columns: Columns, *, claims: Sequence[str], max_anomalies: int, max_steps: int | None = None
+) -> VersionsJudgement:
+    """Judges all levels that speak of versions; `max_steps` bounds the search for an order of versions."""
 
-    Outcomes by level (0 holds, 1 violated, 2 no real time, 3 search too long, 4 sources contradict each
-    other); counts by name; findings: name, steps, alternatives, level that it was looked for; by source of
-    order how many keys it orders, and how many to the end; whether an append has no version, keys of
-    predicate reads that were set aside, range reads that are not judged.
+def ordered_keys(columns: Columns, *, claims: Sequence[str]) -> list[OrderedKeys]:
+    """For each source: how many keys it orders, and how many of them to the last version."""
 
-    `assume` is the sum of 1 (writes follow reads), 2 (sequential keys) and 4 (linearizable keys).
-    """
+@final
+class Dependency:
+    """An edge of the dependency graph, by the numbers of transactions."""
 
-def ordered_keys(columns: Columns, assume: int) -> list[tuple[int, int, int]]:
-    """By source of order: how many keys it orders, and how many of them to the last version.
+    @property
+    def before(self) -> int: ...
+    @property
+    def after(self) -> int: ...
+    @property
+    def relation(self) -> str:
+        """`wr`, `ww` or `rw`."""
 
-    Free after `judge_versions` with the same claims.
-    """
+def dependencies(columns: Columns) -> list[Dependency]:
+    """The edges of the dependency graph."""
 
-def dependencies(columns: Columns) -> list[tuple[int, int, int]]:
-    """The edges of the dependency graph: before, after, relation."""
+@final
+class GraphStatistics:
+    """Sizes of the dependency graph; edges of a kind count once between two transactions."""
 
-def graph_statistics(columns: Columns) -> tuple[int, tuple[int, int, int], int, int, int, bool]:
-    """Vertices, edges (wr, ww, rw), components, the largest, traversals, and whether there are more."""
+    @property
+    def vertices(self) -> int: ...
+    @property
+    def wr(self) -> int: ...
+    @property
+    def ww(self) -> int: ...
+    @property
+    def rw(self) -> int: ...
+    @property
+    def edges(self) -> int:
+        """Edges of all kinds."""
+    @property
+    def density(self) -> float:
+        """Edges for each vertex."""
+    @property
+    def components(self) -> int:
+        """Components with several transactions."""
+    @property
+    def largest_component(self) -> int: ...
+    @property
+    def traversals(self) -> int:
+        """The lengths of all cycles that meet no transaction twice, added up."""
+    @property
+    def traversals_are_partial(self) -> bool:
+        """Whether there were too many cycles to count."""
+
+def graph_statistics(columns: Columns) -> GraphStatistics:
+    """Sizes of the dependency graph."""
 
 @final
 class Graph:
@@ -422,15 +737,13 @@ _IntervalsJudged: TypeAlias = tuple[
     list[int], list[_IntervalsFinding], list[tuple[int, int]], list[tuple[int, int, int]]
 ]
 
-def judge_intervals(
-    columns: Columns, profile: _ProfileRow, *, clock_error: int, most: int
-) -> _IntervalsJudged:
+def judge_intervals(columns: Columns, profile: Profile, *, clock_error: int, most: int) -> _IntervalsJudged:
     """Holds a history against the mechanisms of a profile.
 
     Raises ValueError with the number of a transaction and what is wrong with it if one has no intervals.
     """
 
-def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int) -> Columns:
+def deduced_versions(columns: Columns, profile: Profile, *, clock_error: int) -> Columns:
     """The history with the order of versions that is certain by its mechanisms as one that it declares.
 
     Raises ValueError as `judge_intervals` does.
@@ -442,7 +755,7 @@ class IntervalsOnline:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         *,
         clock_error: int,
         most: int,
@@ -568,45 +881,141 @@ class RunMerge:
     def feed(self, run: int, block: bytes) -> None: ...
     def merged(self) -> bytes: ...
 
-# Median, 95th and 99th percentile, longest.
-_Latency: TypeAlias = list[int]
-# Added up over instants, and the most at once.
-_UnderWay: TypeAlias = tuple[int, int]
-# Transactions by status, latency of the committed ones, under way.
-_Bucket: TypeAlias = tuple[tuple[int, int, int], _Latency | None, _UnderWay]
-# Clock; first instant, length and width of a bucket; transactions without an instant, and without both ends;
-# buckets; latency and under way of all; keys with the transactions that use, read and write them; keys by
-# the logarithm of their uses.
-_Activity: TypeAlias = tuple[
-    int,
-    tuple[int, int, int],
-    tuple[int, int],
-    list[_Bucket],
-    tuple[_Latency | None, _UnderWay],
-    list[tuple[Any, int, int, int]],
-    list[int],
-]
+@final
+class LatencyQuantiles:
+    """Quantiles of latencies, by nearest rank."""
 
-def activity(columns: Columns, buckets: int, keys: int) -> _Activity:
-    """What went on, in at most so many buckets, and the so many keys that most transactions use."""
+    @property
+    def p50(self) -> int: ...
+    @property
+    def p95(self) -> int: ...
+    @property
+    def p99(self) -> int: ...
+    @property
+    def max(self) -> int: ...
 
-# Operation, key, writer if it was not the initial state; operation, key; how many were set aside.
-_Predicates: TypeAlias = tuple[list[tuple[int, Any, int | None]], list[tuple[int, Any]], int]
+@final
+class ConcurrencyCounts:
+    """How many transactions ran at once."""
 
-def judge_predicates(columns: Columns) -> _Predicates:
+    @property
+    def total(self) -> int:
+        """Added up over all instants: divided by their number, the mean."""
+    @property
+    def peak(self) -> int: ...
+
+@final
+class BucketCounts:
+    """What transactions did in one bucket of time."""
+
+    @property
+    def committed(self) -> int: ...
+    @property
+    def aborted(self) -> int: ...
+    @property
+    def indeterminate(self) -> int: ...
+    @property
+    def latency(self) -> LatencyQuantiles | None: ...
+    @property
+    def concurrency(self) -> ConcurrencyCounts: ...
+
+@final
+class KeyUseCounts:
+    """How many transactions use, read and write a key."""
+
+    @property
+    def key(self) -> Any: ...
+    @property
+    def transactions(self) -> int: ...
+    @property
+    def readers(self) -> int: ...
+    @property
+    def writers(self) -> int: ...
+
+@final
+class ActivityCounts:
+    """What transactions did in the course of a history."""
+
+    @property
+    def clock(self) -> str:
+        """`client`, `database`, `events` or `appearance`."""
+    @property
+    def first(self) -> int:
+        """The first instant, where the first bucket begins."""
+    @property
+    def length(self) -> int:
+        """Instants from the first to the last, both counted."""
+    @property
+    def width(self) -> int:
+        """Instants in a bucket; the last may have fewer."""
+    @property
+    def untimed(self) -> int:
+        """Transactions of which no instant is known: they are in no bucket."""
+    @property
+    def open(self) -> int:
+        """Transactions of which not both ends are known."""
+    @property
+    def buckets(self) -> list[BucketCounts]: ...
+    @property
+    def latency(self) -> LatencyQuantiles | None: ...
+    @property
+    def concurrency(self) -> ConcurrencyCounts: ...
+    @property
+    def keys(self) -> list[KeyUseCounts]: ...
+    @property
+    def keys_by_use(self) -> list[int]:
+        """At `n`: keys that 2**n transactions use or more, but fewer than 2**(n + 1)."""
+
+def activity(columns: Columns, buckets: int, keys: int) -> ActivityCounts:
+    """What transactions did, in at most so many `buckets`, and the `keys` that most of them use."""
+
+@final
+class PredicateObservation:
+    """An operation observed a key in one state."""
+
+    @property
+    def operation(self) -> int: ...
+    @property
+    def key(self) -> Any: ...
+    @property
+    def writer(self) -> int | None:
+        """The transaction that made the state; None for the initial state."""
+
+@final
+class PredicateMiss:
+    """A predicate read does not show a key though every state of the key matches."""
+
+    @property
+    def operation(self) -> int: ...
+    @property
+    def key(self) -> Any: ...
+
+@final
+class PredicatesJudgement:
+    """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
+
+    @property
+    def observations(self) -> list[PredicateObservation]: ...
+    @property
+    def misses(self) -> list[PredicateMiss]: ...
+    @property
+    def ambiguous_states(self) -> int:
+        """How often several states of a key may have been seen."""
+
+def judge_predicates(columns: Columns) -> PredicatesJudgement:
     """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
 
 def itemised(columns: Columns) -> Columns | None:
     """The same history with every range read as reads of its rows; None if that does not say the same."""
 
-def part(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
-    """The part with these transactions, `without` these operations and what goes with them."""
+def sub_history(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
+    """The sub-history with these transactions, `without` these operations and what goes with them."""
 
-def servers(columns: Columns, transactions: Sequence[int]) -> list[int]:
-    """These transactions and everybody who must stay if all their reads are to."""
+def with_transactions_read_from(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and those that must stay if all their reads are to stay."""
 
-def neighbours(columns: Columns, transactions: Sequence[int]) -> list[int]:
-    """These transactions and everybody with an operation on one of their keys."""
+def with_transactions_on_same_keys(columns: Columns, transactions: Sequence[int]) -> list[int]:
+    """These transactions and all others with an operation on one of their keys."""
 
 # Items, batches, whether all came in order, the most items that ever waited.
 _Dispatched: TypeAlias = tuple[int, int, bool, int]

@@ -1,8 +1,7 @@
-"""What went on in a history, and when: transactions that ended, their latency, how many were under way.
+"""The activity of a history over time: transactions that ended, their latency, how many were under way.
 
 Time is cut into buckets of equal width. A transaction counts in the bucket in which it ended for its client,
-or began if nobody knows its end; latency is that of committed transactions. The native core counts; here the
-counts have names.
+or in which it began if its end is unknown; latency is that of committed transactions. The native core counts.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from isoscope import _native
 
 if TYPE_CHECKING:
+    from isoscope._native import BucketCounts, ConcurrencyCounts, LatencyQuantiles
     from isoscope.history import History, Scalar
 
 __all__ = ["Activity", "Bucket", "Clock", "KeyUse", "Latency", "UnderWay", "activity"]
@@ -24,7 +24,7 @@ _SECOND = 10**9
 
 
 class Clock(StrEnum):
-    """Whose time it is: the best that the history has, in this order."""
+    """The clock that times are of: the first of these that the history has."""
 
     CLIENT = "client"
     DATABASE = "database"
@@ -52,7 +52,7 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket:
-    """What went on in `length` instants from `start` on, which counts from the first instant of all."""
+    """The activity in `length` instants from `start` on, which counts from the first instant of all."""
 
     start: int
     length: int
@@ -64,7 +64,7 @@ class Bucket:
 
     @property
     def transactions(self) -> int:
-        """Those that ended here, however."""
+        """All transactions that ended here."""
         return self.committed + self.aborted + self.indeterminate
 
 
@@ -80,7 +80,7 @@ class KeyUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """What went on in a whole history.
+    """The activity in a whole history.
 
     `length` counts instants: nanoseconds of the client's clock, ticks of the database's, places in an order.
     `untimed` transactions are in no bucket; `open` ones, of which not both ends are known, have no latency
@@ -117,55 +117,52 @@ class Activity:
 
 
 def activity(history: History) -> Activity:
-    """What went on in `history`, by the best clock that it has."""
+    """What transactions did in `history`, by the best clock that it has."""
     buckets = max(_FEWEST_BUCKETS, min(_MOST_BUCKETS, len(history) // _IN_A_BUCKET))
     found = _native.activity(history.columns, buckets, _MOST_KEYS)
-    place, (first, length, width), (untimed, open_), rows, (latency, under_way), keys, by_use = found
-    clock = list(Clock)[place]
+    clock = Clock(found.clock)
+    starts = range(0, found.length, found.width or 1)
     return Activity(
         clock=clock,
-        first=first,
-        length=length,
-        untimed=untimed,
-        open=open_,
+        first=found.first,
+        length=found.length,
+        untimed=found.untimed,
+        open=found.open,
         buckets=tuple(
-            _bucket(clock, start, min(width, length - start), row)
-            for start, row in zip(range(0, length, width or 1), rows, strict=True)
+            _bucket(clock, start, min(found.width, found.length - start), counted)
+            for start, counted in zip(starts, found.buckets, strict=True)
         ),
-        latency=_latency(clock, latency),
-        under_way=_under_way(clock, under_way, length),
+        latency=_latency(clock, found.latency),
+        under_way=_under_way(clock, found.concurrency, found.length),
         keys=tuple(
-            KeyUse(key=key, transactions=used, readers=readers, writers=writers)
-            for key, used, readers, writers in keys
+            KeyUse(key=use.key, transactions=use.transactions, readers=use.readers, writers=use.writers)
+            for use in found.keys
         ),
-        keys_by_use=tuple(by_use),
+        keys_by_use=tuple(found.keys_by_use),
     )
 
 
-def _bucket(clock: Clock, start: int, length: int, row: _native._Bucket) -> Bucket:
-    (committed, aborted, indeterminate), latency, under_way = row
+def _bucket(clock: Clock, start: int, length: int, counted: BucketCounts) -> Bucket:
     return Bucket(
         start=start,
         length=length,
-        committed=committed,
-        aborted=aborted,
-        indeterminate=indeterminate,
-        latency=_latency(clock, latency),
-        under_way=_under_way(clock, under_way, length),
+        committed=counted.committed,
+        aborted=counted.aborted,
+        indeterminate=counted.indeterminate,
+        latency=_latency(clock, counted.latency),
+        under_way=_under_way(clock, counted.concurrency, length),
     )
 
 
-def _latency(clock: Clock, quantiles: list[int] | None) -> Latency | None:
-    """Only a client knows how long it waited, and only with a clock."""
-    if quantiles is None or clock is not Clock.CLIENT:
+def _latency(clock: Clock, found: LatencyQuantiles | None) -> Latency | None:
+    """Only the client's clock shows how long a client waited."""
+    if found is None or clock is not Clock.CLIENT:
         return None
-    p50, p95, p99, longest = quantiles
-    return Latency(p50=p50, p95=p95, p99=p99, max=longest)
+    return Latency(p50=found.p50, p95=found.p95, p99=found.p99, max=found.max)
 
 
-def _under_way(clock: Clock, counted: tuple[int, int], length: int) -> UnderWay | None:
+def _under_way(clock: Clock, counted: ConcurrencyCounts, length: int) -> UnderWay | None:
     """In an order of appearance every transaction ends before the next begins: that says nothing."""
     if clock is Clock.APPEARANCE or not length:
         return None
-    total, peak = counted
-    return UnderWay(mean=total / length, peak=peak)
+    return UnderWay(mean=counted.total / length, peak=counted.peak)

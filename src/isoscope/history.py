@@ -12,7 +12,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope._native import UNKNOWN, Columns, Term, Unknown, part
+from isoscope._native import UNKNOWN, Columns, Term, Unknown, sub_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -341,7 +341,7 @@ class History:
         `without` are operations, numbered from 0 through the whole history. What others of those that go are
         needed for goes as well (reads of what they wrote, ...): a part says nothing that the whole does not.
         """
-        return History(part(self._columns, [*transactions], [*without]), self.source)
+        return History(sub_history(self._columns, [*transactions], [*without]), self.source)
 
     @property
     def sessions(self) -> tuple[Session, ...]:

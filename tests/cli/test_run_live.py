@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.live.judging import Judging
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.service import Settings
-from tests.live.serving import served
-from tests.live.told import answers
+from tests.live.served import served
+from tests.live.sent_batches import answers
 
 from .running import run
 
@@ -30,7 +30,7 @@ def test_the_service_says_what_a_check_of_the_recorded_history_says(
     tmp_path: Path, bug: tuple[str, ...]
 ) -> None:
     # A run begins with 0 in every key.
-    settings = Settings(judging=Judging(initial=0))
+    settings = Settings(check=CheckSettings(initial=0))
     with served(tmp_path / "data", settings=settings) as client:
         done = run(
             "run", "simulated", *SMALL, *bug, "--isolation", "snapshot-isolation", "--live", client.url

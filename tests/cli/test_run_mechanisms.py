@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope import profiles
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
-from tests.live.serving import served
+from tests.live.served import served
 
 from .running import run
 
@@ -27,7 +27,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def serving(name: str) -> Settings:
-    return Settings(judging=Judging(levels=(), profile=profiles.load(name)), fsync=Fsync.NEVER)
+    return Settings(check=CheckSettings(levels=(), profile=profiles.load(name)), fsync=Fsync.NEVER)
 
 
 def test_a_run_verifies_the_mechanisms_of_the_database_while_it_goes_on() -> None:

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from isoscope.collect import Collector
-from tests.live.apart import apart
-from tests.live.told import FINE, STALE, chain
+from tests.live.serve_process import apart
+from tests.live.sent_batches import FINE, STALE, chain
 
 from .running import run
 
@@ -121,9 +121,9 @@ def test_another_service_in_the_same_folder_is_one_message(tmp_path: Path) -> No
 
 def test_a_missing_server_says_how_to_install_it(tmp_path: Path) -> None:
     hidden = {name: None for name in sys.modules if name.split(".")[0] == "uvicorn"}
-    hidden |= {"uvicorn": None, "isoscope.live.serving": None}
+    hidden |= {"uvicorn": None, "isoscope.live.http_server": None}
     with mock.patch.dict(sys.modules, hidden):
-        sys.modules.pop("isoscope.live.serving")
+        sys.modules.pop("isoscope.live.http_server")
         done = run("serve", "--data", tmp_path)
     assert (done.status, done.out) == (2, "")
     assert done.err == "error: `isoscope serve` needs uvicorn\n\nhint: pip install 'isoscope[serve]'\n"

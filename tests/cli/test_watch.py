@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.live.told import FINE, STALE, body, chain, offline
+from tests.live.sent_batches import FINE, STALE, body, chain, offline
 
 from .running import COMMAND, run, run_apart
 
@@ -96,7 +96,7 @@ def test_a_half_line_at_the_end_of_a_followed_file_does_not_matter(tmp_path: Pat
         (body(STALE) + b"\nnonsense\n", "h.jsonl:4:1: expected"),
         (
             body([{**STALE[0], "status": "indeterminate"}]),
-            "h.jsonl:1: transaction 1: nobody knows whether it committed",
+            "h.jsonl:1: transaction 1: it is not known whether it committed",
         ),
     ],
 )

@@ -56,7 +56,7 @@ def runs(bug: str, isolation: str, **more: Any) -> Iterator[Simulation]:
 
 
 def counts(history: History, level: Level) -> dict[str, int]:
-    [verdict] = timestamps.check(history, levels=[level], most=1)
+    [verdict] = timestamps.check(history, levels=[level], max_anomalies=1)
     return dict(verdict.anomaly_counts)
 
 

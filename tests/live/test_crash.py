@@ -13,8 +13,8 @@ import pytest
 
 from isoscope.collect import Collector
 
-from .apart import apart
-from .told import chain, offline
+from .sent_batches import chain, offline
+from .serve_process import apart
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The live page as bytes: one file, its own policy, and nothing in it that is anybody's."""
+"""The live page as bytes: one file, its own policy, and no data of the service."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 
 from isoscope.checkers.contradictions import AXIOMS
 from isoscope.live.access import Access
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.dashboard import policy, render
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Settings
 
-from .serving import Client, served
-from .told import chain, transaction
+from .sent_batches import chain, transaction
+from .served import Client, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def test_the_page_may_not_be_shown_within_another(guarded: Client) -> None:
 
 
 def test_a_counterexample_is_shown_although_who_wrote_what_was_read_was_dropped(tmp_path: Path) -> None:
-    settings = Settings(fsync=Fsync.NEVER, judging=Judging(timeout=1))
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(timeout=1))
     with served(tmp_path, settings=settings) as client:
         client.post(1, chain(50))
         while client.get("/v1/status").document["levels"][0]["live"] == 50:
@@ -96,4 +96,4 @@ def test_a_counterexample_is_shown_although_who_wrote_what_was_read_was_dropped(
         picture = client.get("/v1/violations/1.svg")
         assert picture.status == 200
         assert b">T51 read x = 1, but by the database&#x27;s clock x was 50" in picture.body
-        assert b"Nobody who is still in memory wrote 1.</desc>" in picture.body
+        assert b"No transaction that is still in memory wrote 1.</desc>" in picture.body

@@ -3,108 +3,26 @@
 from __future__ import annotations
 
 import json
-import shutil
-from contextlib import contextmanager
-from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from isoscope.live.access import Access
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Settings, State
 from tests.reports.pages import HOSTILE
 
-from .serving import Client, served
-from .told import FINE, STALE, chain, in_batches, transaction
+from .live_page import Opened, opened, stale, violations
+from .sent_batches import FINE, STALE, chain, transaction
+from .served import Client, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.server
-CHROMIUM = shutil.which("chromium")
-CONTRAST = (Path(__file__).parents[1] / "reports" / "contrast.js").read_text(encoding="utf-8")
-#: How much has moved without anybody's doing, as browsers count it.
-SHIFTS = """
-window.shifted = 0;
-new PerformanceObserver((seen) => { for (const one of seen.getEntries()) window.shifted += one.value; })
-  .observe({ type: "layout-shift", buffered: true });
-"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no `chromium`: `apt-get install chromium`")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Opened:
-    """A page at a service, with what went wrong and what was asked for."""
-
-    def __init__(self, browser: Browser, url: str, *, width: int = 1280, scheme: str = "light") -> None:
-        self.url = url
-        self.context = browser.new_context(
-            color_scheme=scheme,  # type: ignore[arg-type]
-            viewport={"width": width, "height": 900},
-        )
-        self.page: Page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        if url:
-            self.page.goto(f"{url}/")
-
-    def becomes(self, state: str) -> None:
-        self.page.wait_for_selector(f"#connection[data-state='{state}']", timeout=20_000)
-
-    def rows(self) -> list[str]:
-        return self.page.locator("#contents button").all_inner_texts()
-
-    def outcomes(self) -> list[str]:
-        return self.page.locator(".card .pill").all_inner_texts()
-
-
-@contextmanager
-def opened(browser: Browser, url: str, **how: Any) -> Iterator[Opened]:
-    """The page, which is expected to ask nobody else and to have nothing to complain about."""
-    shown = Opened(browser, url, **how)
-    yield shown
-    foreign = [one for one in shown.requests if not one.startswith((f"{url}/", "blob:", "data:"))]
-    assert (shown.complaints, foreign) == ([], [])
-    shown.context.close()
-
-
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[Client]:
-    with served(tmp_path) as found:
-        yield found
-
-
-@pytest.fixture
-def shown(browser: Browser, client: Client) -> Iterator[Opened]:
-    with opened(browser, client.url) as page:
-        page.becomes("live")
-        yield page
-
-
-def stale(client: Client, *, sequence: int = 1) -> None:
-    assert client.post(sequence, STALE).status == 200
-    client.ask("POST", "/v1/flush")
-
-
-def violations(client: Client) -> Any:
-    return client.get("/v1/violations").document
 
 
 def test_before_the_first_transaction_nothing_is_claimed(shown: Opened) -> None:
@@ -142,7 +60,7 @@ def test_a_violation_appears_while_the_page_is_open(client: Client, shown: Opene
     assert page.locator(".card").first.locator("tbody tr td.some").all_inner_texts() == ["1"]
 
 
-def test_what_appears_is_told_to_those_who_hear_the_page(client: Client, shown: Opened) -> None:
+def test_a_new_violation_is_announced_to_screen_readers(client: Client, shown: Opened) -> None:
     region = shown.page.locator("#news")
     assert region.get_attribute("aria-live") == "polite"
     assert region.inner_text() == ""
@@ -151,7 +69,7 @@ def test_what_appears_is_told_to_those_who_hear_the_page(client: Client, shown: 
     assert region.inner_text().endswith("the latest: stale-read, transaction 3 on x")
 
 
-def test_what_was_there_before_the_page_is_shown_and_is_no_news(browser: Browser, client: Client) -> None:
+def test_violations_before_the_page_are_shown_and_not_announced(browser: Browser, client: Client) -> None:
     stale(client)
     with opened(browser, client.url) as shown:
         shown.page.wait_for_selector("#picture img")
@@ -186,7 +104,7 @@ def test_provisional_violations_and_flip_flops_are_counted(browser: Browser, tmp
 
 
 def test_a_level_is_unknown_when_something_came_too_late(browser: Browser, tmp_path: Path) -> None:
-    settings = Settings(fsync=Fsync.NEVER, judging=Judging(timeout=1))
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(timeout=1))
     with served(tmp_path, settings=settings) as client, opened(browser, client.url) as shown:
         client.post(1, chain(50))
         shown.page.wait_for_selector(".facts dd:text-is('4, 0 of them not final')")
@@ -199,7 +117,7 @@ def test_a_level_is_unknown_when_something_came_too_late(browser: Browser, tmp_p
 
 
 def test_a_violation_that_is_taken_back_is_struck_out(browser: Browser, tmp_path: Path) -> None:
-    settings = Settings(fsync=Fsync.NEVER, judging=Judging(keep=1000))
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(keep=1000))
     with served(tmp_path, settings=settings) as client, opened(browser, client.url) as shown:
         client.post(1, [transaction(1, 1, 1, 2, "w x 1"), transaction(3, 3, 5, 6, "r x 2")])
         client.ask("POST", "/v1/flush")
@@ -211,7 +129,7 @@ def test_a_violation_that_is_taken_back_is_struck_out(browser: Browser, tmp_path
         shown.page.wait_for_selector("#shown-words:has-text('Taken back')")
 
 
-def test_the_newest_is_followed_until_somebody_reads_another(client: Client, shown: Opened) -> None:
+def test_the_newest_violation_is_shown_until_the_user_selects_another(client: Client, shown: Opened) -> None:
     page = shown.page
     stale(client)
     page.wait_for_selector("button[data-id='2'][aria-current]")
@@ -328,7 +246,7 @@ def test_the_page_says_when_the_service_takes_no_more(client: Client, shown: Ope
     client.service.state = State.DRAINING
     shown.becomes("draining")
     shown.page.wait_for_selector("#problem:text-is('The service is draining: it takes no more batches.')")
-    # The reason first: somebody may look between the two.
+    # The reason first: the page may read between the two assignments.
     client.service.problem, client.service.state = "the journal is not safe: <b>full</b>", State.FAILED
     shown.becomes("failed")
     shown.page.wait_for_selector("#problem:text-is('the journal is not safe: <b>full</b>')")
@@ -356,87 +274,3 @@ def test_a_token_is_asked_for_and_sent_in_no_address(browser: Browser, tmp_path:
         # The browser itself notes each refusal; nothing else went wrong.
         assert [one for one in shown.complaints if "401" not in one] == []
         shown.context.close()
-
-
-def test_ten_thousand_violations_leave_the_page_quick(browser: Browser, client: Client) -> None:
-    shown = Opened(browser, client.url)
-    shown.becomes("live")
-    page = shown.page
-    rows = chain(10_001, stale_every=2)
-    for number, part in enumerate(in_batches(rows, 2000), start=1):
-        assert client.post(number, part).status == 200
-    client.ask("POST", "/v1/flush")
-    count = client.service.latest_violation
-    assert count >= 10_000 - 2
-    page.wait_for_selector(f"button[data-id='{count}']", timeout=30_000)
-    assert page.locator("#contents li").count() <= 101
-    page.wait_for_selector("#picture img")
-    started = perf_counter()
-    page.keyboard.press("j")
-    page.wait_for_selector(f"button[data-id='{count - 1}'][aria-current]")
-    assert perf_counter() - started < 0.5
-    started = perf_counter()
-    page.reload()
-    page.wait_for_selector(f"button[data-id='{count}'][aria-current]")
-    assert perf_counter() - started < 3
-    assert page.inner_text("#held") == f"The last 100 of {count:,}"
-    # The browser itself notes pictures that were gone when they were asked for; nothing else went wrong.
-    assert [one for one in shown.complaints if "404" not in one] == []
-    shown.context.close()
-
-
-def test_nothing_jumps_when_violations_come(browser: Browser, client: Client) -> None:
-    stale(client)
-    with opened(browser, client.url) as shown:
-        page = shown.page
-        page.wait_for_selector("#picture img")
-        page.evaluate(SHIFTS)
-        page.wait_for_timeout(200)
-        page.evaluate("window.shifted = 0")
-        client.post(2, [transaction(n, n, 2 * n, 2 * n + 1, "r x 1") for n in range(10, 60)])
-        client.ask("POST", "/v1/flush")
-        page.wait_for_selector("button[data-id='102']")
-        page.wait_for_timeout(1500)
-        assert page.evaluate("window.shifted") < 0.01
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_read(browser: Browser, client: Client, scheme: str) -> None:
-    stale(client)
-    with opened(browser, client.url, scheme=scheme) as shown:
-        shown.page.wait_for_selector("#picture img")
-        assert shown.page.evaluate(CONTRAST) == []
-        shown.page.click("#theme")
-        assert shown.page.evaluate(CONTRAST) == []
-
-
-def test_the_picture_has_the_theme_of_the_page(browser: Browser, client: Client) -> None:
-    stale(client)
-    with opened(browser, client.url) as shown:
-        page = shown.page
-        page.wait_for_selector("#picture img")
-        light = page.locator("#picture img").screenshot()
-        page.click("#theme")
-        page.wait_for_timeout(300)
-        assert page.locator("#picture img").screenshot() != light
-
-
-def test_nothing_on_a_phone_is_wider_than_the_screen(browser: Browser, client: Client) -> None:
-    stale(client)
-    with opened(browser, client.url, width=360) as shown:
-        shown.page.wait_for_selector("#picture img")
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_landmarks_and_names_are_there_for_screen_readers(client: Client, shown: Opened) -> None:
-    stale(client)
-    page = shown.page
-    page.wait_for_selector("#picture img")
-    for role in ("banner", "main", "contentinfo"):
-        assert page.get_by_role(role).count() == 1
-    assert page.get_by_role("article", name="clock-serializable", exact=True).is_visible()
-    assert page.get_by_role("navigation", name="latest violations, newest first").is_visible()
-    assert page.get_by_role("checkbox", name="Follow the newest").is_visible()
-    assert page.get_by_role("img", name="throughput, last ten minutes").is_visible()
-    named = "all => all.filter(e => e.checkVisibility() && !(e.textContent.trim() || e.ariaLabel)).length"
-    assert page.locator("button, a").evaluate_all(named) == 0

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .serving import served
-from .test_dashboard_browser import Opened, browser
+from .live_page import Opened
+from .served import served
 from .test_mechanisms import LOST, SETTINGS, batch
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-__all__ = ["browser"]
 
 pytestmark = pytest.mark.server
 

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from isoscope.errors import UsageError
-from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync, Journal
+from isoscope.live.journal import BatchRecord, FlushRecord, Fsync, Journal, TimeRecord
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 SETTINGS = {"timeout": 5}
 RECORDS: list[Record] = [
-    Arrived(time=1, collector="c", sequence=1, form=1, body=b"first"),
-    Advanced(2),
-    Arrived(time=3, collector="é", sequence=2**40, form=0, body=b"\0" * 100),
-    Flushed(4),
+    BatchRecord(time=1, collector="c", sequence=1, form=1, body=b"first"),
+    TimeRecord(2),
+    BatchRecord(time=3, collector="é", sequence=2**40, form=0, body=b"\0" * 100),
+    FlushRecord(4),
 ]
 
 
@@ -52,9 +52,9 @@ def test_more_is_appended_after_a_restart(tmp_path: Path) -> None:
     written(tmp_path)
     journal = Journal(tmp_path, SETTINGS, fsync=Fsync.ALWAYS)
     list(journal.replay())
-    journal.sync(journal.append(Advanced(5)))
+    journal.sync(journal.append(TimeRecord(5)))
     journal.close()
-    assert replayed(tmp_path) == [*RECORDS, Advanced(5)]
+    assert replayed(tmp_path) == [*RECORDS, TimeRecord(5)]
 
 
 def test_a_journal_that_ends_anywhere_has_the_records_before_its_end(tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_what_does_not_fit_on_the_disk_leaves_nothing_behind(tmp_path: Path) -> 
     for room in (0, 1, 30):
         with full_after(room), pytest.raises(OSError, match="No space left"):
             journal.append(RECORDS[2])
-    journal.append(Advanced(9))
+    journal.append(TimeRecord(9))
     journal.close()
-    assert replayed(tmp_path) == [*RECORDS, Advanced(9)]
+    assert replayed(tmp_path) == [*RECORDS, TimeRecord(9)]
 
 
 def test_a_disk_that_takes_nothing_back_either_leaves_no_damage(tmp_path: Path) -> None:
@@ -176,10 +176,10 @@ def test_a_disk_that_takes_nothing_back_either_leaves_no_damage(tmp_path: Path) 
     with full_after(30), stuck, pytest.raises(OSError, match="I/O error"):
         journal.append(RECORDS[2])
     with stuck, pytest.raises(OSError, match="I/O error"):
-        journal.append(Advanced(8))
-    journal.append(Advanced(9))
+        journal.append(TimeRecord(8))
+    journal.append(TimeRecord(9))
     journal.close()
-    assert replayed(tmp_path) == [*RECORDS, Advanced(9)]
+    assert replayed(tmp_path) == [*RECORDS, TimeRecord(9)]
 
 
 def test_a_segment_that_does_not_fit_is_not_begun(tmp_path: Path) -> None:
@@ -188,17 +188,17 @@ def test_a_segment_that_does_not_fit_is_not_begun(tmp_path: Path) -> None:
     list(journal.replay())
     with full_after(5), pytest.raises(OSError, match="No space left"):
         journal.rotate()
-    journal.append(Advanced(9))
+    journal.append(TimeRecord(9))
     journal.close()
     assert [path.name for path in tmp_path.iterdir()] == ["journal-00000001"]
-    assert replayed(tmp_path) == [*RECORDS, Advanced(9)]
+    assert replayed(tmp_path) == [*RECORDS, TimeRecord(9)]
 
 
 @pytest.mark.parametrize(("policy", "trips"), [(Fsync.ALWAYS, 1), (Fsync.INTERVAL, 0), (Fsync.NEVER, 0)])
 def test_the_policy_says_who_waits_for_the_disk(tmp_path: Path, policy: Fsync, trips: int) -> None:
     journal = Journal(tmp_path, SETTINGS, fsync=policy)
     list(journal.replay())
-    first, second = journal.append(Advanced(1)), journal.append(Advanced(2))
+    first, second = journal.append(TimeRecord(1)), journal.append(TimeRecord(2))
     with mock.patch("isoscope.live.journal.os.fsync") as forced:
         journal.sync(first)
         # One trip took both.
@@ -210,13 +210,13 @@ def test_the_policy_says_who_waits_for_the_disk(tmp_path: Path, policy: Fsync, t
 def test_what_could_not_be_forced_to_the_disk_is_never_called_safe(tmp_path: Path) -> None:
     journal = Journal(tmp_path, SETTINGS, fsync=Fsync.ALWAYS)
     list(journal.replay())
-    position = journal.append(Advanced(1))
+    position = journal.append(TimeRecord(1))
     with (
         mock.patch("isoscope.live.journal.os.fsync", side_effect=OSError(errno.EIO, "Input/output error")),
         pytest.raises(OSError, match="Input/output error"),
     ):
         journal.sync(position)
-    for attempt in (lambda: journal.sync(position), lambda: journal.append(Advanced(2))):
+    for attempt in (lambda: journal.sync(position), lambda: journal.append(TimeRecord(2))):
         with pytest.raises(OSError, match="cannot be forced to the disk: Input/output error"):
             attempt()
     journal.close()

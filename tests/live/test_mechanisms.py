@@ -13,22 +13,22 @@ from isoscope.collect import Recorded, as_history
 from isoscope.formats import parquet
 from isoscope.history import KINDS, OperationKind
 from isoscope.live.batches import FORMS, Batch, Refused, heartbeats
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.metrics import render_metrics
 from isoscope.live.service import Service, Settings
 from isoscope.reports import render_svg
 
-from .serving import served
-from .told import LINES, SECOND, STALE, Clock, body
+from .sent_batches import LINES, SECOND, STALE, Clock, body
+from .served import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 PROFILE = profiles.load("postgresql/read-committed")
-JUDGING = Judging(levels=(), profile=PROFILE, timeout=SECOND)
-SETTINGS = Settings(judging=JUDGING, fsync=Fsync.NEVER)
+JUDGING = CheckSettings(levels=(), profile=PROFILE, timeout=SECOND)
+SETTINGS = Settings(check=JUDGING, fsync=Fsync.NEVER)
 ARROW = FORMS.index("application/vnd.apache.arrow.stream")
 
 
@@ -87,9 +87,9 @@ def test_a_violation_is_an_event_with_its_mechanism_and_a_picture(tmp_path: Path
     with running(tmp_path) as service:
         service.take(batch(1, LOST))
         service.flush()
-        [(number, line)] = service.violations(0, 10)
-        told = json.loads(line)
-        picture = service.anomaly(number)
+        [event] = service.violations(0, 10)
+        told = json.loads(event.line)
+        picture = service.anomaly(event.number)
     assert told["mechanism"] == "consistent-read"
     assert (told["name"], told["case"]) == ("inconsistent-read", "stale")
     assert (told["transaction"], told["other"], told["key"]) == (3, 1, "x")
@@ -100,13 +100,13 @@ def test_a_violation_is_an_event_with_its_mechanism_and_a_picture(tmp_path: Path
 
 def test_nothing_is_judged_before_every_session_has_gone_beyond_it(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.hear([(1, 5), (2, 5), (3, 5)])
+        service.heartbeat([(1, 5), (2, 5), (3, 5)])
         service.take(batch(1, LOST))
         assert service.violations(0, 10) == []
         so_far = service.status()["mechanisms"]
         assert (so_far["watermark"], so_far["pending"]) == (13, 3)
         assert so_far["holding_back"] == [1]
-        service.hear([(1, 100), (2, 100), (3, 100)])
+        service.heartbeat([(1, 100), (2, 100), (3, 100)])
         assert len(service.violations(0, 10)) == 1
         assert service.status()["mechanisms"]["pending"] == 0
 
@@ -114,7 +114,7 @@ def test_nothing_is_judged_before_every_session_has_gone_beyond_it(tmp_path: Pat
 def test_a_silent_session_is_left_behind_and_what_comes_later_is_counted_not_judged(tmp_path: Path) -> None:
     clock = Clock()
     with running(tmp_path, clock) as service:
-        service.hear([(1, 5), (2, 5), (3, 5), (4, 5)])
+        service.heartbeat([(1, 5), (2, 5), (3, 5), (4, 5)])
         service.take(batch(1, FINE))
         for _ in range(15):
             clock.sleep(0.1)
@@ -134,9 +134,9 @@ def outcomes_of(so_far: dict[str, Any]) -> set[str]:
 
 def test_heartbeats_are_in_the_journal_and_a_restart_comes_to_the_same(tmp_path: Path) -> None:
     with running(tmp_path) as service:
-        service.hear([(1, 5), ("two", 5)])
+        service.heartbeat([(1, 5), ("two", 5)])
         service.take(batch(1, LOST))
-        service.hear([(1, 100), ("two", 100), (2, 100), (3, 100)])
+        service.heartbeat([(1, 100), ("two", 100), (2, 100), (3, 100)])
         before = service.status()["mechanisms"], service.violations(0, 10)
     with running(tmp_path) as service:
         assert (service.status()["mechanisms"], service.violations(0, 10)) == before
@@ -149,9 +149,9 @@ def test_heartbeats_are_in_the_journal_and_a_restart_comes_to_the_same(tmp_path:
 def test_another_profile_does_not_go_on_with_the_journal(tmp_path: Path) -> None:
     with running(tmp_path):
         pass
-    other = Judging(levels=(), profile=profiles.load("postgresql/serializable"), timeout=SECOND)
+    other = CheckSettings(levels=(), profile=profiles.load("postgresql/serializable"), timeout=SECOND)
     with pytest.raises(Exception, match="profile was postgresql/read-committed and is postgresql/serial"):
-        Service(tmp_path, Settings(judging=other))
+        Service(tmp_path, Settings(check=other))
 
 
 def test_transactions_without_intervals_are_refused(tmp_path: Path) -> None:

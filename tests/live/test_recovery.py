@@ -10,14 +10,14 @@ import pytest
 
 from isoscope.errors import UsageError
 from isoscope.levels import Level
+from isoscope.live.check_settings import CheckSettings
 from isoscope.live.checkpoint import latest, write
 from isoscope.live.journal import Fsync
-from isoscope.live.judging import Judging
 from isoscope.live.service import Service, Settings
 
+from .sent_batches import STALE, Clock, answers, batch, chain, in_batches, offline
 from .test_journal import full_after
 from .test_service import SETTINGS, running
-from .told import STALE, Clock, answers, batch, chain, in_batches, offline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_a_service_that_was_killed_says_what_one_says_that_was_not(
         (tmp_path / name).mkdir()
         settings = SETTINGS if way == "journal" else SMALL
         if way == "spilling":
-            settings = replace(SMALL, judging=Judging(spill=tmp_path / name / "spilled"))
+            settings = replace(SMALL, check=CheckSettings(spill=tmp_path / name / "spilled"))
         service = fed(tmp_path / name, settings, crash_after=crashes)
         service.flush()
         results.append((service.report(), service.violations(0, 1000)))
@@ -131,11 +131,11 @@ def test_a_checkpoint_of_another_version_is_one_message(tmp_path: Path) -> None:
 def test_other_levels_do_not_go_with_an_old_checkpoint(tmp_path: Path) -> None:
     fed(tmp_path, SMALL).close()
     with pytest.raises(UsageError, match=r"levels was .* and is \['clock-serializable'\]"):
-        Service(tmp_path, replace(SMALL, judging=Judging(levels=(Level.CLOCK_SERIALIZABLE,))))
+        Service(tmp_path, replace(SMALL, check=CheckSettings(levels=(Level.CLOCK_SERIALIZABLE,))))
 
 
 def test_two_services_never_share_a_folder_to_spill_to(tmp_path: Path) -> None:
-    settings = replace(SETTINGS, judging=Judging(spill=tmp_path / "spilled"))
+    settings = replace(SETTINGS, check=CheckSettings(spill=tmp_path / "spilled"))
     with (
         running(tmp_path / "a", settings),
         pytest.raises(UsageError, match="spilled is used by another service"),
@@ -147,6 +147,6 @@ def test_other_settings_do_not_go_with_an_old_journal(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         service.take(batch(1, STALE))
     with pytest.raises(UsageError, match="timeout was 5000000000 and is 1"):
-        Service(tmp_path, replace(SETTINGS, judging=Judging(timeout=1)))
+        Service(tmp_path, replace(SETTINGS, check=CheckSettings(timeout=1)))
     with running(tmp_path) as service:
         assert service.expected("c") == 2

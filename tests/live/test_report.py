@@ -16,8 +16,8 @@ from isoscope.live.batches import Batch
 from isoscope.reports import document
 from tests.cli.running import run
 
+from .sent_batches import LINES
 from .test_service import running
-from .told import LINES
 
 if TYPE_CHECKING:
     from pathlib import Path

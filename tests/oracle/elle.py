@@ -71,7 +71,7 @@ def history_of(case: dict[str, Any], folder: Path) -> isoscope.History:
     operations = case["ops"]
     if not is_readable(case):
         operations = [{**event, "process": None} for event in operations if event["type"] != "invoke"]
-    # Elle takes a value that nobody wrote for what a register held at first.
+    # Elle takes a value without a writer for the initial value of a register.
     initial = Initial() if case["kind"] == "rw-register" else None
     path = written(operations, "edn", folder)
     history = isoscope.load(path, format="jepsen", initial=initial)
@@ -97,7 +97,7 @@ def versions(transaction: Transaction) -> list[tuple[Scalar, int]]:
 
 
 def missing_writers(transactions: list[Transaction]) -> list[tuple[Any, Any]]:
-    """Keys and values that were read and that nobody wrote: single functions of Elle do not ask who did."""
+    """Keys and values that were read and have no writer: single functions of Elle need none."""
     operations = [operation for transaction in transactions for operation in transaction.operations]
     written = {(o.key, o.value) for o in operations if o.kind is OperationKind.WRITE}
     read = {(o.key, o.value) for o in operations if o.kind is OperationKind.READ}

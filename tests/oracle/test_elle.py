@@ -46,7 +46,7 @@ NO_LEVEL = {"read-atomic", "update-atomic"}
 
 #: Whether the case is valid.
 VALID_INSTEAD = {
-    # Elle does not use that who reads a version and then writes the key wrote after it; we do from pl-2 up.
+    # A transaction that reads a version and then writes the key wrote after it: Elle does not use this rule.
     "rw-register wfr off": False,
 }
 #: Anomalies that are not to be found.
@@ -64,12 +64,12 @@ BOUNDARY_INSTEAD = {
     "list-append internal consistency [internal]": ["read-committed"],
     # Elle does not look at operations without a process.
     "list-append paper-example.edn, as shipped (no :process) [serializable]": ["consistent-view"],
-    # Of the two values that nobody wrote only one can be the initial one.
+    # Of the two values without a writer only one can be the initial one.
     "rw-register internal": ["read-committed"],
 }
 #: Pairs of versions.
 VERSIONS_INSTEAD: dict[str, dict[str, list[list[int]]]] = {
-    # A write of which nobody knows whether it happened, and that nobody saw, is no version.
+    # An unread write of an indeterminate transaction is not a version.
     "txn order -> version order: failed writes tell nothing, crashed writes do": {},
 }
 
@@ -129,7 +129,7 @@ def violated(report: Report) -> set[Level]:
 def is_broken(case: dict[str, Any], report: Report) -> bool:
     """Whether a level is violated, or an anomaly there, that the case asks for."""
     asked = {label for name in case["options"].get("anomalies") or [] for label in implying(name)}
-    # A circle that takes a session is a G1c of the family, but not to Elle if nobody asks for processes.
+    # A cycle with a session edge is a G1c of the family, but not for Elle without processes.
     unwanted = (
         INTERNAL if "internal" in asked else {own_names(label)[0] for label in asked if own_names(label)}
     )
@@ -237,7 +237,7 @@ def declared(case: dict[str, Any], history: isoscope.History) -> isoscope.Histor
 
 
 def writers(transactions: list[Transaction]) -> list[Transaction]:
-    """A transaction for each value that was read and that nobody wrote."""
+    """A transaction for each value that was read and has no writer."""
     return [
         Transaction(
             number=0,
@@ -289,7 +289,7 @@ def is_cyclic(transactions: list[Transaction], order: list[tuple[Any, int]]) -> 
 
 
 def versions(transactions: list[Transaction], key: object) -> set[int]:
-    """The versions of the key that somebody read or left behind."""
+    """The versions of the key that a transaction read or installed."""
     mine = [[o for o in transaction.operations if o.key == key] for transaction in transactions]
     read = [of[0] for of in mine if of and of[0].kind is OperationKind.READ]
     left = [[o for o in of if o.kind is OperationKind.WRITE][-1:] for of in mine]

@@ -23,7 +23,7 @@ from tests.oracle.test_elle import VALID_INSTEAD
 
 from . import replays
 from .histories import random_history
-from .told import told
+from .sent_batches import told
 from .version_histories import claims, random_claims, random_version_history, version_histories
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from isoscope._native import dependencies
-from isoscope.checkers.steps import RELATIONS
 from isoscope.history import OperationKind
 from isoscope.reference.dependencies import Dependencies, Edge
 from isoscope.reference.versions import RULES, Versions
 
-from .told import told
+from .sent_batches import told
 from .version_histories import random_version_history
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def test_the_native_core_knows_the_same_versions_to_be_next() -> None:
         known = versions.known(["read-then-write"])
         expected = Dependencies(versions).under(known).relation("rw")
         found = dependencies(history.columns)
-        assert {(before, after) for before, after, kind in found if RELATIONS[kind] == "rw"} == expected, seed
+        assert {(one.before, one.after) for one in found if one.relation == "rw"} == expected, seed
         seen += len(expected)
         skipped += len(known.closed) - len(known.neighbours)
     assert seen > SEEDS

@@ -30,16 +30,20 @@ KEYS = ("x", "y")
 def assert_agreement(history: History) -> predicates.Judgement:
     """Observations, misses and what is set aside are those of the specification."""
     expected = predicates.judge(history)
-    observations, misses, aside = judge_predicates(history.columns)
-    assert len(observations) == len(expected.observations)
+    judged = judge_predicates(history.columns)
+    assert len(judged.observations) == len(expected.observations)
     assert {
-        Observation(*history.columns.locate(operation), token(key), INITIAL if writer is None else writer)
-        for operation, key, writer in observations
+        Observation(
+            *history.columns.locate(one.operation),
+            token(one.key),
+            INITIAL if one.writer is None else one.writer,
+        )
+        for one in judged.observations
     } == expected.observations
     assert {
-        Miss(*history.columns.locate(operation), token(key)) for operation, key in misses
+        Miss(*history.columns.locate(miss.operation), token(miss.key)) for miss in judged.misses
     } == expected.misses
-    assert aside == expected.aside
+    assert judged.ambiguous_states == expected.aside
     return expected
 
 

@@ -37,25 +37,23 @@ thorough = settings(
 
 
 def kernel_findings(history: History) -> frozenset[Finding]:
-    _, findings, _ = judge_values(history.columns, None, 10**9)[0]
-    found = [Finding(*history.columns.locate(read), NAMES[name]) for name, read, _, _ in findings]
+    judged = judge_values(history.columns, strongest=None, max_anomalies=10**9)
+    found = [Finding(*history.columns.locate(one.read), one.anomaly) for one in judged.read_findings]
     assert len(found) == len(set(found)), "the native core reports a read twice under one name"
     return frozenset(found)
 
 
 def assert_agreement(history: History) -> reads.Judgement:
     expected = reads.judge(history)
-    counts, _, aside = judge_values(history.columns, None, 10**9)[0]
+    judged = judge_values(history.columns, strongest=None, max_anomalies=10**9)
     counted = frozenset(number for number, counts in enumerate(history.columns.counted()) if counts)
     assert counted == reads.counted(history)
     assert kernel_findings(history) == expected.findings
-    assert aside[0] == expected.repeated_reads
-    assert dict(zip(NAMES, counts, strict=True)) == {
-        name: sum(finding.name == name for finding in expected.findings) for name in NAMES
-    }
+    assert judged.unjudged.repeated_reads == expected.repeated_reads
+    assert judged.read_counts == Counter(finding.name for finding in expected.findings)
     count = [transaction for transaction in history if transaction.number in counted]
     shapes = {reads.token(key): reads.shape(count, key) for key in history.keys}
-    for keys, shape in ((aside[2], "deleted"), (aside[3], "mixed")):
+    for keys, shape in ((judged.unjudged.deleted_keys, "deleted"), (judged.unjudged.mixed_keys, "mixed")):
         assert [*map(reads.token, keys)] == [key for key, its in shapes.items() if its == shape]
     return expected
 
@@ -174,9 +172,8 @@ def test_unique_registers_are_judged_as_the_paper_words_it(part: int) -> None:
         history = random_history(random.Random(seed), unique=True)
         if any(transaction.status is Status.INDETERMINATE for transaction in history):
             continue  # the paper has none
-        counts, _, _ = judge_values(history.columns, None, 10**9)[0]
         shown = tap(history)
-        assert dict(zip(NAMES, counts, strict=True)) == {name: shown[name] for name in NAMES}
+        assert judge_values(history.columns, strongest=None, max_anomalies=10**9).read_counts == shown
         seen.update(shown.keys() or {"clean"})
     lists = {"incompatible-order", "duplicate-elements"}
     assert set(seen) == {*NAMES, "clean"} - lists

@@ -14,7 +14,7 @@ from isoscope.recorder import Recorder, build
 from isoscope.reference.real_time import real_time
 from isoscope.reference.versions import RULES, Versions
 
-from .told import told
+from .sent_batches import told
 from .version_histories import random_version_history
 
 if TYPE_CHECKING:

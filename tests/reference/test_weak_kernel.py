@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 
@@ -19,10 +19,18 @@ from tests.reference.histories import histories, random_history
 from tests.reference.weak_histories import random_weak_history, weak_histories
 
 if TYPE_CHECKING:
+    from isoscope._native import WeakJudgement
     from isoscope.history import History
 
 LEVELS = (Level.CUT_ISOLATION, *weak.LEVELS)
+WEAK = ("read-committed", "read-atomic", "causal")
 SEEDS = 20_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 1_000
+
+
+def judge(history: History, strongest: str, **options: Any) -> WeakJudgement:
+    found = judge_values(history.columns, strongest=strongest, max_anomalies=0, **options).weak
+    assert found is not None
+    return found
 
 
 def assert_agreement(history: History) -> weak.Judgement:
@@ -30,37 +38,34 @@ def assert_agreement(history: History) -> weak.Judgement:
     expected = weak.judge(history)
     report = check(history, LEVELS)
     assert {verdict.level: verdict.outcome for verdict in report.verdicts} == expected.outcomes
-    found_reads, found = judge_values(history.columns, 2, 10**9)
+    judged = judge_values(history.columns, strongest="causal", max_anomalies=10**9)
+    found = judged.weak
     assert found is not None
-    violated, counts, is_partial, findings, *_ = found
-    assert not is_partial
-    for method in (1, 2, 3):  # vector clocks, tree clocks, traversal
-        other = judge_values(history.columns, 2, 0, method)[1]
-        assert other is not None
-        assert other[:2] == (violated, counts)
-    for strongest in (0, 1):
-        weaker = judge_values(history.columns, strongest, 0)[1]
-        assert weaker is not None
-        assert weaker[0] == violated[: strongest + 1]
+    assert not found.is_partial
+    assert not found.undecided
+    for method in ("vector-clocks", "tree-clocks", "traversal"):
+        other = judge(history, "causal", happens_before=method)
+        assert (other.violated, other.counts) == (found.violated, found.counts)
+    for strongest, levels in (("read-committed", WEAK[:1]), ("read-atomic", WEAK[:2])):
+        weaker = judge(history, strongest)
+        assert weaker.violated == [level for level in levels if level in found.violated]
+        assert weaker.satisfied == [level for level in levels if level in found.satisfied]
     named = Counter[str]()
     named.update(affected_read.name for affected_read in expected.affected_reads)
     named.update(component.name for component in expected.components)
-    assert dict(zip(conflicts.NAMES, counts, strict=True)) == {name: named[name] for name in conflicts.NAMES}
+    assert found.counts == {name: named[name] for name in conflicts.NAMES if named[name]}
     of_reads = Counter(f.name for f in expected.reads)
-    assert dict(zip(reads.NAMES, found_reads[0], strict=True)) == {
-        name: of_reads[name] for name in reads.NAMES
-    }
-    names = list(conflicts.NAMES)
+    assert judged.read_counts == {name: of_reads[name] for name in reads.NAMES if of_reads[name]}
     affected = {
-        weak.AffectedRead(names[name], conflict[0], reference_reads.token(key))
-        for name, conflict, key, *_ in findings
-        if conflict is not None
+        weak.AffectedRead(finding.anomaly, stale.reader, reference_reads.token(stale.key))
+        for finding in found.findings
+        if (stale := finding.stale_read) is not None
     }
     assert affected == expected.affected_reads
-    for name, conflict, _, _, order, _ in findings:
-        if conflict is None:
-            members = {number for step in order for number in step[:2]}
-            assert any(names[name] == c.name and members <= c.transactions for c in expected.components)
+    for finding in found.findings:
+        if finding.stale_read is None:
+            members = {number for step in finding.order for number in (step.before, step.after)}
+            assert any(finding.anomaly == c.name and members <= c.transactions for c in expected.components)
     return expected
 
 
@@ -95,13 +100,13 @@ def test_with_little_room_a_violation_is_still_shown_and_nothing_is_invented() -
     undecided = 0
     for seed in range(SEEDS // 2):
         history = random_weak_history(random.Random(seed))
-        _, found = judge_values(history.columns, 2, 10**9)
-        for limits in ((0, 0), (0, 10**9), (10**9, 0)):
-            _, limited = judge_values(history.columns, 2, 10**9, 0, limits)
-            assert found is not None
-            assert limited is not None
-            assert limited[0] == found[0][: len(limited[0])]
-            assert any(limited[1]) or not any(limited[0])
-            assert all(few <= all_ for few, all_ in zip(limited[1], found[1], strict=True))
-            undecided += len(limited[0]) < len(found[0])
+        found = judge(history, "causal")
+        for steps, clock_bytes in ((0, 0), (0, 10**9), (10**9, 0)):
+            limited = judge(history, "causal", max_steps=steps, max_clock_bytes=clock_bytes)
+            decided = [level for level in WEAK if level not in limited.undecided]
+            assert decided == list(WEAK[: len(decided)])
+            assert limited.violated == [level for level in decided if level in found.violated]
+            assert limited.counts or not limited.violated
+            assert all(count <= found.counts[name] for name, count in limited.counts.items())
+            undecided += len(limited.undecided) > 0
     assert undecided > 0

@@ -19,8 +19,6 @@ SOURCES = [
     if "target" not in path.parts
 ]
 LONGEST = 500
-#: A table, not code: one entry a level, read from top to bottom.
-LONG_TABLES = {"src/isoscope/levels.py"}
 
 
 def relative(path: Path) -> str:
@@ -35,15 +33,9 @@ def tracked() -> list[Path]:
     return [path for path in map(ROOT.joinpath, listed.stdout.splitlines()) if path.is_file()]
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in SOURCES if relative(path) not in LONG_TABLES], ids=relative
-)
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
 def test_a_source_file_is_short_enough_to_be_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= LONGEST
-
-
-def test_the_exceptions_exist() -> None:
-    assert all((ROOT / name).is_file() for name in LONG_TABLES)
 
 
 #: Put together here, so that this file does not show what it looks for.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from docs.findings import Finding
 
 EMBEDDED = ("sqlite", "duckdb")
-#: A report is for a reader who does not wait.
+#: Bytes of a report: it opens without a wait.
 LARGEST = 300_000
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from isoscope.reports.picture.box_order import LEFT, RIGHT, BoxOrder, order_boxes
 from isoscope.reports.picture.links import links
-from tests.reports.pictured import circle
+from tests.reports.anomalies import circle
 
 
 def arranged(*times: tuple[int | None, int | None], clock: str = "intervals", lanes: str = "") -> BoxOrder:

@@ -15,7 +15,7 @@ from isoscope.history import Term
 from isoscope.reports import examples, render_dot
 from isoscope.verdict import START, Method, Presence, Search, Sighting, Step
 from tests.recorded import record
-from tests.reports.pictured import CASES, HOSTILE, HOSTILE_TERMS, circle
+from tests.reports.anomalies import CASES, HOSTILE, HOSTILE_TERMS, circle
 from tests.strategies import histories
 
 HISTORY = record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("read", "y", 1)])

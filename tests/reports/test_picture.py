@@ -12,9 +12,9 @@ from hypothesis import given
 from isoscope.checkers import check
 from isoscope.reports.picture.layout import MANY, TOO_MANY, lay_out_picture
 from isoscope.reports.picture.model import Area
-from isoscope.verdict import START, Anomaly, Step
+from isoscope.verdict import START, AlternativesFacts, Anomaly, Step
 from tests.recorded import record
-from tests.reports.pictured import CASES, HOSTILE, anomaly_of, circle, shown
+from tests.reports.anomalies import CASES, HOSTILE, anomaly_of, circle, shown
 from tests.strategies import histories, jepsen_histories
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def test_each_order_of_two_versions_has_a_panel_of_its_own() -> None:
 
 def test_a_proof_by_every_order_has_nothing_to_draw() -> None:
     picture = lay_out_picture(
-        Anomaly(name="no-commit-order", transactions=(), keys=(), facts={"alternatives": ()})
+        Anomaly(name="no-commit-order", transactions=(), keys=(), facts=AlternativesFacts(alternatives=()))
     )
     assert_tidy(picture)
     assert "every order of the versions" in picture.remarks[0].text

@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from isoscope.reports.registry import REPORT_TYPES, Destination, RenderSettings,
 from tests.recorded import record
 
 REPORT = check(record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("read", "y", 1)]))
-SUBJECTS = {
+SUBJECTS: dict[Subject, Any] = {
     Subject.ALL_REPORTS: [REPORT],
     Subject.EACH_REPORT: REPORT,
     Subject.SINGLE_REPORT: REPORT,

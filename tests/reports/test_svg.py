@@ -17,7 +17,7 @@ from isoscope.history import Term
 from isoscope.reports import STYLE, render_svg
 from tests.recorded import record
 from tests.repo.test_files import ROOT
-from tests.reports.pictured import CASES, HOSTILE, HOSTILE_TERMS, anomaly_of, circle, shown
+from tests.reports.anomalies import CASES, HOSTILE, HOSTILE_TERMS, anomaly_of, circle, shown
 from tests.strategies import histories
 
 if TYPE_CHECKING:

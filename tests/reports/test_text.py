@@ -37,7 +37,7 @@ def test_the_text_report_leads_with_the_verdicts_and_ends_with_the_proof() -> No
         "  T2  read x = 1\n"
         "\n"
         "  T1 before T2 (wr)  T2 read x = 1, which T1 wrote\n"
-        "  But T1 aborted: nobody should ever see what it wrote.\n"
+        "  But T1 aborted: no transaction may see what it wrote.\n"
         "\n"
         "  hint: a client that reports a time-out as a failure may have made this up; record what timed out\n"
         "        as indeterminate (Jepsen: :info, not :fail)\n"

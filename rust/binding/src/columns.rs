@@ -1,15 +1,15 @@
 //! A finished history as Python sees it.
 
 use crate::interrupt::interruptible;
+use crate::operation_rows::{operation_row, parts, times};
 use crate::scalar;
 use isoscope_kernel::cancel::Cancel;
 use isoscope_kernel::evidence::{self, Extent};
 use isoscope_kernel::formats::{self, aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
-use isoscope_kernel::history::{History, Interval, Kind, NO_KEY, Timestamp};
+use isoscope_kernel::history::{History, Kind};
 use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
-use isoscope_kernel::versions::orders::extent::Ordered;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -19,113 +19,61 @@ use std::sync::OnceLock;
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
-pub struct Columns(
-    History,
-    OnceLock<table::Longest>,
-    OnceLock<(reads::Judgement, Observations)>,
-    [OnceLock<Vec<Ordered>>; ASSUMPTIONS],
-    OnceLock<u64>,
-);
-
-/// So many sets of claims there are.
-const ASSUMPTIONS: usize = 8;
-
-type Times = Option<(Option<i64>, Option<i64>)>;
+pub struct Columns {
+    history: History,
+    longest: OnceLock<table::Longest>,
+    judged: OnceLock<(reads::Judgement, Observations)>,
+    ties: OnceLock<u64>,
+}
 
 impl Columns {
     pub fn new(history: History) -> Self {
-        Self(history, OnceLock::new(), OnceLock::new(), Default::default(), OnceLock::new())
+        Self { history, longest: OnceLock::new(), judged: OnceLock::new(), ties: OnceLock::new() }
     }
 
-    /// What is wrong with single reads, and who served each: looked at once.
+    /// What is wrong with single reads, and the transaction that each read from: computed once.
     pub(crate) fn judged(&self, cancel: &Cancel) -> &(reads::Judgement, Observations) {
-        if let Some(known) = self.2.get() {
+        if let Some(known) = self.judged.get() {
             return known;
         }
-        let found = reads::judge(&self.0, cancel);
-        // What a cancelled judge found means nothing, and nobody looks at it.
-        if cancel.is_asked() { self.2.get_or_init(Default::default) } else { self.2.get_or_init(|| found) }
+        let found = reads::judge(&self.history, cancel);
+        // A cancelled judge found nothing of meaning, and its answer is not used.
+        if cancel.is_asked() {
+            self.judged.get_or_init(Default::default)
+        } else {
+            self.judged.get_or_init(|| found)
+        }
     }
 
-    /// How many keys each source orders under some claims, once somebody looked.
-    pub(crate) fn ordered(&self, assume: u8) -> &OnceLock<Vec<Ordered>> {
-        &self.3[assume as usize % ASSUMPTIONS]
-    }
-
-    /// How many timestamps belong to several transactions, once somebody looked.
+    /// How many timestamps belong to several transactions, once the clock was judged.
     pub(crate) fn tied(&self) -> &OnceLock<u64> {
-        &self.4
+        &self.ties
     }
 
     pub(crate) fn history(&self) -> &History {
-        &self.0
+        &self.history
     }
 
     pub(crate) fn scalar<'py>(&self, py: Python<'py>, value: Value) -> PyResult<Bound<'py, PyAny>> {
-        scalar::to_python(py, &self.0.values, value)
+        scalar::to_python(py, &self.history.values, value)
     }
 
     pub(crate) fn scalars<'py>(&self, py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
         values.iter().map(|&value| self.scalar(py, value)).collect()
     }
 
+    /// The keys with these numbers.
+    pub(crate) fn keys_of(&self, py: Python<'_>, numbers: &[u32]) -> PyResult<Vec<Py<PyAny>>> {
+        let key = |&key: &u32| Ok(self.scalar(py, self.history.keys[key as usize])?.unbind());
+        numbers.iter().map(key).collect()
+    }
+
     fn check(&self, transaction: usize) -> PyResult<()> {
-        if transaction < self.0.transaction_count() {
+        if transaction < self.history.transaction_count() {
             return Ok(());
         }
         Err(PyIndexError::new_err(format!("no transaction has number {transaction}")))
     }
-
-    fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let key = self.0.keys[self.0.ranges.row_keys[row] as usize];
-        Ok((self.scalar(py, key)?, self.scalar(py, self.0.ranges.row_values[row])?))
-    }
-
-    fn range<'py>(&self, py: Python<'py>, number: Value) -> PyResult<Bound<'py, PyAny>> {
-        let range = self.0.ranges.ranges[number.as_small().unwrap_or_default() as usize];
-        let (first, live, dead) = (range.first_row as usize, range.live as usize, range.dead as usize);
-        let rows = |from: usize, count: usize| {
-            let rows: PyResult<Vec<_>> = (from..from + count).map(|row| self.row(py, row)).collect();
-            PyTuple::new(py, rows?)
-        };
-        let (low, high) = (self.scalar(py, range.low)?, self.scalar(py, range.high)?);
-        Ok((low, high, rows(first, live)?, rows(first + live, dead)?).into_pyobject(py)?.into_any())
-    }
-
-    fn operation_row<'py>(&self, py: Python<'py>, operation: usize) -> PyResult<Bound<'py, PyAny>> {
-        let columns = &self.0.operations;
-        let (kind, key, value) =
-            (columns.kinds[operation], columns.keys[operation], columns.values[operation]);
-        let key = if key == NO_KEY {
-            py.None().into_bound(py)
-        } else {
-            self.scalar(py, self.0.keys[key as usize])?
-        };
-        let value = if kind == Kind::RangeRead { self.range(py, value)? } else { self.scalar(py, value)? };
-        let row = (
-            kind as u8,
-            key,
-            value,
-            times(columns.intervals.get(operation)),
-            self.scalar(py, columns.tables.get(operation).0)?,
-            self.scalar(py, columns.columns.get(operation).0)?,
-            self.scalar(py, columns.statements.get(operation).0)?,
-            self.scalar(py, columns.lock_modes.get(operation).0)?,
-            self.scalar(py, columns.read_modes.get(operation).0)?,
-            self.scalar(py, columns.predicates.get(operation).0)?,
-            columns.tombstones.get(operation),
-            columns.lines[operation],
-        );
-        Ok(row.into_pyobject(py)?.into_any())
-    }
-}
-
-fn times(interval: Interval) -> Times {
-    (interval != Interval::default()).then(|| (interval.invoke(), interval.complete()))
-}
-
-fn parts(timestamp: Timestamp) -> Option<(i64, i64)> {
-    timestamp.parts()
 }
 
 #[pymethods]
@@ -133,58 +81,64 @@ impl Columns {
     /// How many transactions there are.
     #[getter]
     fn transactions(&self) -> usize {
-        self.0.transaction_count()
+        self.history.transaction_count()
     }
 
     /// How many operations there are.
     #[getter]
     fn operations(&self) -> usize {
-        self.0.operation_count()
+        self.history.operation_count()
     }
 
     /// How many sessions there are.
     #[getter]
     fn sessions(&self) -> usize {
-        self.0.session_ids.len()
+        self.history.session_ids.len()
     }
 
     /// All keys, in the order of first appearance.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.scalars(py, &self.0.keys)
+        self.scalars(py, &self.history.keys)
     }
 
     /// How many keys there are.
     #[getter]
     fn key_count(&self) -> usize {
-        self.0.keys.len()
+        self.history.keys.len()
     }
 
     /// (id, numbers of its transactions in session order) of one session; the id is None if nameless.
     fn session<'py>(&self, py: Python<'py>, session: usize) -> PyResult<(Bound<'py, PyAny>, Vec<u32>)> {
-        if session >= self.0.session_ids.len() {
+        if session >= self.history.session_ids.len() {
             return Err(PyIndexError::new_err(format!("no session has number {session}")));
         }
-        Ok((self.scalar(py, self.0.session_ids[session])?, self.0.transactions_of(session).to_vec()))
+        Ok((
+            self.scalar(py, self.history.session_ids[session])?,
+            self.history.transactions_of(session).to_vec(),
+        ))
     }
 
     /// The number of the transaction with this original id; None if there is none.
     fn find(&self, id: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        let id = scalar::find(&self.0.values, id)?;
-        Ok(id.and_then(|id| self.0.transactions.ids.iter().position(|&other| other == id)))
+        let id = scalar::find(&self.history.values, id)?;
+        Ok(id.and_then(|id| self.history.transactions.ids.iter().position(|&other| other == id)))
     }
 
     /// Id, session number, session id, status, line, sequence, start, commit, interval, positions and
     /// operations of one transaction.
     fn transaction<'py>(&self, py: Python<'py>, transaction: usize) -> PyResult<Bound<'py, PyAny>> {
         self.check(transaction)?;
-        let columns = &self.0.transactions;
+        let columns = &self.history.transactions;
         let session = columns.sessions[transaction];
-        let operations: PyResult<Vec<_>> =
-            self.0.operations_of(transaction).map(|operation| self.operation_row(py, operation)).collect();
+        let operations: PyResult<Vec<_>> = self
+            .history
+            .operations_of(transaction)
+            .map(|operation| operation_row(py, self, operation))
+            .collect();
         let row = (
             self.scalar(py, columns.ids[transaction])?,
             session,
-            self.scalar(py, self.0.session_ids[session as usize])?,
+            self.scalar(py, self.history.session_ids[session as usize])?,
             columns.statuses[transaction] as u8,
             columns.lines[transaction],
             columns.sequences.get(transaction).number(),
@@ -197,34 +151,34 @@ impl Columns {
         Ok(row.into_pyobject(py)?.into_any())
     }
 
-    /// How many timestamps belong to several transactions; None if nobody held the history against its clock.
+    /// How many timestamps belong to several transactions; None before the clock was judged.
     #[getter]
     fn ties(&self) -> Option<u64> {
-        self.4.get().copied()
+        self.ties.get().copied()
     }
 
     /// How many transactions of its session come before one.
     fn place_in_session(&self, transaction: usize) -> PyResult<usize> {
         self.check(transaction)?;
-        let session = self.0.transactions.sessions[transaction] as usize;
+        let session = self.history.transactions.sessions[transaction] as usize;
         let before =
-            self.0.transactions_of(session).iter().take_while(|&&other| other as usize != transaction);
+            self.history.transactions_of(session).iter().take_while(|&&other| other as usize != transaction);
         Ok(before.count())
     }
 
     /// The number of the first operation of a transaction, or of the one after it if it has none.
     fn first_operation(&self, transaction: usize) -> PyResult<u32> {
         self.check(transaction)?;
-        Ok(self.0.operation_offsets[transaction])
+        Ok(self.history.operation_offsets[transaction])
     }
 
     /// The number of the transaction that an operation belongs to, and its place there.
     fn locate(&self, operation: u32) -> PyResult<(usize, usize)> {
-        if operation as usize >= self.0.operation_count() {
+        if operation as usize >= self.history.operation_count() {
             return Err(PyIndexError::new_err(format!("no operation has number {operation}")));
         }
-        let transaction = self.0.operation_offsets.partition_point(|&offset| offset <= operation) - 1;
-        Ok((transaction, (operation - self.0.operation_offsets[transaction]) as usize))
+        let transaction = self.history.operation_offsets.partition_point(|&offset| offset <= operation) - 1;
+        Ok((transaction, (operation - self.history.operation_offsets[transaction]) as usize))
     }
 
     /// (value of all other keys, whether a write of it takes its place, [(key, value)]).
@@ -233,11 +187,10 @@ impl Columns {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, bool, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>)> {
-        let initial = &self.0.initial;
-        let of_key = initial
-            .of_key
-            .iter()
-            .map(|&(key, value)| Ok((self.scalar(py, self.0.keys[key as usize])?, self.scalar(py, value)?)));
+        let initial = &self.history.initial;
+        let of_key = initial.of_key.iter().map(|&(key, value)| {
+            Ok((self.scalar(py, self.history.keys[key as usize])?, self.scalar(py, value)?))
+        });
         Ok((self.scalar(py, initial.default)?, initial.replaceable, of_key.collect::<PyResult<_>>()?))
     }
 
@@ -248,9 +201,9 @@ impl Columns {
         py: Python<'py>,
     ) -> PyResult<Vec<(u8, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
         let mut orders = Vec::new();
-        for order in &self.0.versions {
+        for order in &self.history.versions {
             let mut keys = Vec::new();
-            for (number, &key) in self.0.keys.iter().enumerate() {
+            for (number, &key) in self.history.keys.iter().enumerate() {
                 let versions = order.of(number as u32);
                 if !versions.is_empty() {
                     keys.push((self.scalar(py, key)?, self.scalars(py, versions)?));
@@ -263,13 +216,13 @@ impl Columns {
 
     /// What the reader counted on the way.
     fn notes(&self) -> Vec<(String, u64)> {
-        self.0.notes.clone()
+        self.history.notes.clone()
     }
 
     /// How many operations there are of each kind, by its number.
     fn kind_counts(&self) -> [u64; Kind::ALL.len()] {
         let mut counts = [0; Kind::ALL.len()];
-        for &kind in &self.0.operations.kinds {
+        for &kind in &self.history.operations.kinds {
             counts[kind as usize] += 1;
         }
         counts
@@ -278,7 +231,7 @@ impl Columns {
     /// How many transactions there are of each status, by its number.
     fn status_counts(&self) -> [u64; 3] {
         let mut counts = [0; 3];
-        for &status in &self.0.transactions.statuses {
+        for &status in &self.history.transactions.statuses {
             counts[status as usize] += 1;
         }
         counts
@@ -287,31 +240,31 @@ impl Columns {
     /// Extent of values, version order, timestamps and intervals (0 absent, 1 partial, 2 complete), and
     /// how many values were written more than once.
     fn evidence(&self, py: Python<'_>) -> PyResult<([u8; 4], u64)> {
-        let found = interruptible(py, |cancel| evidence::evidence(&self.0, cancel))?;
+        let found = interruptible(py, |cancel| evidence::evidence(&self.history, cancel))?;
         let kinds = [found.values, found.version_order, found.timestamps, found.intervals];
         Ok((kinds.map(|extent: Extent| extent as u8), found.repeated_values))
     }
 
     /// Whether there are values, a version order, timestamps and intervals at all.
     fn present_evidence(&self, py: Python<'_>) -> [bool; 4] {
-        py.detach(|| evidence::present(&self.0))
+        py.detach(|| evidence::present(&self.history))
     }
 
     /// Names of what the history holds beyond committed integer reads and writes.
     fn features(&self, py: Python<'_>) -> Vec<&'static str> {
-        py.detach(|| evidence::features(&self.0))
+        py.detach(|| evidence::features(&self.history))
     }
 
     /// Whether both hold the same; lines and notes do not count.
     fn same(&self, py: Python<'_>, other: &Self) -> bool {
-        py.detach(|| equality::same(&self.0, &other.0))
+        py.detach(|| equality::same(&self.history, &other.history))
     }
 
     /// Which transactions count as committed, by their numbers.
     fn counted(&self, py: Python<'_>) -> Vec<bool> {
         py.detach(|| {
-            let owners = self.0.transaction_of_operation();
-            reads::counted(&self.0, &owners, &ByKey::new(&self.0))
+            let owners = self.history.transaction_of_operation();
+            reads::counted(&self.history, &owners, &ByKey::new(&self.history))
         })
     }
 
@@ -319,17 +272,17 @@ impl Columns {
     fn write(&self, format: &str, sink: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut sink = Sink { sink, error: None };
         let outcome = match format {
-            "aion" => aion::write(&self.0, &mut sink),
-            "aion-lines" => aion::write_lines(&self.0, &mut sink),
-            "awdit" => awdit::write(&self.0, &mut sink),
-            "dbcop-hist" => dbcop_hist::write(&self.0, &mut sink),
-            "dbcop-json" => dbcop_json::write(&self.0, &mut sink),
-            "jepsen" => jepsen::write(&self.0, &mut sink),
-            "jepsen-json" => jepsen::write_json(&self.0, &mut sink),
-            "jepsen-json-lines" => jepsen::write_json_lines(&self.0, &mut sink),
-            "leopard" => leopard::write(&self.0, &mut sink),
-            "leopard-lines" => leopard::write_lines(&self.0, &mut sink),
-            "plume" => plume::write(&self.0, &mut sink),
+            "aion" => aion::write(&self.history, &mut sink),
+            "aion-lines" => aion::write_lines(&self.history, &mut sink),
+            "awdit" => awdit::write(&self.history, &mut sink),
+            "dbcop-hist" => dbcop_hist::write(&self.history, &mut sink),
+            "dbcop-json" => dbcop_json::write(&self.history, &mut sink),
+            "jepsen" => jepsen::write(&self.history, &mut sink),
+            "jepsen-json" => jepsen::write_json(&self.history, &mut sink),
+            "jepsen-json-lines" => jepsen::write_json_lines(&self.history, &mut sink),
+            "leopard" => leopard::write(&self.history, &mut sink),
+            "leopard-lines" => leopard::write_lines(&self.history, &mut sink),
+            "plume" => plume::write(&self.history, &mut sink),
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };
         match (sink.error, outcome) {
@@ -352,12 +305,12 @@ impl Columns {
             "plume" => plume::unwritable,
             _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
         };
-        Ok(py.detach(|| unwritable(&self.0)))
+        Ok(py.detach(|| unwritable(&self.history)))
     }
 
     /// Whether a format that is text would hold any operation of the history.
     fn leaves_operations(&self, py: Python<'_>, format: &str) -> bool {
-        py.detach(|| formats::leaves_operations(&self.0, format))
+        py.detach(|| formats::leaves_operations(&self.history, format))
     }
 
     /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the
@@ -369,32 +322,32 @@ impl Columns {
         most: u32,
     ) -> PyResult<(usize, Bound<'py, PyAny>)> {
         self.check(transaction)?;
-        let offsets = &self.0.operation_offsets;
+        let offsets = &self.history.operation_offsets;
         let enough = offsets[transaction].saturating_add(most);
-        let last = self.0.transaction_count();
+        let last = self.history.transaction_count();
         let end = offsets.partition_point(|&offset| offset < enough).clamp(transaction + 1, last);
         let end = end.min(transaction + most.max(1) as usize);
         let table = py.detach(|| {
-            let longest = self.1.get_or_init(|| table::Longest::of(&self.0));
-            table::export(&self.0, longest, transaction..end)
+            let longest = self.longest.get_or_init(|| table::Longest::of(&self.history));
+            table::export(&self.history, longest, transaction..end)
         });
         Ok((end, crate::tables::to_python(py, table)?))
     }
 
     /// Rows of the recorded version orders.
     fn export_versions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let table = py.detach(|| table::export_versions(&self.0));
+        let table = py.detach(|| table::export_versions(&self.history));
         crate::tables::to_python(py, table)
     }
 
     /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
     fn used_columns(&self, py: Python<'_>) -> Vec<(&'static str, bool)> {
-        py.detach(|| table::used_columns(&self.0))
+        py.detach(|| table::used_columns(&self.history))
     }
 
     /// The initial values as EDN: of all other keys, whether a write replaces it, [(key, value)].
     fn initial_edn(&self) -> (String, bool, Vec<(String, String)>) {
-        let (initial, values) = (&self.0.initial, &self.0.values);
+        let (initial, values) = (&self.history.initial, &self.history.values);
         let text = |value: Value| match value {
             Value::UNKNOWN => String::new(),
             known => table::edn_text(values, known),
@@ -402,7 +355,7 @@ impl Columns {
         let of_key = initial
             .of_key
             .iter()
-            .map(|&(key, value)| (table::edn_text(values, self.0.keys[key as usize]), text(value)));
+            .map(|&(key, value)| (table::edn_text(values, self.history.keys[key as usize]), text(value)));
         (text(initial.default), initial.replaceable, of_key.collect())
     }
 }

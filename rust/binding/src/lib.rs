@@ -4,26 +4,32 @@ mod activity;
 mod build;
 mod clock;
 mod columns;
+mod dependency_graph;
 mod generate;
 mod interrupt;
 mod intervals;
 mod intervals_online;
-mod judge;
 mod mechanisms;
 mod online;
-mod part;
+mod operation_rows;
 mod pipeline;
 mod predicates;
+mod profile;
+mod proof;
 mod read;
 mod scalar;
 mod simulate;
 mod stream;
+mod sub_history;
 mod tables;
+mod values;
 mod versions;
 
+use isoscope_kernel::weak::alternatives::HappensBeforeMethod;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 create_exception!(
     _native,
@@ -50,20 +56,16 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<read::Reader>()?;
     module.add_class::<build::Builder>()?;
     module.add_class::<tables::TableReader>()?;
-    module.add_function(wrap_pyfunction!(activity::activity, module)?)?;
     module.add_function(wrap_pyfunction!(tables::table_columns, module)?)?;
     module.add_function(wrap_pyfunction!(generate::generate, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(judge::judge_values, module)?)?;
-    module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
-    module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;
-    module.add_function(wrap_pyfunction!(versions::dependencies, module)?)?;
-    module.add_function(wrap_pyfunction!(versions::graph_statistics, module)?)?;
-    module.add_class::<versions::Graph>()?;
     module.add_function(wrap_pyfunction!(clock::judge_clock, module)?)?;
     module.add_function(wrap_pyfunction!(clock::clock_ties, module)?)?;
     module.add_class::<mechanisms::MechanismSimulation>()?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<profile::Conduct>()?;
+    module.add_class::<profile::OperationConduct>()?;
+    module.add_class::<profile::Profile>()?;
     module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
@@ -71,11 +73,53 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stream::ClockFacts>()?;
     module.add_class::<stream::ClockTrial>()?;
     module.add_class::<stream::RunMerge>()?;
-    module.add_function(wrap_pyfunction!(part::itemised, module)?)?;
-    module.add_function(wrap_pyfunction!(part::part, module)?)?;
-    module.add_function(wrap_pyfunction!(part::servers, module)?)?;
-    module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
+    module.add_function(wrap_pyfunction!(sub_history::itemised, module)?)?;
+    module.add_function(wrap_pyfunction!(sub_history::sub_history, module)?)?;
+    module.add_function(wrap_pyfunction!(sub_history::with_transactions_read_from, module)?)?;
+    module.add_function(wrap_pyfunction!(sub_history::with_transactions_on_same_keys, module)?)?;
     module.add_function(wrap_pyfunction!(pipeline::dispatch_times, module)?)?;
-    module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
-    Ok(())
+    add_activity(module)?;
+    add_values(module)?;
+    add_versions(module)
+}
+
+fn add_activity(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<activity::ActivityCounts>()?;
+    module.add_class::<activity::BucketCounts>()?;
+    module.add_class::<activity::LatencyQuantiles>()?;
+    module.add_class::<activity::ConcurrencyCounts>()?;
+    module.add_class::<activity::KeyUseCounts>()?;
+    module.add_function(wrap_pyfunction!(activity::activity, module)?)
+}
+
+fn add_values(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<proof::ProofStep>()?;
+    module.add_class::<values::ValuesJudgement>()?;
+    module.add_class::<values::ReadFinding>()?;
+    module.add_class::<values::UnjudgedReads>()?;
+    module.add_class::<values::WeakJudgement>()?;
+    module.add_class::<values::ConflictFinding>()?;
+    module.add_class::<values::StaleRead>()?;
+    module.add_class::<values::WeakEffort>()?;
+    let methods = HappensBeforeMethod::ALL.map(HappensBeforeMethod::as_str);
+    module.add("HAPPENS_BEFORE_METHODS", PyTuple::new(module.py(), methods)?)?;
+    module.add_function(wrap_pyfunction!(values::judge_values, module)?)
+}
+
+fn add_versions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<versions::VersionsJudgement>()?;
+    module.add_class::<versions::CycleFinding>()?;
+    module.add_class::<versions::OrderedKeys>()?;
+    module.add_class::<versions::UnjudgedVersions>()?;
+    module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
+    module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;
+    module.add_class::<dependency_graph::Dependency>()?;
+    module.add_class::<dependency_graph::GraphStatistics>()?;
+    module.add_class::<dependency_graph::Graph>()?;
+    module.add_function(wrap_pyfunction!(dependency_graph::dependencies, module)?)?;
+    module.add_function(wrap_pyfunction!(dependency_graph::graph_statistics, module)?)?;
+    module.add_class::<predicates::PredicatesJudgement>()?;
+    module.add_class::<predicates::PredicateObservation>()?;
+    module.add_class::<predicates::PredicateMiss>()?;
+    module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)
 }

@@ -3,8 +3,8 @@
 use crate::columns::Columns;
 use crate::generate::unknown;
 use crate::interrupt::interruptible;
-use crate::intervals::{ProfileRow, profile as profile_of};
 use crate::parse_error;
+use crate::profile::Profile;
 use isoscope_kernel::simulate::mechanisms::{self as kernel, Delays, Fault, Load, Simulation, Truth};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ impl MechanismSimulation {
     #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
     #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
     fn new(
-        profile: ProfileRow,
+        profile: &Profile,
         seed: u64,
         clients: u32,
         transactions: u32,
@@ -88,7 +88,7 @@ impl MechanismSimulation {
             return Err(PyValueError::new_err(problem));
         }
         let delays = Delays { network, service, thinking, clock_error };
-        let profile = profile_of(profile)?;
+        let profile = profile.kernel().clone();
         let faults = faults.iter().map(rate).collect::<PyResult<_>>()?;
         let simulation = Simulation { profile, seed, load, delays, faults, truth };
         Ok(Self { run: Some(kernel::MechanismSimulation::new(&simulation)) })

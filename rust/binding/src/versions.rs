@@ -2,176 +2,180 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
-use isoscope_kernel::generate::graph::begins_and_commits;
-use isoscope_kernel::graph::Edges;
+use crate::proof::{ProofStep, counts};
 use isoscope_kernel::history::Kind;
-use isoscope_kernel::history::NO_KEY;
-use isoscope_kernel::observations::{INITIAL, NOBODY};
 use isoscope_kernel::predicates::Predicate;
-use isoscope_kernel::versions::dependencies::components;
-use isoscope_kernel::versions::names::Finding;
-use isoscope_kernel::versions::orders::Claims;
-use isoscope_kernel::versions::orders::extent::Ordered;
+use isoscope_kernel::reads::{self, ReadAnomaly};
+use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
+use isoscope_kernel::versions::levels::Level;
+use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
 use isoscope_kernel::versions::search::Budget;
-use isoscope_kernel::versions::statistics::statistics;
-use isoscope_kernel::versions::times::Times;
-use isoscope_kernel::versions::witness::Step;
-use isoscope_kernel::versions::{Question, edges, judge, ordered, predicates_of, recorded};
+use isoscope_kernel::versions::{Judgement, Question, judge, ordered, predicates_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What the order of versions says of a history.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct VersionsJudgement {
+    /// For each level `holds`, `violated`, `untimed`, `search-too-long` or `contradictory`.
+    outcomes: Py<PyDict>,
+    /// How often each anomaly was found.
+    counts: Py<PyDict>,
+    /// The first of each anomaly.
+    findings: Vec<Py<CycleFinding>>,
+    /// How many keys each source orders.
+    ordered_keys: Vec<Py<OrderedKeys>>,
+    /// Whether reads of a list contradict each other, so that no order of its versions explains all.
+    has_incompatible_lists: bool,
+    /// What was not judged.
+    unjudged: Py<UnjudgedVersions>,
+}
+
+/// A cycle of dependencies, or what the sources of the version order show.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct CycleFinding {
+    /// The name of the anomaly.
+    anomaly: &'static str,
+    /// The steps.
+    steps: Vec<Py<ProofStep>>,
+    /// A cycle for each order of versions, where every order leads to one.
+    alternatives: Vec<Vec<Py<ProofStep>>>,
+    /// The level that it was looked for, if it was for one only.
+    level: Option<&'static str>,
+}
+
+/// How many keys a source of the version order orders.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct OrderedKeys {
+    /// The source; empty for keys that no source orders.
+    source: &'static str,
+    /// Keys that it orders and no stronger source does.
+    keys: u64,
+    /// Those of them that are ordered to the last version.
+    whole: u64,
+}
+
+/// What the method did not judge.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct UnjudgedVersions {
+    /// Reads of values that several transactions wrote.
+    repeated_reads: u64,
+    /// Keys of those reads.
+    repeated_keys: Vec<Py<PyAny>>,
+    /// Keys that are both written and appended to.
+    mixed_keys: Vec<Py<PyAny>>,
+    /// Range reads that have no predicate which is understood.
+    range_reads: u64,
+    /// Whether several transactions appended the same element to a list.
+    has_unsure_appends: bool,
+    /// How often a predicate read, or a read of a deleted key, may have seen several states of a key.
+    ambiguous_states: u64,
+}
 
 /// Judges all levels that speak of versions.
 ///
-/// `assume` is the sum of 1 (writes follow reads), 2 (sequential keys) and 4 (linearizable keys). Of each
-/// name the first `most` findings are returned; all are counted. `budget` is what the search for an order of
-/// versions may cost: steps.
+/// `claims` are names of claims about the order of versions. Of each anomaly the first `max_anomalies` are
+/// returned; all are counted. `max_steps` bounds the search for an order of versions.
 #[pyfunction]
-#[pyo3(signature = (columns, assume, most, budget = None))]
-pub fn judge_versions<'py>(
-    py: Python<'py>,
+#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None))]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
+pub fn judge_versions(
+    py: Python<'_>,
     columns: &Columns,
-    assume: u8,
-    most: usize,
-    budget: Option<u64>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let claims = claims(assume);
+    claims: Vec<String>,
+    max_anomalies: usize,
+    max_steps: Option<u64>,
+) -> PyResult<VersionsJudgement> {
+    let claims = parse_claims(&claims)?;
     let usual = Budget::default();
-    let budget = Budget { steps: budget.unwrap_or(usual.steps), ..usual };
-    let (found, aside) = interruptible(py, |cancel| {
-        let (_, observations) = columns.judged(cancel);
+    let budget = Budget { steps: max_steps.unwrap_or(usual.steps), ..usual };
+    let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
+        let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
-        let question = Question { claims, most, budget, predicates: &predicates };
-        (judge(columns.history(), observations, &question, cancel), predicates.aside)
+        let question = Question { claims, max_anomalies, budget, predicates: &predicates };
+        (judge(columns.history(), observations, &question, cancel), reads, predicates.aside)
     })?;
-    let outcomes: Vec<u8> = found.outcomes.iter().map(|&outcome| outcome as u8).collect();
-    let findings = found.named.findings.iter().map(|finding| of_finding(py, columns, finding));
-    let findings = findings.collect::<PyResult<Vec<_>>>()?;
-    let keys = of_ordered(columns.ordered(assume).get_or_init(|| found.ordered));
+    let unjudged = UnjudgedVersions {
+        repeated_reads: reads.repeated_reads,
+        repeated_keys: columns.keys_of(py, &reads.repeated_keys)?,
+        mixed_keys: columns.keys_of(py, &reads.mixed_keys)?,
+        range_reads: unjudged_range_reads(columns),
+        has_unsure_appends: found.has_unsure_appends,
+        ambiguous_states,
+    };
+    versions_judgement(py, columns, reads, &found, unjudged)
+}
+
+fn versions_judgement(
+    py: Python<'_>,
+    columns: &Columns,
+    reads: &reads::Judgement,
+    found: &Judgement,
+    unjudged: UnjudgedVersions,
+) -> PyResult<VersionsJudgement> {
+    let outcomes = PyDict::new(py);
+    for (level, outcome) in Level::ALL.into_iter().zip(found.outcomes) {
+        outcomes.set_item(level.as_str(), outcome.as_str())?;
+    }
+    let names = VersionAnomaly::ALL.into_iter().map(VersionAnomaly::as_str);
+    let findings = found.named.findings.iter().map(|finding| cycle_finding(py, columns, finding));
+    let is_incompatible = |finding: &reads::Finding| finding.name == ReadAnomaly::IncompatibleOrder;
+    Ok(VersionsJudgement {
+        outcomes: outcomes.unbind(),
+        counts: counts(py, names.zip(found.named.counts))?,
+        findings: findings.collect::<PyResult<_>>()?,
+        ordered_keys: ordered_rows(py, &found.ordered)?,
+        has_incompatible_lists: reads.findings.iter().any(is_incompatible),
+        unjudged: Py::new(py, unjudged)?,
+    })
+}
+
+/// Range reads without a predicate that the kernel understands.
+fn unjudged_range_reads(columns: &Columns) -> u64 {
     let history = columns.history();
-    let is_other = |&operation: &usize| {
+    let is_unjudged = |&operation: &usize| {
         history.operations.kinds[operation] == Kind::RangeRead && Predicate::of(history, operation).is_none()
     };
-    let others = (0..history.operation_count()).filter(is_other).count();
-    let unjudged = (found.has_unsure_appends, aside, others);
-    let row = (outcomes, found.named.counts.to_vec(), findings, keys, unjudged);
-    Ok(row.into_pyobject(py)?.into_any())
+    (0..history.operation_count()).filter(is_unjudged).count() as u64
 }
 
-/// By source: how many keys it orders, and how many of them to the last version. Free after
-/// [`judge_versions`] with the same claims.
-#[pyfunction]
-pub fn ordered_keys(py: Python<'_>, columns: &Columns, assume: u8) -> PyResult<Vec<(u8, u64, u64)>> {
-    if let Some(known) = columns.ordered(assume).get() {
-        return Ok(of_ordered(known));
-    }
-    let found = interruptible(py, |cancel| {
-        let (_, observations) = columns.judged(cancel);
-        ordered(columns.history(), observations, claims(assume), cancel)
-    })?;
-    Ok(of_ordered(columns.ordered(assume).get_or_init(|| found)))
-}
-
-fn claims(assume: u8) -> Claims {
-    Claims {
-        writes_follow_reads: assume & 1 != 0,
-        sequential_keys: assume & 2 != 0,
-        linearizable_keys: assume & 4 != 0,
-    }
-}
-
-fn of_ordered(found: &[Ordered]) -> Vec<(u8, u64, u64)> {
-    found.iter().map(|&(source, keys, whole)| (source as u8, keys, whole)).collect()
-}
-
-/// The edges of the dependency graph: (before, after, relation) by numbers of transactions.
-#[pyfunction]
-pub fn dependencies(py: Python<'_>, columns: &Columns) -> PyResult<Vec<(u32, u32, u8)>> {
-    let found = interruptible(py, |cancel| {
-        let (_, observations) = columns.judged(cancel);
-        edges(columns.history(), observations, cancel)
-    })?;
-    Ok(found.into_iter().map(|(before, after, relation)| (before, after, relation as u8)).collect())
-}
-
-/// What the search for cycles may cost that counts them: edges followed.
-const CYCLES: u64 = 20_000_000;
-
-/// Sizes of the dependency graph: (vertices, (wr, ww, rw), components, the largest of them, traversals,
-/// whether there are more traversals).
-#[pyfunction]
-pub fn graph_statistics<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyAny>> {
-    let found = interruptible(py, |cancel| {
-        let (_, observations) = columns.judged(cancel);
-        let times = Times::new(columns.history(), &observations.counted);
-        let orders = recorded(columns.history(), observations, &times, cancel);
-        statistics(columns.history(), &orders, CYCLES)
-    })?;
-    let edges: (u64, u64, u64) = found.edges.into();
-    let row = (found.vertices, edges, found.components, found.largest, found.traversals, found.is_partial);
-    Ok(row.into_pyobject(py)?.into_any())
-}
-
-/// A graph, ready to be searched.
-#[pyclass(frozen, module = "isoscope._native")]
-pub struct Graph {
-    edges: Edges,
-    nodes: usize,
-}
-
-#[pymethods]
-impl Graph {
-    /// A graph of begins and commits without cycles: sessions take turns, and so many dependencies are drawn.
-    #[staticmethod]
-    #[pyo3(signature = (*, seed, transactions, sessions, dependencies))]
-    fn begins_and_commits(
-        py: Python<'_>,
-        seed: u64,
-        transactions: u32,
-        sessions: u32,
-        dependencies: usize,
-    ) -> PyResult<Self> {
-        if sessions == 0 || !transactions.is_multiple_of(sessions) || transactions > u32::MAX / 2 {
-            return Err(PyValueError::new_err("every session must have the same number of transactions"));
-        }
-        let edges = py.detach(|| begins_and_commits(seed, transactions, sessions, dependencies));
-        Ok(Self { edges, nodes: 2 * transactions as usize })
-    }
-
-    /// How many nodes there are.
-    #[getter]
-    fn nodes(&self) -> usize {
-        self.nodes
-    }
-
-    /// How many edges there are.
-    #[getter]
-    fn edges(&self) -> usize {
-        self.edges.len()
-    }
-
-    /// How many strongly connected components there are.
-    fn components(&self, py: Python<'_>) -> u32 {
-        py.detach(|| components(&self.edges, self.nodes).count)
-    }
-}
-
-/// (name, steps, alternatives, level).
-fn of_finding<'py>(py: Python<'py>, columns: &Columns, finding: &Finding) -> PyResult<Bound<'py, PyAny>> {
-    let steps =
-        |steps: &[Step]| steps.iter().map(|step| of_step(py, columns, step)).collect::<PyResult<Vec<_>>>();
-    let alternatives = finding.alternatives.iter().map(|one| steps(one)).collect::<PyResult<Vec<_>>>()?;
-    let level = finding.level.checked_sub(1);
-    Ok((finding.name as u8, steps(&finding.steps)?, alternatives, level).into_pyobject(py)?.into_any())
-}
-
-/// (before or None, after, relation, key or None, operations, source); the initial transaction is None.
-fn of_step<'py>(py: Python<'py>, columns: &Columns, step: &Step) -> PyResult<Bound<'py, PyAny>> {
-    let key = match step.key {
-        NO_KEY => None,
-        key => Some(columns.scalar(py, columns.history().keys[key as usize])?),
+fn cycle_finding(py: Python<'_>, columns: &Columns, finding: &Finding) -> PyResult<Py<CycleFinding>> {
+    let alternatives = finding.alternatives.iter().map(|steps| ProofStep::of_versions(py, columns, steps));
+    let made = CycleFinding {
+        anomaly: finding.name.as_str(),
+        steps: ProofStep::of_versions(py, columns, &finding.steps)?,
+        alternatives: alternatives.collect::<PyResult<_>>()?,
+        level: finding.level.map(Level::as_str),
     };
-    let operations: Vec<u32> = step.operations.iter().copied().filter(|&o| o != NOBODY).collect();
-    let end = |transaction: u32| (transaction != INITIAL).then_some(transaction);
-    let row = (end(step.before), end(step.after), step.relation as u8, key, operations, step.source as u8);
-    Ok(row.into_pyobject(py)?.into_any())
+    Py::new(py, made)
+}
+
+/// For each source: how many keys it orders, and how many of them to the last version.
+#[pyfunction]
+#[pyo3(signature = (columns, *, claims))]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
+pub fn ordered_keys(
+    py: Python<'_>,
+    columns: &Columns,
+    claims: Vec<String>,
+) -> PyResult<Vec<Py<OrderedKeys>>> {
+    let claims = parse_claims(&claims)?;
+    let found = interruptible(py, |cancel| {
+        let (_, observations) = columns.judged(cancel);
+        ordered(columns.history(), observations, claims, cancel)
+    })?;
+    ordered_rows(py, &found)
+}
+
+fn ordered_rows(py: Python<'_>, found: &[kernel::OrderedKeys]) -> PyResult<Vec<Py<OrderedKeys>>> {
+    let rows = found.iter().map(|&kernel::OrderedKeys { source, keys, whole }| {
+        Py::new(py, OrderedKeys { source: source.as_str(), keys, whole })
+    });
+    rows.collect()
+}
+
+fn parse_claims(names: &[String]) -> PyResult<Claims> {
+    let unknown = |name: &str| PyValueError::new_err(format!("no claim about versions is called `{name}`"));
+    Claims::from_names(names.iter().map(String::as_str)).map_err(unknown)
 }

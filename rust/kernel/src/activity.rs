@@ -4,13 +4,13 @@
 //! Time is cut into buckets of equal width. A transaction counts in the bucket in which it ended for its
 //! client, or began if nobody knows its end. Cost: a sort of the instants, and one look at each operation.
 
+mod concurrency;
 mod keys;
 mod spans;
-mod under_way;
 
+pub use concurrency::Concurrency;
 pub use keys::Use;
 pub use spans::Clock;
-pub use under_way::UnderWay;
 
 use crate::history::{History, Status};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub struct Bucket {
     /// How long the committed ones took, if there are any with both ends.
     pub latency: Option<Quantiles>,
     /// How many were under way.
-    pub under_way: UnderWay,
+    pub concurrency: Concurrency,
 }
 
 /// What went on in a whole history.
@@ -50,7 +50,7 @@ pub struct Activity {
     /// How long all committed transactions took.
     pub latency: Option<Quantiles>,
     /// How many were under way over the whole time.
-    pub under_way: UnderWay,
+    pub concurrency: Concurrency,
     /// The keys that most transactions use.
     pub keys: Vec<Use>,
     /// At `n`: keys that 2^n transactions use or more, but fewer than 2^(n + 1).
@@ -72,10 +72,10 @@ pub fn activity(history: &History, buckets: u64, keys: usize) -> Activity {
     found.buckets = vec![Bucket::default(); axis.buckets()];
     count(history, &spans, axis, &mut found);
     latencies(history, &spans, axis, &mut found);
-    let (whole, by_bucket) = under_way::under_way(&spans, axis);
-    found.under_way = whole;
-    for (bucket, under_way) in found.buckets.iter_mut().zip(by_bucket) {
-        bucket.under_way = under_way;
+    let (whole, by_bucket) = concurrency::concurrency(&spans, axis);
+    found.concurrency = whole;
+    for (bucket, concurrency) in found.buckets.iter_mut().zip(by_bucket) {
+        bucket.concurrency = concurrency;
     }
     found
 }
@@ -89,9 +89,9 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    fn new(first: i64, last: i64, most: u64) -> Self {
+    fn new(first: i64, last: i64, max_buckets: u64) -> Self {
         let length = since(first, last) + 1;
-        Self { first, length, width: length.div_ceil(most.max(1)) }
+        Self { first, length, width: length.div_ceil(max_buckets.max(1)) }
     }
 
     fn buckets(self) -> usize {

@@ -1,9 +1,9 @@
 //! What a history holds: sizes, kinds of evidence and how complete each is.
 
+use crate::atom_search::contains_atom;
 use crate::by_key::{ByKey, Operation, Shape, Write, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Initial, Interval, Kind, Status};
-use crate::mentioned::mentions;
 use crate::value::{AtomKind, Value};
 use rayon::prelude::*;
 
@@ -262,7 +262,7 @@ fn is_marker(kind: Kind) -> bool {
 }
 
 fn beyond_64_bits(history: &History) -> bool {
-    mentions(history, |kind, text| {
+    contains_atom(history, |kind, text| {
         kind == AtomKind::Integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
     })
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+mod atom_search;
 pub mod builder;
 pub mod by_key;
 pub mod cancel;
@@ -19,12 +20,13 @@ pub mod graph;
 pub mod history;
 pub mod index;
 pub mod intervals;
-mod mentioned;
+mod named_enum;
 pub mod observations;
-pub mod part;
 pub mod predicates;
 pub mod reads;
+pub mod relation;
 pub mod simulate;
+pub mod sub_history;
 pub mod value;
 pub mod versions;
 pub mod weak;

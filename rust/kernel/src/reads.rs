@@ -8,38 +8,37 @@
 use crate::by_key::{ByKey, Operation, Shape, Write, Writers, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
+use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, ListOrder, NOBODY, Observations, Sources};
 use crate::value::Value;
 use rayon::prelude::*;
 
 mod list;
 
-/// The anomalies that one transaction's reads show by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Name {
-    /// TAP-a: a value that nobody wrote.
-    ThinAirRead,
-    /// TAP-b: a value of a transaction that aborted.
-    AbortedRead,
-    /// TAP-c: a value that the reader writes only later.
-    FutureRead,
-    /// TAP-d: something else than the reader's own write.
-    NotMyOwnWrite,
-    /// TAP-e: an own write that is not the last one.
-    NotMyLastWrite,
-    /// TAP-f: a value that its writer replaced before it committed.
-    IntermediateRead,
-    /// TAP-j: two observations of one key that differ.
-    NonRepeatableRead,
-    /// A list that no order of appends explains together with a longer one.
-    IncompatibleOrder,
-    /// A list that shows an element more often than it was appended.
-    DuplicateElements,
+named_enum! {
+    /// The anomalies that one transaction's reads show by themselves.
+    #[repr(u8)]
+    pub enum ReadAnomaly {
+        /// TAP-a: a value that no transaction wrote.
+        ThinAirRead => "thin-air-read",
+        /// TAP-b: a value of a transaction that aborted.
+        AbortedRead => "aborted-read",
+        /// TAP-c: a value that the reader writes only later.
+        FutureRead => "future-read",
+        /// TAP-d: a value other than the reader's own write.
+        NotMyOwnWrite => "not-my-own-write",
+        /// TAP-e: an own write that is not the last one.
+        NotMyLastWrite => "not-my-last-write",
+        /// TAP-f: a value that its writer replaced before it committed.
+        IntermediateRead => "intermediate-read",
+        /// TAP-j: two observations of one key that differ.
+        NonRepeatableRead => "non-repeatable-read",
+        /// A list that no order of appends explains together with a longer one.
+        IncompatibleOrder => "incompatible-order",
+        /// A list that shows an element more often than it was appended.
+        DuplicateElements => "duplicate-elements",
+    }
 }
-
-/// How many names there are.
-pub const NAMES: usize = 9;
 
 /// No operation.
 pub const NOTHING: u32 = u32::MAX;
@@ -50,7 +49,7 @@ pub struct Finding {
     /// The read.
     pub read: u32,
     /// What is wrong with it.
-    pub name: Name,
+    pub name: ReadAnomaly,
     /// The write that was, or should have been, read; the earlier read; [`NOTHING`] in thin air.
     pub other: u32,
     /// The value, or the element of the list, that is wrong.
@@ -252,7 +251,7 @@ impl<'h> Judge<'h> {
             .filter(|run| counted[owners[run[0] as usize] as usize])
     }
 
-    fn find(&mut self, name: Name, read: u32, other: u32, value: Value) {
+    fn find(&mut self, name: ReadAnomaly, read: u32, other: u32, value: Value) {
         self.share.judgement.findings.push(Finding { read, name, other, value });
     }
 
@@ -277,7 +276,7 @@ impl<'h> Judge<'h> {
                 let &mut (other, seen) = first.get_or_insert((number, value));
                 if seen != value && !differs {
                     differs = true;
-                    self.find(Name::NonRepeatableRead, number, other, value);
+                    self.find(ReadAnomaly::NonRepeatableRead, number, other, value);
                 }
             }
         }
@@ -291,11 +290,11 @@ impl<'h> Judge<'h> {
         }
         let writes_it = |operation: &&Operation| operation.kind.installs() && operation.value == value;
         let name = if run[..place].iter().any(|operation| writes_it(&operation)) {
-            Name::NotMyLastWrite
+            ReadAnomaly::NotMyLastWrite
         } else if let Some(later) = run[place..].iter().find(writes_it) {
-            return self.find(Name::FutureRead, number, later.number, value);
+            return self.find(ReadAnomaly::FutureRead, number, later.number, value);
         } else {
-            Name::NotMyOwnWrite
+            ReadAnomaly::NotMyOwnWrite
         };
         self.find(name, number, own.number, value);
     }
@@ -319,7 +318,7 @@ impl<'h> Judge<'h> {
         if writers.count == 0 {
             match initial.admit(value, read) {
                 Ok(()) => self.sources.set(read, INITIAL),
-                Err(other) => self.find(Name::ThinAirRead, read, other, value),
+                Err(other) => self.find(ReadAnomaly::ThinAirRead, read, other, value),
             }
             return;
         }
@@ -332,11 +331,11 @@ impl<'h> Judge<'h> {
         if writers.good.is_some() || may_be_initial {
             self.repeated += u64::from(writers.count + usize::from(may_be_initial) > 1);
         } else if let Some(later) = writers.later {
-            self.find(Name::FutureRead, read, later.operation, value);
+            self.find(ReadAnomaly::FutureRead, read, later.operation, value);
         } else if let Some(write) = writers.intermediate {
-            self.find(Name::IntermediateRead, read, write.operation, value);
+            self.find(ReadAnomaly::IntermediateRead, read, write.operation, value);
         } else if let Some(write) = writers.aborted {
-            self.find(Name::AbortedRead, read, write.operation, value);
+            self.find(ReadAnomaly::AbortedRead, read, write.operation, value);
         }
     }
 }

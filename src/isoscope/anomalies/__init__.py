@@ -6,7 +6,7 @@ The catalogue names and explains. Verdicts come from each level's own condition,
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from isoscope.anomalies import clock, conflicts, cycles, mechanisms, reads, versions
+from isoscope.anomalies import clock, conflicts, cycles, mechanisms, missed_writes, reads, versions
 from isoscope.anomalies.entry import CatalogueEntry, Example
 from isoscope.levels import Level, canonical, implying, normalise
 
@@ -31,12 +31,12 @@ def broken(entry: CatalogueEntry) -> frozenset[Level]:
 CATALOGUE: Mapping[str, CatalogueEntry] = MappingProxyType(
     {
         entry.name: entry
-        for part in (reads, conflicts, cycles, versions, clock, mechanisms)
+        for part in (reads, conflicts, cycles, missed_writes, versions, clock, mechanisms)
         for entry in part.ENTRIES
     }
 )
 
-#: Adya's G1c is every circle of reads and overwrites; circles that a weaker or other name fits have that.
+#: Labels of papers that cover several anomalies here: Adya's G1c is every cycle of reads and overwrites.
 _FAMILIES = {
     "g1c": ("circular-information-flow", "cyclic-causal-order", "write-cycle"),
     "g1c-process": ("circular-information-flow-session", "cyclic-causal-order", "write-cycle-session"),

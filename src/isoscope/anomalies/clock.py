@@ -1,4 +1,4 @@
-"""What contradicts the database's own timestamps."""
+"""Anomalies that contradict the database's own timestamps."""
 
 from isoscope.anomalies.entry import PAIR_KEY, READER_KEY, CatalogueEntry, aion
 from isoscope.levels import Level

@@ -1,4 +1,4 @@
-"""What values alone show between transactions: TAP-g to TAP-n."""
+"""Conflicts between transactions that values alone show: TAP-g to TAP-n."""
 
 from isoscope.anomalies.entry import COMPONENTS, READER_KEY, CatalogueEntry, plume
 from isoscope.levels import Level
@@ -9,8 +9,7 @@ ENTRIES = (
     CatalogueEntry(
         name="cyclic-causal-order",
         title="Cyclic causal order",
-        meaning="Following what was read from whom, and each session's order, a transaction comes "
-        "before itself.",
+        meaning="By reads and the order of each session, a transaction comes before itself.",
         aliases=("TAP-g", "CyclicCO"),
         # A commit order must contain session order and reads-from: no read-committed order exists.
         # A circle of reads alone breaks pl-2 as well; one that needs a session may leave it whole,

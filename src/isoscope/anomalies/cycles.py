@@ -1,17 +1,13 @@
-"""Circles of dependencies, plain, with session order and with real time.
+"""Cycles of writes and reads, plain, with session order and with real time.
 
-A circle has the name of the weakest order that closes it: what is closed without a session is no `-session`
-one, and what is closed by sessions is no `-real-time` one.
+A cycle has the name of the weakest order that closes it: a cycle that closes without a session is no
+`-session` one, and a cycle that sessions close is no `-real-time` one.
 """
 
-from isoscope.anomalies.entry import COMPONENTS, READER_KEY, CatalogueEntry, jepsen
+from isoscope.anomalies.entry import COMPONENTS, NEW_COMPONENTS, CatalogueEntry, jepsen
 from isoscope.levels import Level
 
 __all__ = ["ENTRIES"]
-
-#: What is counted once sessions or real time are added.
-_NEW_COMPONENTS = f"{COMPONENTS} that a weaker order does not close"
-_NEW_READER_KEY = f"{READER_KEY} that a weaker order does not close"
 
 ENTRIES = (
     CatalogueEntry(
@@ -43,7 +39,7 @@ ENTRIES = (
         "each session, a write comes before itself.",
         aliases=("G0-process",),
         breaks=(Level.STRONG_SESSION_PL_1,),
-        counted=_NEW_COMPONENTS,
+        counted=NEW_COMPONENTS,
         source="Kingsbury and Alvaro 2020",
         example=jepsen(
             "ok 0 [:append :x 1]",
@@ -65,7 +61,7 @@ ENTRIES = (
         "real time, a write comes before itself.",
         aliases=("G0-realtime",),
         breaks=(Level.STRONG_PL_1,),
-        counted=_NEW_COMPONENTS,
+        counted=NEW_COMPONENTS,
         source="Kingsbury and Alvaro 2020",
         example=jepsen(
             "invoke 0 [:append :x 1]",
@@ -89,7 +85,7 @@ ENTRIES = (
     CatalogueEntry(
         name="circular-information-flow",
         title="Circular information flow",
-        meaning="Following who read from whom and who overwrote whom, a transaction comes before itself.",
+        meaning="By reads and overwritten versions, a transaction comes before itself.",
         aliases=("G1c",),
         breaks=(Level.PL_2,),
         counted=COMPONENTS,
@@ -110,11 +106,11 @@ ENTRIES = (
     CatalogueEntry(
         name="circular-information-flow-session",
         title="Circular information flow (session order)",
-        meaning="Following who read from whom, who overwrote whom, and the order of each session, a "
-        "transaction comes before itself.",
+        meaning="By reads, overwritten versions and the order of each session, a transaction comes "
+        "before itself.",
         aliases=("G1c-process",),
         breaks=(Level.STRONG_SESSION_PL_2,),
-        counted=_NEW_COMPONENTS,
+        counted=NEW_COMPONENTS,
         source="Kingsbury and Alvaro 2020",
         example=jepsen(
             "ok 0 [:r :x [1]]",
@@ -130,11 +126,10 @@ ENTRIES = (
     CatalogueEntry(
         name="circular-information-flow-real-time",
         title="Circular information flow (real time)",
-        meaning="Following who read from whom, who overwrote whom, and what had finished before what began, "
-        "a transaction comes before itself.",
+        meaning="By reads, overwritten versions and real time, a transaction comes before itself.",
         aliases=("G1c-realtime",),
         breaks=(Level.STRONG_PL_2,),
-        counted=_NEW_COMPONENTS,
+        counted=NEW_COMPONENTS,
         source="Kingsbury and Alvaro 2020",
         example=jepsen(
             "invoke 0 [:r :x nil]",
@@ -149,266 +144,6 @@ ENTRIES = (
             "ok 0 [:r :x [1]]",
             "ok 1 [:append :x 1]",
             note="The append had begun before the read finished.",
-        ),
-    ),
-    CatalogueEntry(
-        name="lost-update",
-        title="Lost update",
-        meaning="Two transactions read the same version of a key and both overwrite it, so that "
-        "one update was made in ignorance of the other.",
-        aliases=("P4",),
-        breaks=(Level.CURSOR_STABILITY,),
-        counted="(transaction, key) pairs: of those that started from one version, all but the next one",
-        source="Berenson et al. 1995 (P4); Adya 1999",
-        example=jepsen(
-            "ok 0 [:r :x []] [:append :x 1]",
-            "ok 1 [:r :x []] [:append :x 2]",
-            "ok 2 [:r :x [1 2]]",
-            note="Both writers started from the empty list.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:r :x []] [:append :x 1]",
-            "ok 1 [:r :x [1]] [:append :x 2]",
-            "ok 2 [:r :x [1 2]]",
-            note="The second writer started from what the first had left.",
-        ),
-    ),
-    CatalogueEntry(
-        name="read-skew",
-        title="Read skew",
-        meaning="A transaction sees an update and misses something that the update builds on: a "
-        "cycle with exactly one read of an overwritten version.",
-        aliases=("G-single", "G-single-item", "A5A"),
-        breaks=(Level.CONSISTENT_VIEW,),
-        counted=f"{READER_KEY} that are no lost update",
-        source="Adya 1999 (G-single); Berenson et al. 1995 (A5A)",
-        example=jepsen(
-            "ok 0 [:append :x 1] [:append :y 1]",
-            "ok 1 [:r :x []] [:r :y [1]]",
-            note="The reader misses the update of x and sees that of y.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:append :x 1] [:append :y 1]",
-            "ok 1 [:r :x [1]] [:r :y [1]]",
-            note="The reader sees both updates.",
-        ),
-    ),
-    CatalogueEntry(
-        name="read-skew-session",
-        title="Read skew (session order)",
-        meaning="A transaction misses what its own session did or saw before, or what that builds on: a "
-        "cycle with session order and exactly one read of an overwritten version.",
-        aliases=("G-single-process", "G-single-item-process"),
-        breaks=(Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,),
-        counted=_NEW_READER_KEY,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 0 [:r :x []]",
-            note="Process 0 does not see what it appended before.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 0 [:r :x [1]]",
-            note="Process 0 sees what it appended before.",
-        ),
-    ),
-    CatalogueEntry(
-        name="read-skew-real-time",
-        title="Read skew (real time)",
-        meaning="A transaction misses an update that had finished before it began, or what such an update "
-        "builds on: a cycle with real time and exactly one read of an overwritten version.",
-        aliases=("G-single-realtime", "G-single-item-realtime"),
-        breaks=(Level.STRONG_SNAPSHOT_ISOLATION,),
-        counted=_NEW_READER_KEY,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "invoke 0 [:append :x 1]",
-            "ok 0 [:append :x 1]",
-            "invoke 1 [:r :x nil]",
-            "ok 1 [:r :x []]",
-            note="The append had finished before the read began, and the read misses it.",
-        ),
-        allowed=jepsen(
-            "invoke 0 [:append :x 1]",
-            "invoke 1 [:r :x nil]",
-            "ok 0 [:append :x 1]",
-            "ok 1 [:r :x []]",
-            note="The read began before the append had finished, and may miss it.",
-        ),
-    ),
-    CatalogueEntry(
-        name="long-fork",
-        title="Long fork",
-        meaning="Two readers see independent updates appear in opposite orders: a cycle with "
-        "several reads of overwritten versions, no two of them in a row.",
-        aliases=("G-nonadjacent", "G-nonadjacent-item"),
-        # Every such cycle has an anti-dependency between single rows, hence repeatable-read. Prefix
-        # is broken by a fork proper; a circle that only writes hold together can leave it whole.
-        breaks=(Level.SNAPSHOT_ISOLATION, Level.REPEATABLE_READ),
-        counted=COMPONENTS,
-        source="Sovran et al. 2011; Cerone and Gotsman 2018; Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 1 [:append :y 1]",
-            "ok 2 [:r :x [1]] [:r :y []]",
-            "ok 3 [:r :x []] [:r :y [1]]",
-            note="One reader sees x before y, the other y before x.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 1 [:append :y 1]",
-            "ok 2 [:r :x [1]] [:r :y []]",
-            "ok 3 [:r :x [1]] [:r :y [1]]",
-            note="One reader sees x before y, and the other sees both.",
-        ),
-    ),
-    CatalogueEntry(
-        name="long-fork-session",
-        title="Long fork (session order)",
-        meaning="Sessions go on from their own updates and do not see each other's: a cycle with session "
-        "order and several reads of overwritten versions, no two of them in a row.",
-        aliases=("G-nonadjacent-process", "G-nonadjacent-item-process"),
-        breaks=(Level.STRONG_SESSION_SNAPSHOT_ISOLATION,),
-        counted=_NEW_COMPONENTS,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 0 [:r :y []]",
-            "ok 1 [:append :y 1]",
-            "ok 1 [:r :x []]",
-            note="Each process has appended, and then misses what the other appended.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:append :x 1]",
-            "ok 0 [:r :y []]",
-            "ok 1 [:append :y 1]",
-            "ok 1 [:r :x [1]]",
-            note="Process 1 has appended, and then sees what process 0 appended.",
-        ),
-    ),
-    CatalogueEntry(
-        name="long-fork-real-time",
-        title="Long fork (real time)",
-        meaning="Two readers see updates in opposite orders, one of them by real time: a cycle with real "
-        "time and several reads of overwritten versions, no two of them in a row.",
-        aliases=("G-nonadjacent-realtime", "G-nonadjacent-item-realtime"),
-        breaks=(Level.STRONG_SNAPSHOT_ISOLATION,),
-        counted=_NEW_COMPONENTS,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "invoke 0 [:append :x 1]",
-            "invoke 1 [:r :x nil] [:r :y nil]",
-            "invoke 2 [:append :y 1]",
-            "ok 2 [:append :y 1]",
-            "invoke 3 [:r :x nil]",
-            "ok 3 [:r :x []]",
-            "ok 0 [:append :x 1]",
-            "ok 1 [:r :x [1]] [:r :y []]",
-            note="Reader 1 sees x before y; reader 3 began after the append to y, and misses that to x.",
-        ),
-        allowed=jepsen(
-            "invoke 0 [:append :x 1]",
-            "invoke 1 [:r :x nil] [:r :y nil]",
-            "invoke 2 [:append :y 1]",
-            "ok 2 [:append :y 1]",
-            "invoke 3 [:r :x nil]",
-            "ok 3 [:r :x [1]]",
-            "ok 0 [:append :x 1]",
-            "ok 1 [:r :x [1]] [:r :y []]",
-            note="Reader 1 sees x before y, and reader 3 sees x.",
-        ),
-    ),
-    CatalogueEntry(
-        name="write-skew",
-        title="Write skew",
-        meaning="Transactions each read what another then changes, and none sees the other's "
-        "change: a cycle with two reads of overwritten versions in a row.",
-        aliases=("G2-item", "G2", "A5B"),
-        breaks=(Level.REPEATABLE_READ,),
-        counted=COMPONENTS,
-        source="Adya 1999 (G2-item); Berenson et al. 1995 (A5B)",
-        example=jepsen(
-            "ok 0 [:r :y []] [:append :x 1]",
-            "ok 1 [:r :x []] [:append :y 1]",
-            note="Each transaction read the key that the other changed, before the change.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:r :y []] [:append :x 1]",
-            "ok 1 [:r :x [1]] [:append :y 1]",
-            note="The second transaction saw the change of the first.",
-        ),
-    ),
-    CatalogueEntry(
-        name="write-skew-session",
-        title="Write skew (session order)",
-        meaning="Transactions each read what another then changes, and a session's order closes the "
-        "circle: a cycle with session order and two reads of overwritten versions in a row.",
-        aliases=("G2-item-process", "G2-process"),
-        breaks=(Level.STRONG_SESSION_SERIALIZABLE,),
-        counted=_NEW_COMPONENTS,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "ok 0 [:append :y 1]",
-            "ok 0 [:r :x []]",
-            "ok 1 [:r :y []] [:append :x 1]",
-            note="By what they read, process 1 comes before the append of process 0 and after its read.",
-        ),
-        allowed=jepsen(
-            "ok 0 [:append :y 1]",
-            "ok 0 [:r :x []]",
-            "ok 1 [:r :y [1]] [:append :x 1]",
-            note="Process 1 comes after both transactions of process 0.",
-        ),
-    ),
-    CatalogueEntry(
-        name="write-skew-real-time",
-        title="Write skew (real time)",
-        meaning="Transactions each read what another then changes, and real time closes the circle: a "
-        "cycle with real time and two reads of overwritten versions in a row.",
-        aliases=("G2-item-realtime", "G2-realtime"),
-        breaks=(Level.STRICT_SERIALIZABLE,),
-        counted=_NEW_COMPONENTS,
-        source="Kingsbury and Alvaro 2020",
-        example=jepsen(
-            "invoke 2 [:r :y nil] [:append :x 1]",
-            "invoke 0 [:append :y 1]",
-            "ok 0 [:append :y 1]",
-            "invoke 1 [:r :x nil]",
-            "ok 1 [:r :x []]",
-            "ok 2 [:r :y []] [:append :x 1]",
-            note="By what they read, 2 comes before 0 and after 1; but 0 had finished before 1 began.",
-        ),
-        allowed=jepsen(
-            "invoke 2 [:r :y nil] [:append :x 1]",
-            "invoke 0 [:append :y 1]",
-            "ok 0 [:append :y 1]",
-            "invoke 1 [:r :x nil]",
-            "ok 1 [:r :x []]",
-            "ok 2 [:r :y [1]] [:append :x 1]",
-            note="By what they read, 2 comes after 0 and after 1.",
-        ),
-    ),
-    CatalogueEntry(
-        name="predicate-read-miss",
-        title="Predicate read miss",
-        meaning="A search misses a row although every version of it that the search could have met fits "
-        "the condition.",
-        aliases=(),
-        breaks=(Level.SERIALIZABLE,),
-        counted=READER_KEY,
-        source="Kingsbury and Alvaro 2020 (closed predicates)",
-        example=jepsen(
-            "init 0 {:x 1}",
-            "ok 1 [:w :x 3]",
-            "ok 2 [:rp [:mod 2 1] {}]",
-            note="Process 2 asks for odd values and is shown none, but :x is odd from the first.",
-        ),
-        allowed=jepsen(
-            "init 0 {:x 1}",
-            "ok 1 [:w :x 2]",
-            "ok 2 [:rp [:mod 2 1] {}]",
-            note="Process 2 can have read :x when it was 2.",
         ),
     ),
 )

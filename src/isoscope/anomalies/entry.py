@@ -1,4 +1,4 @@
-"""One entry of the catalogue, and small histories in the words of four formats."""
+"""One entry of the catalogue, and functions that write small histories in four formats."""
 
 import json
 import re
@@ -8,6 +8,8 @@ from isoscope.levels import Level
 
 __all__ = [
     "COMPONENTS",
+    "NEW_COMPONENTS",
+    "NEW_READER_KEY",
     "PAIR_KEY",
     "READER_KEY",
     "READS",
@@ -23,6 +25,9 @@ READS = "reads"
 READER_KEY = "(reader, key) pairs"
 PAIR_KEY = "(pair of transactions, key)"
 COMPONENTS = "components of the dependency graph"
+#: Session order and real time close cycles with names of their own: only those are counted.
+NEW_COMPONENTS = f"{COMPONENTS} that a weaker order does not close"
+NEW_READER_KEY = f"{READER_KEY} that a weaker order does not close"
 _OPERATION = re.compile(r"(\d+) (?:(\d+)-(\d+) )?(\w+)(?: (\w+)=(\d+))?")
 
 

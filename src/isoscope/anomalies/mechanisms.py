@@ -139,8 +139,8 @@ ENTRIES = (
             "3 81-82 commit",
             "4 90-95 select x=2",
             "4 96-97 commit",
-            note="Both versions were there by 60. Whoever reads 1 after that shows that it is the newer "
-            "one, and whoever reads 2 shows the opposite.",
+            note="Both versions were there by 60. A read of 1 after that shows that 1 is the "
+            "newer one, and a read of 2 shows the opposite.",
             profile="postgresql/read-committed",
         ),
         allowed=leopard(

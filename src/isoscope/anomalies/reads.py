@@ -9,7 +9,7 @@ ENTRIES = (
     CatalogueEntry(
         name="thin-air-read",
         title="Thin-air read",
-        meaning="A transaction reads a value that nobody wrote.",
+        meaning="A transaction reads a value that no transaction wrote.",
         aliases=("TAP-a", "ThinAirRead", "garbage-read"),
         breaks=(Level.PL_2,),
         counted=READS,
@@ -26,7 +26,7 @@ ENTRIES = (
         counted=READS,
         source="Adya 1999 (G1a); Liu et al. 2024",
         example=plume("w(1,1,1,-1) r(1,1,2,2)", "The write of 1 aborted, yet 2 reads it."),
-        allowed=plume("w(1,1,1,-1) r(1,0,2,2)", "The write of 1 aborted, and nobody saw it."),
+        allowed=plume("w(1,1,1,-1) r(1,0,2,2)", "The write of 1 aborted, and no transaction saw it."),
     ),
     CatalogueEntry(
         name="future-read",

@@ -1,4 +1,4 @@
-"""Versions that cannot be, and orders of them that cannot be."""
+"""Impossible versions of a key, and impossible orders of versions."""
 
 from isoscope.anomalies.entry import READS, CatalogueEntry, jepsen, plume
 from isoscope.levels import Level
@@ -65,7 +65,7 @@ ENTRIES = (
     CatalogueEntry(
         name="cyclic-versions",
         title="Cyclic versions",
-        meaning="What is known of a key's versions puts one of them before itself.",
+        meaning="The known order of a key's versions puts one of them before itself.",
         aliases=(),
         breaks=(Level.PL_1,),
         counted="keys",
@@ -83,7 +83,7 @@ ENTRIES = (
         name="no-commit-order",
         title="No commit order",
         meaning="Every order of the versions that the evidence allows breaks the level that was asked "
-        "for, though no circle of what is known does; which level that is depends on the question.",
+        "for, although no cycle of known dependencies breaks it.",
         aliases=(),
         breaks=(),
         counted="once per level",

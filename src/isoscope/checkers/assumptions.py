@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from isoscope import levels as lattice
 from isoscope.checkers.clock import METHOD as BY_CLOCK
 from isoscope.history import UNKNOWN
 from isoscope.levels import Level
 from isoscope.verdict import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from isoscope.history import History
     from isoscope.profiles import Profile
     from isoscope.verdict import Verdict
 
-__all__ = ["of_all", "of_clocks", "of_mechanisms", "of_ranges"]
+__all__ = ["of_all", "of_clocks", "of_mechanisms", "of_ranges", "parse_claims"]
 
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
     Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
     Claim.WRITES_FOLLOW_READS: "who reads a key and then writes it installs the later version",
 }
+
+
+def parse_claims(names: Iterable[Claim | str]) -> tuple[Claim, ...]:
+    """The claims of these names, each once, in the order of `Claim`."""
+    known = {claim.value: claim.value for claim in Claim}
+    asked = {lattice.canonical(str(name), known, what="claim") for name in names}
+    return tuple(claim for claim in Claim if claim in asked)
 
 
 def of_all(

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from isoscope import levels as lattice
-from isoscope.checkers.aside import unjudged
 from isoscope.checkers.contradictions import AXIOMS, anomaly
+from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Method, Outcome, Verdict
 
@@ -70,7 +70,7 @@ class Found:
     def aside(self) -> str:
         """Why something may be wrong though nothing was found."""
         untimed, keys, deleted, mixed, range_reads = self.judged[3]
-        reasons = [unjudged((0, [], deleted, mixed, range_reads), by_writer=False)]  # type: ignore[arg-type]
+        reasons = [unjudged_reason(deleted_keys=deleted, mixed_keys=mixed, range_reads=range_reads)]
         if untimed:
             who = "1 transaction has" if untimed == 1 else f"{untimed:,} transactions have"
             wrote = f" and wrote {keys:,} keys" if keys > 1 else " and wrote 1 key" if keys else ""

@@ -6,7 +6,7 @@ Liu et al. 2024 (Plume), Table 1, named by DESIGN section 4; `reference/weak.py`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.checkers.participants import named_by, with_participants
 from isoscope.checkers.steps import (
@@ -22,23 +22,17 @@ from isoscope.checkers.steps import (
 )
 from isoscope.checkers.witnesses import installs, same, witness, witness_of
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ConflictFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
-    from isoscope.checkers.steps import StepRow
+    from isoscope._native import ConflictFinding, ProofStep, StaleRead
     from isoscope.history import History, Transaction
-
-    #: Number of the name; reader, older (None: the initial one) and newer; key; read; order; sight.
-    Finding: TypeAlias = tuple[
-        int, tuple[int, int | None, int] | None, Any, int, list[StepRow], list[StepRow]
-    ]
 
 __all__ = ["NAMES", "anomaly", "breaks", "split"]
 
-#: The anomalies and the level whose axiom each breaks, by the numbers that the native core gives them.
+#: The anomalies and the level whose axiom each breaks.
 NAMES = {
     "non-monotonic-read-co": Level.READ_COMMITTED,
     "non-monotonic-read-cm": Level.READ_COMMITTED,
@@ -50,14 +44,14 @@ NAMES = {
     "write-cycle": Level.READ_COMMITTED,
     "circular-information-flow": Level.READ_COMMITTED,
 }
-#: Circles of list appends: with a session they are called something else.
+#: Cycles of list appends; a cycle with a session step has a name of its own.
 _OF_APPENDS = ("write-cycle", "circular-information-flow")
 
 
 def breaks(anomaly: Anomaly) -> tuple[Level, ...]:
-    """The weakest levels that an anomaly breaks: without sessions, a causal order in a circle breaks PL-2.
+    """The weakest levels that an anomaly breaks: a cyclic causal order without sessions breaks PL-2.
 
-    Whether the order of appends breaks PL-1 and PL-2 is for the method of version orders to say.
+    The method of version orders decides whether the order of appends breaks PL-1 and PL-2.
     """
     if anomaly.name != "cyclic-causal-order":
         return (NAMES.get(anomaly.name, Level.READ_COMMITTED),)
@@ -67,7 +61,7 @@ def breaks(anomaly: Anomaly) -> tuple[Level, ...]:
 
 
 def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int]:
-    """The counts, circles of appends with a session apart, as far as they are shown."""
+    """The counts, with shown cycles of appends that have a session step counted under their own name."""
     found = dict(counts)
     for name in _OF_APPENDS:
         with_session = [anomaly for anomaly in anomalies if anomaly.name == f"{name}-session"]
@@ -78,47 +72,38 @@ def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int
     return found
 
 
-def anomaly(history: History, finding: Finding) -> Anomaly:
+def anomaly(history: History, finding: ConflictFinding) -> Anomaly:
     """A finding of the native core as data for reports."""
-    number, conflict, _, read, order, sight = finding
-    name = list(NAMES)[number]
-    if conflict is None:
-        return with_participants(history, _circle(history, name, order), named_by(history, order))
-    ends = (end for end in conflict if end is not None)
-    numbers = [*ends, *named_by(history, [*order, *sight], read)]
-    return with_participants(history, _conflict(history, name, finding, conflict), numbers)
+    name, order, stale = finding.anomaly, finding.order, finding.stale_read
+    if stale is None:
+        return with_participants(history, _cycle(history, name, order), named_by(history, order))
+    ends = (end for end in (stale.reader, stale.older, stale.newer) if end is not None)
+    numbers = [*ends, *named_by(history, [*order, *stale.sight], stale.read)]
+    return with_participants(history, _conflict(history, name, order, stale), numbers)
 
 
-def _circle(history: History, name: str, order: Sequence[StepRow]) -> Anomaly:
+def _cycle(history: History, name: str, order: Sequence[ProofStep]) -> Anomaly:
     steps = with_fewer_readers(turned(chain(history, order)))
     is_of_session = name in _OF_APPENDS and any(step.relation == "session" for step in steps)
     return cycle(f"{name}-session" if is_of_session else name, steps)
 
 
-def _conflict(
-    history: History, name: str, finding: Finding, conflict: tuple[int, int | None, int]
-) -> Anomaly:
-    _, _, key, read, order, sight = finding
-    _, older, newer = conflict
-    stale = witness(history, read)
-    seen = chain(history, sight)
+def _conflict(history: History, name: str, order: Sequence[ProofStep], found: StaleRead) -> Anomaly:
+    stale = witness(history, found.read)
+    seen = chain(history, found.sight)
     steps = with_fewer_readers(chain(history, order), [stale, *shown_by(seen)])
-    served = () if older is None else (_served(history, history.transaction(older), stale),)
-    writer = history.transaction(newer)
-    labels = {
-        "older": served[0].before if served else None,
-        "newer": writer.label,
-        "reader": stale.transaction,
-    }
-    every = tuple(flat((*steps, *seen, *served)))
-    write = witness_of(history, writer, installs(writer, key)[-1])
+    served = None if found.older is None else _served(history, history.transaction(found.older), stale)
+    writer = history.transaction(found.newer)
+    every = tuple(flat((*steps, *seen, *([served] if served else []))))
+    write = witness_of(history, writer, installs(writer, found.key)[-1])
+    ends = [*([served.before] if served else []), writer.label, stale.transaction]
     return Anomaly(
         name=name,
-        transactions=transactions_of(every, [label for label in labels.values() if label is not None]),
-        keys=each_key([key, *step_keys(every)]),
-        witnesses=(stale, *(w for step in served for w in step.witnesses[1:]), write, *shown_by(seen)),
+        transactions=transactions_of(every, ends),
+        keys=each_key([found.key, *step_keys(every)]),
+        witnesses=(stale, *(served.witnesses[1:] if served else ()), write, *shown_by(seen)),
         steps=every,
-        facts={**labels, "served": served, "write": write, "order": steps, "sight": seen},
+        facts=ConflictFacts(served=served, write=write, order=steps, sight=seen),
     )
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import token, witness
 from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import ABSENT, Anomaly, ClockFacts, ReadFacts, StaleReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import TypeAlias
 
     from isoscope.checkers.witnesses import Recorded
     from isoscope.history import Timestamp, Transaction
+    from isoscope.verdict import Facts
 
     #: Number of the name; transaction; other transaction; key; operation; operation that it is held against;
     #: elements of the list that was expected; class and write of what was found.
@@ -75,41 +75,49 @@ class _Contradiction:
             keys=() if self.read is None else (self.key,),
             witnesses=witnesses,
             steps=self._steps(),
-            facts={"axiom": AXIOMS[self.name], **self._facts()},
+            facts=self._facts(),
         )
         return with_participants(self.history, found, self.numbers)
 
-    def _facts(self) -> Mapping[str, object]:
+    def _facts(self) -> Facts:
+        axiom = AXIOMS[self.name]
         if self.name == "stale-read":
-            return {"class": self.kind, "serial": self.is_serial, **self._due(), **self._of_class()}
+            return StaleReadFacts(
+                axiom=axiom,
+                case=self.kind,
+                is_serial=self.is_serial,
+                expected=self._due(),
+                unfinished=self._unfinished() if self.kind == "uncommitted" else "",
+                value=self._wrong_element(),
+            )
         if self.name in ("not-my-own-write", "not-my-last-write", "non-repeatable-read"):
             assert self.read is not None
-            return {"value": self.read.value}
-        return {"times": {t.label: (_reading(t.start), _reading(t.commit)) for t in self._both()}}
+            return ReadFacts(axiom=axiom, value=self.read.value)
+        times = tuple((_reading(t.start), _reading(t.commit)) for t in self._both())
+        return ClockFacts(axiom=axiom, times=times)
 
     def _both(self) -> list[Transaction]:
         return [self.transaction, *([] if self.other is None else [self.other])]
 
-    def _due(self) -> Mapping[str, object]:
-        """What the read should have shown; nothing if that is an initial value which may be another."""
+    def _due(self) -> object:
+        """What the read should have shown; absent if that is an initial value which may be another."""
         assert self.read is not None
         if isinstance(self.read.value, tuple):
-            return {"expected": tuple(self.expected)}
+            return tuple(self.expected)
         if self.against is not None:
-            return {"expected": self.against.value}
+            return self.against.value
         initial = self.history.initial
         own = (value for key, value in initial.of_key.items() if token(key) == token(self.key))
         value = next(own, initial.value)
-        return {} if value is UNKNOWN or initial.replaceable else {"expected": value}
+        return ABSENT if value is UNKNOWN or initial.replaceable else value
 
-    def _of_class(self) -> Mapping[str, object]:
-        if self.kind == "uncommitted":
-            return {"unfinished": self._unfinished()}
+    def _wrong_element(self) -> object:
+        """Of a list that never was like that, the first element that differs from what is due."""
         shown = self.read.value if self.read else None
         if self.kind != "never-written" or not isinstance(shown, tuple):
-            return {}
+            return ABSENT
         pairs = zip_longest(shown, self.expected, fillvalue=...)
-        return {"value": next(one for one, other in pairs if token(one) != token(other))}
+        return next(one for one, other in pairs if token(one) != token(other))
 
     def _unfinished(self) -> str:
         """Why what was read is no version that was committed by then."""

@@ -1,4 +1,4 @@
-"""Anomalies of versions that are in a known order: circles, and what the sources of the order show.
+"""Anomalies of versions that are in a known order: cycles, and what the sources of the order show.
 
 Adya 1999 and Kingsbury and Alvaro 2020; every anomaly carries the steps that prove it.
 """
@@ -6,11 +6,10 @@ Adya 1999 and Kingsbury and Alvaro 2020; every anomaly carries the steps that pr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.checkers.participants import named_by, with_participants
 from isoscope.checkers.steps import (
-    RELATIONS,
     cycle,
     each_key,
     shown_by,
@@ -21,73 +20,53 @@ from isoscope.checkers.steps import (
 )
 from isoscope.checkers.witnesses import installs, token, witness, witness_of
 from isoscope.history import OperationKind
-from isoscope.verdict import START, Anomaly, Step, Witness
+from isoscope.verdict import START, AlternativesFacts, Anomaly, LostUpdateFacts, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
+    from isoscope._native import ProofStep
     from isoscope.history import History, Interval, Transaction
 
-    #: Numbers of the transactions before and after (None: the initial version) and of the relation; the key;
-    #: numbers of operations; number of the source of the order.
-    StepRow: TypeAlias = tuple[int | None, int | None, int, Any, list[int], int]
+__all__ = ["anomaly"]
 
-__all__ = ["SOURCES", "anomaly"]
-
-#: How the order of two versions is known, by the numbers that the native core gives them.
-SOURCES = (
-    "",
-    "list read",
-    "log",
-    "declared",
-    "timestamps",
-    "initial",
-    "read-then-write",
-    "session",
-    "real-time",
-    "assume writes-follow-reads",
-    "assume sequential-keys",
-    "assume linearizable-keys",
-    "supposed",
-)
-#: These are what the sources say, step by step: nothing in them is a detour.
-_AS_TOLD = ("dirty-update", "cyclic-versions", "contradictory-evidence")
+#: Anomalies whose steps are shown as the native core gives them: each step is the evidence of one source.
+_KEEPS_ALL_STEPS = ("dirty-update", "cyclic-versions", "contradictory-evidence")
 
 
 def anomaly(
     history: History,
     name: str,
-    rows: Sequence[StepRow],
-    alternatives: Sequence[Sequence[StepRow]] = (),
+    proof: Sequence[ProofStep],
+    alternatives: Sequence[Sequence[ProofStep]] = (),
     level: str = "",
 ) -> Anomaly:
     """Steps of the native core as data for reports.
 
-    `alternatives`: a circle for each order of versions, none of which satisfies `level`.
+    `alternatives`: a cycle for each order of versions, none of which satisfies `level`.
     """
-    found = _anomaly(history, name, rows, alternatives, level)
-    every = [*rows, *(row for steps in alternatives for row in steps)]
+    found = _anomaly(history, name, proof, alternatives, level)
+    every = [*proof, *(step for steps in alternatives for step in steps)]
     return with_participants(history, found, named_by(history, every))
 
 
 def _anomaly(
     history: History,
     name: str,
-    rows: Sequence[StepRow],
-    alternatives: Sequence[Sequence[StepRow]],
+    proof: Sequence[ProofStep],
+    alternatives: Sequence[Sequence[ProofStep]],
     level: str,
 ) -> Anomaly:
     if name == "no-commit-order":
         return _without_order(name, [_steps(history, each) for each in alternatives], level)
-    steps = _steps(history, rows)
-    if name in _AS_TOLD:
+    steps = _steps(history, proof)
+    if name in _KEEPS_ALL_STEPS:
         return cycle(name, steps)
     if name == "predicate-read-miss":
-        # Nothing follows from what was not seen: the operations are the proof.
-        return replace(cycle(name, steps), steps=(), facts={})
+        # The operations are the proof: no order follows from a row that was not seen.
+        return replace(cycle(name, steps), steps=())
     found = cycle(name, _ending_with_rw(with_fewer_readers(_missing_later(turned(steps), name))))
-    return _with_rival(history, found, rows) if name == "lost-update" else found
+    return _with_rival(history, found, proof) if name == "lost-update" else found
 
 
 def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]], level: str) -> Anomaly:
@@ -98,15 +77,16 @@ def _without_order(name: str, alternatives: Sequence[tuple[Step, ...]], level: s
         keys=each_key(step_keys(every)),
         witnesses=shown_by(every),
         steps=tuple(every),
-        facts={"alternatives": tuple(alternatives), "level": level},
+        facts=AlternativesFacts(alternatives=tuple(alternatives), level=level),
     )
 
 
 def _missing_later(circle: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """Who missed a version missed all that came later: that is one step, too.
+    """The cycle with one step in the place of a missed version and the versions that follow it.
 
-    Not in a long fork where another read follows: whoever missed the later version may have begun before
-    its writer did, and nothing would forbid the circle under snapshot isolation.
+    A reader that missed a version missed all later ones. In a long fork where another read follows, the
+    steps stay: the reader may have begun before the writer of the later version did, and snapshot isolation
+    would not forbid the shorter cycle.
     """
     steps = list(circle)
     for place in range(len(steps)):
@@ -132,26 +112,28 @@ def _misses_both(first: Step, second: Step) -> bool:
 
 
 def _ending_with_rw(circle: Sequence[Step]) -> tuple[Step, ...]:
-    """The circle, begun where somebody sees something and ended where somebody does not."""
+    """The cycle, turned so that it ends with a read that missed a version."""
     for place in range(len(circle)):
         if circle[place - 1].relation == "rw" and circle[place].relation != "rw":
             return (*circle[place:], *circle[:place])
     return tuple(circle)
 
 
-def _with_rival(history: History, found: Anomaly, rows: Sequence[StepRow]) -> Anomaly:
+def _with_rival(history: History, found: Anomaly, proof: Sequence[ProofStep]) -> Anomaly:
     """A lost update, with the read of the rival, where it read the same version."""
     missed = next(step for step in found.steps if step.relation == "rw")
-    numbers = {number for row in rows for number in row[:2] if number is not None}
+    ends = (end for step in proof for end in (step.before, step.after))
+    numbers = {number for number in ends if number is not None}
     rivals = [rival for rival in map(history.transaction, numbers) if rival.label == missed.after]
     reads = [read for rival in rivals for read in _first_reads(history, rival, missed.key)]
     same = tuple(read for read in reads if token(read.value) == token(missed.witnesses[0].value))
     others = [read for read in same if read not in found.witnesses]
-    return replace(found, witnesses=(*found.witnesses, *others), facts={**found.facts, "rival": same})
+    facts = LostUpdateFacts(rival=same[0] if same else None)
+    return replace(found, witnesses=(*found.witnesses, *others), facts=facts)
 
 
 def _first_reads(history: History, transaction: Transaction, key: object) -> list[Witness]:
-    """What the transaction read of the key before it wrote it, at most one."""
+    """The first read of the key by the transaction before it wrote the key, if there is one."""
     written = installs(transaction, key)
     for operation in transaction.operations:
         if operation in written:
@@ -161,25 +143,25 @@ def _first_reads(history: History, transaction: Transaction, key: object) -> lis
     return []
 
 
-def _steps(history: History, rows: Sequence[StepRow]) -> tuple[Step, ...]:
-    return tuple(_step(history, row) for row in rows)
+def _steps(history: History, proof: Sequence[ProofStep]) -> tuple[Step, ...]:
+    return tuple(_step(history, step) for step in proof)
 
 
-def _step(history: History, row: StepRow) -> Step:
-    before, after, number, key, operations, source = row
-    first, second = (None if end is None else history.transaction(end) for end in (before, after))
+def _step(history: History, found: ProofStep) -> Step:
+    ends = (found.before, found.after)
+    first, second = (None if end is None else history.transaction(end) for end in ends)
     step = Step(
         before=START if first is None else first.label,
         after=START if second is None else second.label,
-        relation=RELATIONS[number],
-        key=key,
-        witnesses=tuple(witness(history, operation) for operation in operations),
-        source=SOURCES[source],
+        relation=found.relation,
+        key=found.key,
+        witnesses=tuple(witness(history, operation) for operation in found.operations),
+        source=found.source,
     )
     if "session" in (step.relation, step.source) and second is not None:
         return replace(step, session=second.session_id)
-    if step.source == "assume sequential-keys" and operations:
-        observer, _ = history.columns.locate(operations[-1])
+    if step.source == "assume sequential-keys" and found.operations:
+        observer, _ = history.columns.locate(found.operations[-1])
         return replace(step, session=history.transaction(observer).session_id)
     if step.relation == "real-time" and first is not None and second is not None:
         return _timed(step, first, second)

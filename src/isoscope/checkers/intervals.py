@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope import _native
 from isoscope.checkers.violations import NAMES, anomaly
 from isoscope.history import EvidenceKind, History, VersionSource
 from isoscope.profiles import Certifier, Lock, Read
 from isoscope.verdict import (
+    AlternativesFacts,
     Dependencies,
     Mechanism,
     Mechanisms,
@@ -96,7 +97,7 @@ def deduced(history: History, profile: Profile, *, clock_error: int = 0) -> Hist
     if EvidenceKind.INTERVALS not in history.evidence.present:
         return SILENT
     try:
-        columns = _native.deduced_versions(history.columns, profile.row(), clock_error=clock_error)
+        columns = _native.deduced_versions(history.columns, profile.native, clock_error=clock_error)
     except ValueError as error:
         return _refusal(history, error)
     return History(columns, history.source)
@@ -109,10 +110,10 @@ def under_own_name(verdict: Verdict) -> Verdict:
 
 
 def _undeclared(found: Anomaly) -> Anomaly:
-    facts = dict(found.facts)
-    if "alternatives" in facts:
-        every = cast("Sequence[Sequence[Step]]", facts["alternatives"])
-        facts["alternatives"] = tuple(tuple(map(_by_mechanisms, steps)) for steps in every)
+    facts = found.facts
+    if isinstance(facts, AlternativesFacts):
+        every = tuple(tuple(map(_by_mechanisms, steps)) for steps in facts.alternatives)
+        facts = replace(facts, alternatives=every)
     return replace(found, steps=tuple(map(_by_mechanisms, found.steps)), facts=facts)
 
 
@@ -165,7 +166,7 @@ def _found(history: History, profile: Profile, clock_error: int, most: int) -> F
     """What the native core found, or why it could not look."""
     if EvidenceKind.INTERVALS not in history.evidence.present:
         return SILENT
-    row = profile.row()
+    row = profile.native
     try:
         judged = _native.judge_intervals(history.columns, row, clock_error=clock_error, most=most)
     except ValueError as error:

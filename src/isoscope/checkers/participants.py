@@ -1,4 +1,4 @@
-"""Who takes part in an anomaly, and what each did: all that a reader needs, and no more."""
+"""The transactions that take part in an anomaly, each with the operations that a reader needs to see."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from isoscope.verdict import Anomaly, Participant
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from isoscope._native import ProofStep
     from isoscope.checkers.witnesses import Recorded
     from isoscope.history import Interval, Transaction
     from isoscope.verdict import Step, Witness
@@ -21,12 +22,12 @@ __all__ = ["named_by", "with_participants"]
 _FEW = 6
 
 
-def named_by(history: Recorded, rows: Iterable[Sequence[object]], *operations: int) -> Iterator[int]:
-    """The numbers of all transactions that step rows of the native core, and these operations, speak of."""
+def named_by(history: Recorded, steps: Iterable[ProofStep], *operations: int) -> Iterator[int]:
+    """The numbers of all transactions that steps of the native core, and these operations, are about."""
     found = list(operations)
-    for before, after, _, _, witnesses, *_ in rows:
-        yield from (end for end in (before, after) if isinstance(end, int))
-        found += witnesses  # type: ignore[arg-type]
+    for step in steps:
+        yield from (end for end in (step.before, step.after) if end is not None)
+        found += step.operations
     yield from (history.columns.locate(operation)[0] for operation in found)
 
 

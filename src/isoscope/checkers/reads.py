@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import installs, token, witness_of
-from isoscope.history import VERSION_SOURCES, History, Operation, Transaction, VersionSource
 from isoscope.levels import Level
-from isoscope.verdict import Anomaly, Step, Witness
+from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypeAlias
+    from isoscope._native import ReadFinding
+    from isoscope.history import History, Operation, Transaction
 
-    from isoscope.history import Scalar
+__all__ = ["NAMES", "anomaly"]
 
-    #: Number of the name; the read; another operation; the value that is wrong.
-    Finding: TypeAlias = tuple[int, int, int | None, Scalar]
-    #: A key and a value, each with its type.
-    Version: TypeAlias = tuple[tuple[type, str], tuple[type, str]]
-
-__all__ = ["NAMES", "anomalies"]
-
-#: The anomalies and the weakest level that each breaks, by the numbers that the native core gives them.
+#: The anomalies and the weakest level that each breaks.
 NAMES = {
     "thin-air-read": Level.PL_2,
     "aborted-read": Level.PL_2,
@@ -41,46 +33,31 @@ NAMES = {
 }
 
 
-def anomalies(history: History, findings: Iterable[Finding]) -> list[Anomaly]:
-    """Findings of the native core as data for reports."""
-    found = [_Finding(history, *finding) for finding in findings]
-    aborted = {finding.version for finding in found if finding.name == "aborted-read"}
-    logged = _logged(history, aborted) if aborted else set()
-    return [finding.anomaly(is_logged=finding.version in logged) for finding in found]
+def anomaly(history: History, finding: ReadFinding) -> Anomaly:
+    """A finding of the native core as data for reports."""
+    return _ReadAnomaly(history, finding).anomaly()
 
 
-def _logged(history: History, versions: set[Version]) -> set[Version]:
-    """Those of `versions` that a log shows: only what was committed is there."""
-    return {
-        (token(key), token(value))
-        for source, orders in history.columns.versions()
-        if VERSION_SOURCES[source] is VersionSource.LOG
-        for key, values in orders
-        for value in values
-        if (token(key), token(value)) in versions
-    }
-
-
-class _Finding:
+class _ReadAnomaly:
     """One finding of the native core, with the transactions that it is about."""
 
-    def __init__(self, history: History, name: int, read: int, other: int | None, value: Scalar) -> None:
+    def __init__(self, history: History, finding: ReadFinding) -> None:
         self.history = history
-        self.name = list(NAMES)[name]
-        self.value = value
-        self.reader, self.read = self._locate(read)
-        self.version = token(self.read.key), token(value)
+        self.name = finding.anomaly
+        self.value = finding.value
+        self.is_logged = finding.is_logged
+        self.reader, self.read = self._locate(finding.read)
         self.writer: Transaction | None = None
         self.other: Operation | None = None
-        if other is not None:
-            self.writer, self.other = self._locate(other)
+        if finding.other is not None:
+            self.writer, self.other = self._locate(finding.other)
 
     def _locate(self, operation: int) -> tuple[Transaction, Operation]:
         number, place = self.history.columns.locate(operation)
         transaction = self.history.transaction(number)
         return transaction, transaction.operations[place]
 
-    def anomaly(self, *, is_logged: bool) -> Anomaly:
+    def anomaly(self) -> Anomaly:
         witnesses = [witness_of(self.history, self.reader, self.read)]
         if self.writer is not None and self.other is not None:
             witnesses.append(witness_of(self.history, self.writer, self.other))
@@ -93,7 +70,7 @@ class _Finding:
             keys=(self.read.key,),
             witnesses=tuple(witnesses),
             steps=self._steps(tuple(witnesses)),
-            facts={"value": self.value, "initial": self._initial(), "logged": is_logged},
+            facts=ReadFacts(value=self.value, initial=self._initial(), is_logged=self.is_logged),
         )
         involved = [self.reader, *([self.writer] if self.writer is not None else [])]
         return with_participants(self.history, found, (transaction.number for transaction in involved))

@@ -1,24 +1,20 @@
-"""Steps of a proof: the numbers of the native core as data, by the shortest way and with few readers."""
+"""Steps of a proof as data for reports: without detours, and shown by few readers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.checkers.witnesses import installs, token, witness, witness_of
 from isoscope.verdict import START, Anomaly, Step, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import TypeAlias
 
+    from isoscope._native import ProofStep
     from isoscope.history import History, Operation, Transaction
 
-    #: Numbers of the transactions before and after, and of the relation; the key; numbers of operations.
-    StepRow: TypeAlias = tuple[int, int, int, Any, list[int]]
-
 __all__ = [
-    "RELATIONS",
     "chain",
     "cycle",
     "each_key",
@@ -31,10 +27,8 @@ __all__ = [
     "without_detours",
 ]
 
-#: By the numbers that the native core gives them.
-RELATIONS = ("session", "wr", "ww", "cm", "rw", "real-time")
-#: How the order of versions can be known without looking at each two of them: from one to another is one
-#: step, whatever lies between. The empty one is a list's.
+#: Sources that order all versions of a key: from one version to any later one is one step. The empty source
+#: is that of a list.
 _WHOLE_ORDERS = ("", "list read", "log", "declared", "timestamps")
 
 
@@ -46,7 +40,6 @@ def cycle(name: str, steps: Sequence[Step]) -> Anomaly:
         keys=each_key(step_keys(steps)),
         witnesses=shown_by(steps),
         steps=tuple(steps),
-        facts={"order": tuple(steps)},
     )
 
 
@@ -73,7 +66,7 @@ def step_keys(steps: Sequence[Step]) -> list[object]:
 
 
 def transactions_of(steps: Sequence[Step], first: Iterable[str] = ()) -> tuple[str, ...]:
-    """Everyone who takes part: at the ends of a step, or as the reader who shows it."""
+    """All transactions that take part: at the ends of a step, or as the reader that shows it."""
     found = [
         label
         for step in steps
@@ -83,41 +76,39 @@ def transactions_of(steps: Sequence[Step], first: Iterable[str] = ()) -> tuple[s
 
 
 def flat(steps: Sequence[Step]) -> Iterator[Step]:
-    """Every step, after those that brought its first transaction to the sight of its reader."""
+    """Every step, after the steps that brought its first transaction to the sight of its reader."""
     for step in steps:
         yield from step.sight
         yield step
 
 
-def chain(history: History, rows: Sequence[StepRow]) -> tuple[Step, ...]:
-    """The steps one after the other; what came to sight by which steps goes into the step that it is for.
+def chain(history: History, found: Sequence[ProofStep]) -> tuple[Step, ...]:
+    """The steps of the native core one after the other.
 
-    The native core lists those right before it.
+    A `cm` step carries, as its `sight`, the steps that brought its first transaction to the sight of its
+    reader. The native core lists those right before it.
     """
     steps: list[Step] = []
-    rest = list(rows)
+    rest = list(found)
     while rest:
-        row = rest.pop()
-        sight: list[StepRow] = []
-        if RELATIONS[row[2]] == "cm" and row[4]:
-            while not sight or sight[0][0] != row[0]:
+        last = rest.pop()
+        sight: list[ProofStep] = []
+        if last.relation == "cm" and last.operations:
+            while not sight or sight[0].before != last.before:
                 sight.insert(0, rest.pop())
-        steps.insert(0, _step(history, row, tuple(_step(history, other, ()) for other in sight)))
+        steps.insert(0, _step(history, last, tuple(_step(history, other, ()) for other in sight)))
     return without_detours(steps)
 
 
 def turned(cycle: Sequence[Step]) -> tuple[Step, ...]:
-    """The cycle, begun where no order of versions goes on."""
+    """The cycle, turned so that no detour spans its begin."""
     starts = [place for place in range(len(cycle)) if not _is_detour(cycle[place - 1], cycle[place])]
     place = starts[0] if starts else 0
     return without_detours([*cycle[place:], *cycle[:place]])
 
 
 def without_detours(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """A list orders all of its elements: from one to another is one step, whatever stands between them.
-
-    So does a log, and a session its transactions.
-    """
+    """The steps, with one step in the place of several along one list, one log or one session."""
     shorter: list[Step] = []
     for step in steps:
         if shorter and _is_detour(shorter[-1], step):
@@ -147,7 +138,7 @@ def _is_detour(first: Step, second: Step) -> bool:
 
 
 def with_fewer_readers(steps: Sequence[Step], others: Sequence[Witness] = ()) -> tuple[Step, ...]:
-    """The steps, the order of a list shown by a read that the proof needs anyhow, where there is one."""
+    """The steps, with the order of a list shown by a read that the proof needs anyway, where there is one."""
     needed = {step.before for step in steps} | {step.after for step in steps}
     reads = [*others, *(w for step in steps if step.relation != "ww" for w in step.witnesses)]
     reads += [w for step in steps for w in step.witnesses if w.transaction in needed]
@@ -171,23 +162,23 @@ def _shown_by_one_of(step: Step, reads: Sequence[Witness]) -> Step:
 
 
 def _elements(read: Witness) -> list[tuple[type, str]]:
-    """What a read of a list shows; nothing for any other operation."""
+    """The elements that a read of a list shows; none for any other operation."""
     return [*map(token, read.value)] if isinstance(read.value, tuple) else []
 
 
-def _step(history: History, row: StepRow, sight: tuple[Step, ...]) -> Step:
-    before, after, number, key, operations = row
-    first, second = history.transaction(before), history.transaction(after)
-    relation = RELATIONS[number]
-    witnesses = tuple(witness(history, operation) for operation in operations)
-    if relation == "ww" and witnesses:
+def _step(history: History, found: ProofStep, sight: tuple[Step, ...]) -> Step:
+    assert found.before is not None, "values prove nothing about the initial state"
+    assert found.after is not None, "values prove nothing about the initial state"
+    first, second = history.transaction(found.before), history.transaction(found.after)
+    witnesses = tuple(witness(history, operation) for operation in found.operations)
+    if found.relation == "ww" and witnesses:
         witnesses = _neighbours(history, first, second, witnesses[0])
     return Step(
         before=first.label,
         after=second.label,
-        relation=relation,
-        key=key,
-        session=first.session_id if relation == "session" else None,
+        relation=found.relation,
+        key=found.key,
+        session=first.session_id if found.relation == "session" else None,
         witnesses=witnesses,
         sight=sight,
     )
@@ -196,7 +187,7 @@ def _step(history: History, row: StepRow, sight: tuple[Step, ...]) -> Step:
 def _neighbours(
     history: History, before: Transaction, after: Transaction, read: Witness
 ) -> tuple[Witness, ...]:
-    """The read, and the two appends whose order it shows, next to each other or the second not there yet."""
+    """The read, and the two appends whose order it shows: as near as possible, or the second one missing."""
     shown = _elements(read)
 
     def distance(pair: tuple[Operation, Operation]) -> int:
@@ -210,5 +201,5 @@ def _neighbours(
 
 
 def _place(shown: list[tuple[type, str]], append: Operation | Witness) -> int:
-    """Where a list shows an append; behind its end if not at all."""
+    """The place where a list shows an append; behind its end if it does not."""
     return shown.index(token(append.value)) if token(append.value) in shown else len(shown)

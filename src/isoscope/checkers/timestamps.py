@@ -43,13 +43,13 @@ def check(
     history: History,
     *,
     levels: Sequence[Level],
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - the clock says in which order versions were installed
 ) -> Iterator[Verdict]:
     """What the clock says of the levels that `levels` depend on."""
     for level in concerned(levels):
         if EvidenceKind.TIMESTAMPS in history.evidence.present:
-            yield _found(history, level, most).verdict()
+            yield _found(history, level, max_anomalies).verdict()
         elif level in levels:
             yield silent(level)
 
@@ -58,12 +58,12 @@ def find(
     history: History,
     names: Sequence[str],
     *,
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - the clock says in which order versions were installed
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names, by snapshots of the clock."""
     is_silent = EvidenceKind.TIMESTAMPS not in history.evidence.present
-    found = None if is_silent else _found(history, Level.CLOCK_SNAPSHOT_ISOLATION, most)
+    found = None if is_silent else _found(history, Level.CLOCK_SNAPSHOT_ISOLATION, max_anomalies)
     for name in names:
         if found is None:
             yield Sighting(name=name, presence=Presence.UNKNOWN, method=METHOD, reason=SILENT)

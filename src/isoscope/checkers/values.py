@@ -1,8 +1,8 @@
 """The method of values: cut isolation, read committed, read atomic and causal, exactly.
 
-Values that are unique per key say who read from whom. `reference/weak.py` and `reference/reads.py` are
-the specification, `rust/kernel/src/reads.rs` and `rust/kernel/src/weak` the engine. Cost: read committed
-and read atomic O(operations^1.5), causal O(operations * sessions).
+Values that are unique per key show from which transaction each read was served. `reference/weak.py` and
+`reference/reads.py` are the specification, `rust/kernel/src/reads.rs` and `rust/kernel/src/weak` the engine.
+Cost: read committed and read atomic O(operations^1.5), causal O(operations * sessions).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope._native import judge_values
+from isoscope._native import HAPPENS_BEFORE_METHODS, judge_values
 from isoscope.checkers import conflicts, reads
-from isoscope.checkers.aside import unjudged
+from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.checkers.aside import Aside
+    from isoscope._native import UnjudgedReads, WeakEffort
     from isoscope.history import History
     from isoscope.verdict import Claim
 
-__all__ = ["HAPPENS_BEFORE", "LEVELS", "METHOD", "NAMES", "Effort", "check", "effort", "find"]
+__all__ = ["HAPPENS_BEFORE", "LEVELS", "METHOD", "NAMES", "check", "effort", "find"]
 
 METHOD = Method.VALUES
 #: Levels whose condition is looked at; those of the last line are decided.
@@ -41,36 +41,35 @@ LEVELS = (
 )
 NAMES = reads.NAMES | conflicts.NAMES
 _WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
-#: Anomalies that a read with several possible writers can hide: the others do not ask who wrote a value.
+#: Anomalies that a read with several possible writers can hide: the others do not depend on the writer.
 _BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
 _NOT_ALL = "the history is too large to look for all anomalies"
 _TOO_LARGE = "it would take too long with so many sessions, and no commit order was found by guessing"
-#: Ways to compute happens-before, by the numbers that the native core gives them: the same verdicts, at
-#: another price (Liu et al. 2024, sections 4.3 and 5.5.4).
-HAPPENS_BEFORE = ("lazy", "vector-clocks", "tree-clocks", "traversal")
+#: Ways to compute happens-before: same verdicts, other cost (Liu et al. 2024, sections 4.3 and 5.5.4).
+HAPPENS_BEFORE = HAPPENS_BEFORE_METHODS
 
 
 def check(
     history: History,
     *,
     levels: Sequence[Level],
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Verdict]:
     """What values say of the levels that `levels` depend on."""
-    yield from _verdicts(_found(history, _strongest(levels), most))
+    yield from _verdicts(_found(history, _strongest(levels), max_anomalies))
 
 
 def find(
     history: History,
     names: Sequence[str],
     *,
-    most: int = 10,
+    max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
-    needed = [_WEAK.index(NAMES[name]) for name in names if NAMES[name] in _WEAK]
-    found = _found(history, max(needed, default=None), most)
+    needed = [level for level in _WEAK if level in map(NAMES.get, names)]
+    found = _found(history, needed[-1] if needed else None, max_anomalies)
     for name in names:
         if name in found.counts:
             shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)
@@ -82,92 +81,86 @@ def find(
                 anomalies=shown,
             )
         else:
-            reason = unjudged(found.aside, by_writer=name in _BY_WRITER)
-            if found.incomplete and name in conflicts.NAMES:
+            reason = _unjudged(found.unjudged, by_writer=name in _BY_WRITER)
+            if found.is_partial and name in conflicts.NAMES:
                 reason = "; ".join([*([reason] if reason else []), _NOT_ALL])
             presence = Presence.UNKNOWN if reason else Presence.ABSENT
             yield Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
 
-def _found(history: History, strongest: int | None, most: int) -> _Found:
+def _found(history: History, strongest: Level | None, max_anomalies: int) -> _Found:
     """Asks the native core about reads and about the weak levels up to `strongest`."""
-    of_reads, weak = judge_values(history.columns, strongest, most)
-    counts = dict(zip(reads.NAMES, of_reads[0], strict=True))
-    anomalies = reads.anomalies(history, of_reads[1])
-    decided, incomplete = {Level.CUT_ISOLATION}, False
-    too_large: set[Level] = set()
+    judged = judge_values(
+        history.columns,
+        strongest=None if strongest is None else strongest.value,
+        max_anomalies=max_anomalies,
+    )
+    counts, weak = judged.read_counts, judged.weak
+    anomalies = [reads.anomaly(history, finding) for finding in judged.read_findings]
     if weak is not None:
-        violated, weak_counts, may_be_more, findings, *_ = weak
-        counts |= zip(conflicts.NAMES, weak_counts, strict=True)
-        anomalies += [conflicts.anomaly(history, finding) for finding in findings]
-        decided |= {level for level, broken in zip(_WEAK, violated, strict=False) if not broken}
-        incomplete = may_be_more
-        too_large = set(_WEAK[len(violated) : strongest + 1]) if strongest is not None else set()
+        counts = {**counts, **weak.counts}
+        anomalies += [conflicts.anomaly(history, finding) for finding in weak.findings]
     return _Found(
-        counts=conflicts.split({name: count for name, count in counts.items() if count}, anomalies),
+        counts=conflicts.split(counts, anomalies),
         anomalies=anomalies,
-        aside=of_reads[2],
-        decided=decided,
-        too_large=too_large,
-        incomplete=incomplete,
+        unjudged=judged.unjudged,
+        satisfied={Level.CUT_ISOLATION, *map(Level, weak.satisfied if weak else ())},
+        undecided={*map(Level, weak.undecided if weak else ())},
+        is_partial=weak is not None and weak.is_partial,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """What it took to decide the causal level."""
+def _unjudged(found: UnjudgedReads, *, by_writer: bool) -> str:
+    """Why something may be wrong that was not found; `by_writer`: whether the writer of a value matters.
 
-    seconds: float
-    demands: int
-    joins: int
-    entries: int
-    traversals: int
-    visits: int
-
-
-def effort(history: History, happens_before: str = HAPPENS_BEFORE[0]) -> Effort:
-    """Decides the causal level with happens-before computed in this way, and says what that took.
-
-    `demands`: demands on the commit order that were kept. With tree clocks, `joins` of clocks looked at
-    so many `entries`; without clocks, so many `traversals` visited so many transactions.
+    Two equal values do not differ, whichever transaction wrote them: cut isolation needs no unique writers.
     """
-    started = perf_counter()
-    _, found = judge_values(history.columns, len(_WEAK) - 1, 0, HAPPENS_BEFORE.index(happens_before))
-    seconds = perf_counter() - started
-    assert found is not None, "the causal level was asked for"
-    *_, demands, (joins, entries, traversals, visits) = found
-    return Effort(
-        seconds=seconds, demands=demands, joins=joins, entries=entries, traversals=traversals, visits=visits
+    return unjudged_reason(
+        repeated_reads=found.repeated_reads if by_writer else 0,
+        repeated_keys=found.repeated_keys,
+        deleted_keys=found.deleted_keys,
+        mixed_keys=found.mixed_keys,
+        range_reads=found.range_reads,
     )
 
 
-def _strongest(levels: Sequence[Level]) -> int | None:
-    """The number of the strongest weak level that can say something about one of `levels`."""
+def effort(history: History, happens_before: str = HAPPENS_BEFORE[0]) -> tuple[float, WeakEffort]:
+    """Decides the causal level with happens-before computed in this way: seconds, and what that took."""
+    started = perf_counter()
+    judged = judge_values(
+        history.columns, strongest=Level.CAUSAL.value, max_anomalies=0, happens_before=happens_before
+    )
+    seconds = perf_counter() - started
+    assert judged.weak is not None, "the causal level was asked for"
+    return seconds, judged.weak.effort
+
+
+def _strongest(levels: Sequence[Level]) -> Level | None:
+    """The strongest weak level that can say something about one of `levels`."""
     related = [
-        number
-        for number, weak in enumerate(_WEAK)
-        for level in levels
-        if weak in lattice.implied(level) or level in lattice.implied(weak)
+        weak
+        for weak in _WEAK
+        if any(weak in lattice.implied(level) or level in lattice.implied(weak) for level in levels)
     ]
     # A stronger level than the one asked for would prove it too, but asking costs more.
-    enough = [number for number, weak in enumerate(_WEAK) if set(levels) <= lattice.implied(weak)]
-    return min(enough) if enough else max(related, default=None)
+    enough = [weak for weak in _WEAK if set(levels) <= lattice.implied(weak)]
+    return enough[0] if enough else related[-1] if related else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     """What the native core found.
 
-    `decided`: levels that no cycle breaks; `too_large`: levels that could not be decided; `incomplete`:
-    there may be more than was counted.
+    `satisfied`: levels whose axiom no cycle breaks; `undecided`: levels that would take too long;
+    `is_partial`: there may be more anomalies than were counted.
     """
 
     counts: dict[str, int]
     anomalies: list[Anomaly]
-    aside: Aside
-    decided: set[Level]
-    too_large: set[Level]
-    incomplete: bool
+    unjudged: UnjudgedReads
+    satisfied: set[Level]
+    undecided: set[Level]
+    is_partial: bool
 
     def of(self, level: Level) -> tuple[Anomaly, ...]:
         """The anomalies that break `level` and no weaker one."""
@@ -192,9 +185,9 @@ def _verdicts(found: _Found) -> Iterator[Verdict]:
                 anomaly_counts={name: found.counts[name] for name in names},
                 anomalies=shown,
             )
-        elif level in found.decided and not found.breaks(level):
-            reason = unjudged(found.aside, by_writer=level is not Level.CUT_ISOLATION)
+        elif level in found.satisfied and not found.breaks(level):
+            reason = _unjudged(found.unjudged, by_writer=level is not Level.CUT_ISOLATION)
             outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS
             yield Verdict(level=level, outcome=outcome, method=METHOD, reason=reason)
-        elif level in found.too_large and not found.breaks(level):
+        elif level in found.undecided and not found.breaks(level):
             yield Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=_TOO_LARGE)

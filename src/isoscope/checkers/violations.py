@@ -14,7 +14,7 @@ from isoscope.checkers.snapshots import snapshot
 from isoscope.checkers.witnesses import token, witness, witness_at
 from isoscope.history import OperationKind
 from isoscope.profiles import Snapshot
-from isoscope.verdict import Anomaly
+from isoscope.verdict import Anomaly, MechanismFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,12 +67,12 @@ def anomaly(history: Recorded, profile: Profile, finding: Finding) -> Anomaly:
         transactions=tuple(dict.fromkeys(one.transaction for one in witnesses)),
         keys=tuple(_keys(witnesses)),
         witnesses=witnesses,
-        facts={
-            "class": CASES[name][finding[1]],
-            "ends": ends,
-            "snapshots": snapshots,
-            "is_stream": isinstance(history, Few),
-        },
+        facts=MechanismFacts(
+            case=CASES[name][finding[1]],
+            ends=ends,
+            snapshots=snapshots,
+            is_stream=isinstance(history, Few),
+        ),
     )
     return with_participants(history, found, involved, also=(*ends, *_taken_apart(snapshots, witnesses)))
 

@@ -11,7 +11,7 @@ from isoscope.cli.check import exit_status
 from isoscope.cli.options import chosen_profile, parse_levels, refuse_given
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
-from isoscope.live.judging import Judging
+from isoscope.live.check_settings import CheckSettings
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -37,23 +37,23 @@ def judging_of(
     most: int,
     initial: Initial | None,
     spill: Path | None = None,
-) -> Judging:
+) -> CheckSettings:
     """What was asked for. Raises UsageError if it does not go together."""
     shared: dict[str, Any] = {
         "timeout": int(timeout * _SECOND),
-        "most": most,
+        "max_anomalies": most,
         "initial": UNKNOWN if initial is None else initial.value,
     }
     chosen = chosen_profile(profile, None, clock_error)
     if chosen is None:
-        return Judging(levels=clock_levels(names), keep=int(keep * _SECOND), spill=spill, **shared)
+        return CheckSettings(levels=clock_levels(names), keep=int(keep * _SECOND), spill=spill, **shared)
     known = {option.name for option in click.get_current_context().command.params}
     refuse_given(
         tuple(name for name in _OF_THE_CLOCK if name in known),
         "{options} says nothing about the mechanisms of a profile",
         "leave one of them out",
     )
-    return Judging(levels=(), profile=chosen, clock_error=clock_error, **shared)
+    return CheckSettings(levels=(), profile=chosen, clock_error=clock_error, **shared)
 
 
 def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
@@ -67,7 +67,7 @@ def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
     return asked or tuple(LEVELS)
 
 
-def online_status(report: Report, judging: Judging) -> int:
+def online_status(report: Report, judging: CheckSettings) -> int:
     """The status to exit with; a mechanism of which something stays open is none that failed."""
     if report.mechanisms is None:
         return exit_status([report], judging.levels)

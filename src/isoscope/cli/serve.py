@@ -127,7 +127,7 @@ def command(
         initial=initial,
         spill=None if spill is None else Path(spill),
     )
-    settings = Settings(judging=judging, memory=memory_limit, fsync=Fsync(fsync))
+    settings = Settings(check=judging, memory=memory_limit, fsync=Fsync(fsync))
     with ExitStack() as stack:
         if data is None:
             click.echo("note: without --data, a restart begins anew", err=True)
@@ -150,7 +150,7 @@ class _Serving:
         # Few commands need a server, and few installations have one.
         try:
             from isoscope.live.access import Access, is_loopback  # noqa: PLC0415
-            from isoscope.live.serving import Serving, listen  # noqa: PLC0415
+            from isoscope.live.http_server import HttpServer, listen  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise UsageError(
                 f"`isoscope serve` needs {error.name}\n\nhint: pip install 'isoscope[serve]'"
@@ -167,7 +167,7 @@ class _Serving:
             )
         self._access = Access(token=token, body=body, per_second=rate)
         self._listener = listen(host, port)
-        self._serving, self._drain = Serving, drain
+        self._serving, self._drain = HttpServer, drain
 
     def run(self, data: Path, settings: Settings) -> Report:
         """Serves until a signal comes; the final report."""

@@ -12,8 +12,8 @@ import click
 from isoscope.collect import Gathering, Recorded, as_history
 from isoscope.errors import ServiceError
 from isoscope.history import STATUSES
-from isoscope.live.engines import engines_of
-from isoscope.live.judging import Judging
+from isoscope.live.check_settings import CheckSettings
+from isoscope.live.engines import open_engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +34,8 @@ class Verifying:
 
     def __init__(self, profile: Profile, *, sessions: int, most: int) -> None:
         self._profile = profile
-        judging = Judging(levels=(), profile=profile, timeout=_TIMEOUT, most=most)
-        self._engine = engines_of(judging, path="<run>")
+        judging = CheckSettings(levels=(), profile=profile, timeout=_TIMEOUT, max_anomalies=most)
+        self._engine = open_engines(judging, path="<run>")
         self._so_far: dict[str, Any] = {"transactions": 0, "pending": 0, "behind": None}
         self._found = 0
         self._lock = Lock()
@@ -105,7 +105,7 @@ class Verifying:
             with self._lock:
                 initial, self._untold = self._untold, {}
             history = as_history(rows, initial)
-            self._engine.refuse(history)
+            self._engine.validate(history)
             self._engine.take(history, now)
         self._engine.heartbeat(beats, now)
         self._note()

@@ -16,8 +16,8 @@ from isoscope.cli import screen
 from isoscope.cli.judging import judging_of, online_status
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
-from isoscope.live.engines import engines_of
-from isoscope.live.following import follow
+from isoscope.live.engines import open_engines
+from isoscope.live.file_follower import follow
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from isoscope.history import History, Initial
-    from isoscope.live.judging import Judging
+    from isoscope.live.check_settings import CheckSettings
 
 __all__ = ["command"]
 
@@ -104,8 +104,8 @@ def command(
 class _Watching:
     """The engines, told what comes and what time it is; and what they say of it."""
 
-    def __init__(self, judging: Judging, path: str, *, is_quiet: bool) -> None:
-        self.engines = engines_of(judging, path=path)
+    def __init__(self, judging: CheckSettings, path: str, *, is_quiet: bool) -> None:
+        self.engines = open_engines(judging, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)

@@ -263,7 +263,7 @@ def _simulation(database: Profiled, load: Load, *, truth: bool) -> _native.Mecha
     rest = {name: number for name, number in asdict(load).items() if name not in _SHARES}
     try:
         return _native.MechanismSimulation(
-            database.profile.row(),
+            database.profile.native,
             seed=database.seed,
             **rest,
             **{name: round(share * 1000) for name, share in shares.items()},

@@ -1,24 +1,25 @@
-"""Say it in words: a sentence or two, a proof step by step, one line for a circle; and shrink it first."""
+"""Anomalies in words: a message, a proof step by step, a cycle on one line; and smaller counterexamples."""
 
-from isoscope.explain.circle import one_line
-from isoscope.explain.instants import Instants, instants_of, is_timed
-from isoscope.explain.phrases import abbreviated, deed, harmless, same, shown, whole
+from isoscope.explain.client_times import ClientTimes, client_times_of, is_timed
+from isoscope.explain.cycle_line import one_line
+from isoscope.explain.messages import contradiction, hint, message
+from isoscope.explain.operation_text import action
 from isoscope.explain.proof import Part, Reason, proof, trimmed
 from isoscope.explain.shrink import shrink
 from isoscope.explain.steps import because
-from isoscope.explain.words import contradiction, hint, message
+from isoscope.explain.value_text import abbreviated, harmless, same, shown, whole
 
 __all__ = [
-    "Instants",
+    "ClientTimes",
     "Part",
     "Reason",
     "abbreviated",
+    "action",
     "because",
+    "client_times_of",
     "contradiction",
-    "deed",
     "harmless",
     "hint",
-    "instants_of",
     "is_timed",
     "message",
     "one_line",

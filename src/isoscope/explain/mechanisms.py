@@ -1,30 +1,33 @@
-"""Sentences about mechanisms that did not work: what happened when, by the clients' clocks."""
+"""Sentences about mechanisms that did not work, with the times of operations by the clients' clocks."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from isoscope.explain.instants import instants_of
-from isoscope.explain.phrases import act, at, deed, key_in_words, read, same, shown
+from isoscope.explain.client_times import client_times_of
+from isoscope.explain.operation_text import action, at, read_text, sentence
+from isoscope.explain.value_text import key_in_words, same, shown
+from isoscope.explain.wording import Wording
 from isoscope.history import OperationKind
+from isoscope.verdict import MechanismFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from isoscope.verdict import Anomaly, Witness
 
-__all__ = ["SENTENCES"]
+__all__ = ["WORDINGS"]
 
 
 def _when(anomaly: Anomaly, one: Witness, side: int) -> str:
     """When an operation was sent (0) or answered (1)."""
     time = (one.interval or (None, None))[side]
-    return "an unknown time" if time is None else instants_of(anomaly).said(time)
+    return "an unknown time" if time is None else client_times_of(anomaly).said(time)
 
 
 def _end(anomaly: Anomaly, one: Witness) -> Witness:
     """The operation inside which the transaction of another ended."""
-    ends = cast("Sequence[Witness]", anomaly.facts["ends"])
+    ends = anomaly.facts_as(MechanismFacts).ends
     return next(end for end in ends if end.transaction == one.transaction)
 
 
@@ -37,8 +40,8 @@ def _not_committed_before(anomaly: Anomaly, one: Witness) -> str:
 
 
 def _snapshot(anomaly: Anomaly, place: int, side: int) -> str:
-    """Whose snapshot is the earliest (0) or latest (1) at what time."""
-    snapshots = cast("Sequence[Witness]", anomaly.facts["snapshots"])
+    """The earliest (0) or latest (1) time of the snapshot of a witness."""
+    snapshots = anomaly.facts_as(MechanismFacts).snapshots
     one = anomaly.witnesses[place]
     bound = ("earliest", "latest")[side]
     return f"{one.transaction}'s snapshot is of {_when(anomaly, snapshots[place], side)} at the {bound}"
@@ -49,7 +52,7 @@ def _origin(write: Witness) -> str:
 
 
 def _replaced(newer: Witness) -> str:
-    """What hides a version."""
+    """The write that hides a version."""
     if newer.kind == OperationKind.DELETE:
         return f"{newer.transaction} had deleted {key_in_words(newer.key)}{at(newer)}"
     return f"{newer.transaction} had written {key_in_words(newer.key)} = {shown(newer.value)}{at(newer)}"
@@ -59,42 +62,42 @@ def _stale(anomaly: Anomaly) -> str:
     seen, *served, newer = anomaly.witnesses
     from_ = f", {_origin(served[0])}" if served else ", the initial state"
     return (
-        f"{read(seen)}{from_}; but {_replaced(newer)} after that and {_committed_by(anomaly, newer)}, and "
-        f"{_snapshot(anomaly, 0, 0)}."
+        f"{read_text(seen)}{from_}; but {_replaced(newer)} after that and {_committed_by(anomaly, newer)}, "
+        f"and {_snapshot(anomaly, 0, 0)}."
     )
 
 
 def _future(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
     return (
-        f"{read(seen)}, {_origin(write)}; but {write.transaction} {_not_committed_before(anomaly, write)}, "
-        f"and {_snapshot(anomaly, 0, 1)}."
+        f"{read_text(seen)}, {_origin(write)}; but {write.transaction} "
+        f"{_not_committed_before(anomaly, write)}, and {_snapshot(anomaly, 0, 1)}."
     )
 
 
 def _aborted(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
-    return f"{read(seen)}, {_origin(write)} and then rolled back."
+    return f"{read_text(seen)}, {_origin(write)} and then rolled back."
 
 
 def _intermediate(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
-    return f"{read(seen)}, {_origin(write)} and replaced itself before it committed."
+    return f"{read_text(seen)}, {_origin(write)} and replaced itself before it committed."
 
 
 def _thin_air(anomaly: Anomaly) -> str:
     [seen] = anomaly.witnesses
     key = key_in_words(seen.key)
-    if anomaly.facts["is_stream"]:
-        # What is settled is forgotten: the writer may have been known once.
-        who = "who wrote it, if anybody did, is not in memory"
-        return f"{read(seen)}, which {key} cannot have held then; {who}."
-    return f"{read(seen)}, but nobody ever wrote that to {key}, and {key} cannot have held it then."
+    if anomaly.facts_as(MechanismFacts).is_stream:
+        # Settled transactions leave memory: the writer may have been among them.
+        writer = "its writer, if it has one, is no longer in memory"
+        return f"{read_text(seen)}, which {key} cannot have held then; {writer}."
+    return f"{read_text(seen)}, but no transaction wrote that to {key}, and {key} cannot have held it then."
 
 
 def _own(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
-    return f"{read(seen)} although it had itself {_done(write)} before{at(write)}."
+    return f"{read_text(seen)} although it had itself {_done(write)} before{at(write)}."
 
 
 def _done(write: Witness) -> str:
@@ -106,21 +109,23 @@ def _done(write: Witness) -> str:
 def _missing_row(anomaly: Anomaly) -> str:
     seen, *writes = anomaly.witnesses
     if not writes:
-        return f"{read(seen)}, without a row that was there."
+        return f"{read_text(seen)}, without a row that was there."
     [write] = writes
-    start = f"{read(seen)}, without the row {key_in_words(write.key)}"
+    start = f"{read_text(seen)}, without the row {key_in_words(write.key)}"
     if write.transaction == seen.transaction:
         return f"{start}, which it had itself {_done(write)} before{at(write)}."
-    return f"{start}; but {act(write)} and {_committed_by(anomaly, write)}, and {_snapshot(anomaly, 0, 0)}."
+    return (
+        f"{start}; but {sentence(write)} and {_committed_by(anomaly, write)}, and {_snapshot(anomaly, 0, 0)}."
+    )
 
 
 def _torn(anomaly: Anomaly) -> str:
     earlier, newer, later, write = anomaly.witnesses
-    also = f"it also {deed(later)}{at(later)}, {_origin(write)}"
+    also = f"it also {action(later)}{at(later)}, {_origin(write)}"
     if newer.transaction == write.transaction:
-        return f"{read(earlier)}, and {also}: no one snapshot shows both."
+        return f"{read_text(earlier)}, and {also}: no one snapshot shows both."
     return (
-        f"{read(earlier)}, and nothing of {newer.transaction}, which {deed(newer)}{at(newer)} and "
+        f"{read_text(earlier)}, and nothing of {newer.transaction}, which {action(newer)}{at(newer)} and "
         f"{_committed_by(anomaly, newer)}; {also}, and "
         f"{write.transaction} {_not_committed_before(anomaly, write)}: no one snapshot shows both."
     )
@@ -140,7 +145,7 @@ def _row_locked(anomaly: Anomaly) -> str:
         else "locks that exclude each other"
     )
     return (
-        f"{act(one)} and {act(other)}, and both held {on} at the same time: {_held(anomaly, one)}, "
+        f"{sentence(one)} and {sentence(other)}, and both held {on} at the same time: {_held(anomaly, one)}, "
         f"{_held(anomaly, other)}."
     )
 
@@ -148,17 +153,17 @@ def _row_locked(anomaly: Anomaly) -> str:
 def _predicate_locked(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
     return (
-        f"{act(seen)} and locked all rows that its predicate speaks of, also those that are not there; but "
-        f"{act(write)} while it did: {_held(anomaly, seen)}, {_held(anomaly, write)}."
+        f"{sentence(seen)} and locked all rows that its predicate speaks of, also those that are not there; "
+        f"but {sentence(write)} while it did: {_held(anomaly, seen)}, {_held(anomaly, write)}."
     )
 
 
 def _locked_while_committing(anomaly: Anomaly) -> str:
     holder, writer = anomaly.witnesses
     return (
-        f"{act(writer)} and committed while {holder.transaction} held a lock that forbids it: {act(holder)}, "
-        f"{_held(anomaly, holder)}, and {writer.transaction} {_not_committed_before(anomaly, writer)} and "
-        f"{_committed_by(anomaly, writer)}."
+        f"{sentence(writer)} and committed while {holder.transaction} held a lock that forbids it: "
+        f"{sentence(holder)}, {_held(anomaly, holder)}, and {writer.transaction} "
+        f"{_not_committed_before(anomaly, writer)} and {_committed_by(anomaly, writer)}."
     )
 
 
@@ -169,14 +174,15 @@ def _both_updated(anomaly: Anomaly) -> str:
         for place, write in enumerate(anomaly.witnesses)
     ]
     return (
-        f"{act(one)} and {act(other)}, and both committed, although neither had committed when the other "
-        f"took its snapshot: {', '.join(spans)}."
+        f"{sentence(one)} and {sentence(other)}, and both committed, although neither had committed when "
+        f"the other took its snapshot: {', '.join(spans)}."
     )
 
 
 def _dangerous(anomaly: Anomaly) -> str:
     first, missed, second, last = anomaly.witnesses
-    start = f"{act(first)} and did not see that {act(missed)}; {act(second)} and did not see that {act(last)}"
+    pairs = ((first, missed), (second, last))
+    start = "; ".join(f"{sentence(one)} and did not see that {sentence(other)}" for one, other in pairs)
     if first.transaction == last.transaction:
         return f"{start}. Both ran at the same time and both committed: one of them had to be refused."
     return (
@@ -187,18 +193,20 @@ def _dangerous(anomaly: Anomaly) -> str:
 
 def _against_timestamps(anomaly: Anomaly) -> str:
     earlier, later = anomaly.witnesses
+    ended = _when(anomaly, _end(anomaly, later), 1)
     return (
-        f"{act(later)}, which depends on {earlier.transaction}: {act(earlier)}. But {earlier.transaction} "
-        f"began only after {later.transaction} had ended, at {_when(anomaly, _end(anomaly, later), 1)} at "
-        "the latest: it had the newer timestamp."
+        f"{sentence(later)}, which depends on {earlier.transaction}: {sentence(earlier)}. But "
+        f"{earlier.transaction} began only after {later.transaction} had ended, at {ended} at the "
+        "latest: it had the newer timestamp."
     )
 
 
 def _overwritten(anomaly: Anomaly) -> str:
     seen, write = anomaly.witnesses
     return (
-        f"{act(seen)}; {act(write)} over that and {_committed_by(anomaly, write)}. {seen.transaction}, which "
-        f"wrote something, committed all the same, and {_not_committed_before(anomaly, seen)}."
+        f"{sentence(seen)}; {sentence(write)} over that and {_committed_by(anomaly, write)}. "
+        f"{seen.transaction}, which wrote something, committed all the same, and "
+        f"{_not_committed_before(anomaly, seen)}."
     )
 
 
@@ -211,12 +219,12 @@ _BY = {
 
 def _contradictory(anomaly: Anomaly) -> str:
     first, second, *reads = anomaly.witnesses
-    sources = str(anomaly.facts["class"]).split("-")
+    sources = anomaly.facts.case.split("-")
     one, other = (_BY.get(source) or _sight(reads.pop(0)) for source in sources)
     key = key_in_words(first.key)
     return (
-        f"{act(first)} and {act(second)}. By {one}, {first.transaction}'s version of {key} is the older "
-        f"one; by {other}, it is the newer one. One of these mechanisms did not work."
+        f"{sentence(first)} and {sentence(second)}. By {one}, {first.transaction}'s version of {key} is the "
+        f"older one; by {other}, it is the newer one. One of these mechanisms did not work."
     )
 
 
@@ -245,13 +253,13 @@ _CASES: Mapping[str, Callable[[Anomaly], str]] = {
 
 
 def _by_case(anomaly: Anomaly) -> str:
-    return _CASES[str(anomaly.facts["class"])](anomaly)
+    return _CASES[anomaly.facts.case](anomaly)
 
 
-SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
-    "inconsistent-read": _by_case,
-    "lock-violation": _by_case,
-    "first-updater-violation": _by_case,
-    "certifier-violation": _by_case,
-    "contradictory-dependencies": _contradictory,
+WORDINGS: Mapping[str, Wording] = {
+    "inconsistent-read": Wording(_by_case),
+    "lock-violation": Wording(_by_case),
+    "first-updater-violation": Wording(_by_case),
+    "certifier-violation": Wording(_by_case),
+    "contradictory-dependencies": Wording(_contradictory),
 }

@@ -1,32 +1,30 @@
-"""A proof in the order in which it is read: each step with its reason, after what the reason rests on."""
+"""A proof in reading order: each step with its reason, after the steps that the reason rests on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
-from isoscope.explain.orders import CLAIM, ordered, versions
-from isoscope.explain.phrases import abbreviated
 from isoscope.explain.steps import because
-from isoscope.explain.versions import supposed
-from isoscope.verdict import Step, Witness
+from isoscope.explain.value_text import abbreviated
+from isoscope.explain.version_order import CLAIM, order_reason, version_names
+from isoscope.explain.versions import supposition
+from isoscope.verdict import ConflictFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from isoscope.verdict import Anomaly
 
 __all__ = ["Part", "Reason", "proof", "trimmed"]
 
-#: In these the versions of one key are in question, not the transactions that wrote them.
+#: The steps of these anomalies are between versions of one key, not between transactions.
 _OF_VERSIONS = ("cyclic-versions", "contradictory-evidence")
-#: Facts that are names of transactions.
-_NAMES = ("older", "newer", "reader")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """One step in words: what comes before what, by which relation, and why."""
+    """One step in words: `before` comes before `after` by `relation`, because of `because`."""
 
     before: str
     after: str
@@ -36,7 +34,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Reasons that belong together; `supposed` is what they suppose, empty if that is nothing."""
+    """Reasons that belong together; `supposed` is the order that they suppose, empty if they suppose none."""
 
     supposed: str
     reasons: tuple[Reason, ...]
@@ -44,25 +42,26 @@ class Part:
 
 def proof(anomaly: Anomaly) -> tuple[Part, ...]:
     """The steps of an anomaly in words; several parts if it takes one for each order of versions."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
-    if alternatives:
+    if anomaly.alternatives:
         return tuple(
-            Part(supposed=supposed(steps), reasons=_reasons(anomaly, steps[1:])) for steps in alternatives
+            Part(supposed=supposition(steps), reasons=_reasons(anomaly, steps[1:]))
+            for steps in anomaly.alternatives
         )
     return (Part(supposed="", reasons=_reasons(anomaly, _steps(anomaly))),) if anomaly.steps else ()
 
 
 def _steps(anomaly: Anomaly) -> Iterator[Step]:
-    """The steps, of those that brought somebody to sight only what the reason does not say itself."""
-    facts = cast("Mapping[str, Any]", anomaly.facts)
-    if "sight" not in facts:
+    """The steps of the proof, without the steps of `sight` that a reason already tells."""
+    facts = anomaly.facts
+    if not isinstance(facts, ConflictFacts):
         yield from anomaly.steps
         return
-    yield from _with_sight(facts["order"])
+    yield from _with_sight(facts.order)
     if anomaly.name.endswith("-co") or anomaly.name == "causal-conflict":
-        yield from (*facts["sight"], *facts["served"])
-    else:
-        yield from _with_sight([_demand(facts)])
+        yield from facts.sight
+        yield from [facts.served] if facts.served else []
+    elif facts.served:
+        yield from _with_sight([_demand(facts, facts.served)])
 
 
 def _with_sight(steps: Iterable[Step]) -> Iterator[Step]:
@@ -72,17 +71,16 @@ def _with_sight(steps: Iterable[Step]) -> Iterator[Step]:
         yield step
 
 
-def _demand(facts: Mapping[str, Any]) -> Step:
-    """What the read of a conflict asks for: the writer that was in sight came before the one that it read."""
-    [served] = facts["served"]
+def _demand(facts: ConflictFacts, served: Step) -> Step:
+    """The step that the read of a conflict demands: the writer in sight comes before the writer it read."""
     seen, shows = served.witnesses
     return Step(
-        before=facts["newer"],
-        after=facts["older"],
+        before=facts.newer,
+        after=served.before,
         relation="cm",
         key=seen.key,
-        witnesses=(seen, shows, facts["write"]),
-        sight=facts["sight"],
+        witnesses=(seen, shows, facts.write),
+        sight=facts.sight,
     )
 
 
@@ -92,9 +90,9 @@ def _reasons(anomaly: Anomaly, steps: Iterable[Step]) -> tuple[Reason, ...]:
 
 def _reason(step: Step, *, of_versions: bool) -> Reason:
     if of_versions:
-        older, newer = versions(step)
+        older, newer = version_names(step)
         how = "claimed" if step.source.startswith(CLAIM) else step.source or step.relation
-        return Reason(before=older, after=newer, relation=how, because=ordered(step))
+        return Reason(before=older, after=newer, relation=how, because=order_reason(step))
     why = because(step, in_full=False)
     return Reason(before=step.before, after=step.after, relation=step.relation, because=why)
 
@@ -104,16 +102,13 @@ def trimmed(anomaly: Anomaly) -> Anomaly:
 
     Names of transactions are short enough for a line.
     """
-    facts = {
-        name: abbreviated(str(fact)) if name in _NAMES and fact is not None else _trimmed(fact)
-        for name, fact in anomaly.facts.items()
-    }
+    facts = {one.name: _trimmed(getattr(anomaly.facts, one.name)) for one in fields(anomaly.facts)}
     return replace(
         anomaly,
         transactions=tuple(map(abbreviated, anomaly.transactions)),
         witnesses=_trimmed(anomaly.witnesses),
         steps=_trimmed(anomaly.steps),
-        facts=facts,
+        facts=replace(anomaly.facts, **facts),
     )
 
 

@@ -4,41 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain.phrases import assignment, at, did, key_in_words, same, shown
-from isoscope.explain.phrases import read as read_in_words
+from isoscope.explain.operation_text import assignment, at, read_text, wrote
+from isoscope.explain.value_text import key_in_words, same, shown
+from isoscope.explain.wording import Wording
 from isoscope.history import UNKNOWN, OperationKind
+from isoscope.verdict import ReadFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from isoscope.verdict import Anomaly, Witness
 
-__all__ = ["CONTRADICTIONS", "HINTS", "SENTENCES"]
+__all__ = ["WORDINGS"]
 
 
 def _element(anomaly: Anomaly) -> str:
-    """What is wrong with the read: `it`, or one element of the list."""
+    """The wrong part of the read: its value, or one element of its list."""
     value = anomaly.witnesses[0].value
-    return shown(anomaly.facts["value"]) if isinstance(value, tuple) else "that value"
+    return shown(anomaly.facts_as(ReadFacts).value) if isinstance(value, tuple) else "that value"
 
 
 def _thin_air(anomaly: Anomaly) -> str:
     read, *learned = anomaly.witnesses
     key = key_in_words(read.key)
     if isinstance(read.value, tuple):
-        return f"{read_in_words(read)}, but nobody ever appended {_element(anomaly)} to {key}."
-    sentence = f"{read_in_words(read)}, but nobody ever wrote {shown(read.value)} to {key}"
+        return f"{read_text(read)}, but no transaction appended {_element(anomaly)} to {key}."
+    sentence = f"{read_text(read)}, but no transaction wrote {shown(read.value)} to {key}"
     if learned:
-        return f"{sentence}, and it did not start with it either: {read_in_words(learned[0])}."
-    initial = anomaly.facts["initial"]
+        return f"{sentence}, and it did not start with it either: {read_text(learned[0])}."
+    initial = anomaly.facts_as(ReadFacts).initial
     return f"{sentence}." if initial is UNKNOWN else f"{sentence}, whose initial value is {shown(initial)}."
 
 
 def _aborted(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
     which = "which" if not isinstance(read.value, tuple) else f"whose element {_element(anomaly)}"
-    start = f"{read_in_words(read)}, {which} {write.transaction} {did(write)}{at(write)}"
-    if not anomaly.facts.get("logged"):
+    start = f"{read_text(read)}, {which} {write.transaction} {wrote(write)}{at(write)}"
+    if not anomaly.facts_as(ReadFacts).is_logged:
         return f"{start} and then rolled back."
     return f"{start}; the {_wrong_outcome(write)}."
 
@@ -52,31 +54,31 @@ def _wrong_outcome(write: Witness) -> str:
 
 def _rolled_back(anomaly: Anomaly) -> str:
     _, write = anomaly.witnesses
-    if anomaly.facts.get("logged"):
+    if anomaly.facts_as(ReadFacts).is_logged:
         return f"The {_wrong_outcome(write)}."
-    return f"But {write.transaction} aborted: nobody should ever see what it {did(write)}."
+    return f"But {write.transaction} aborted: no transaction may see what it {wrote(write)}."
 
 
 def _future(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
-    return f"{read_in_words(read)} before it {did(write)} {_element(anomaly)} itself{at(write)}."
+    return f"{read_text(read)} before it {wrote(write)} {_element(anomaly)} itself{at(write)}."
 
 
 def _not_own(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
     if write.kind == OperationKind.APPEND:
         return (
-            f"{read_in_words(read)}, although the list had to end with what it had appended itself, "
+            f"{read_text(read)}, although the list had to end with what it had appended itself, "
             f"up to {shown(write.value)}{at(write)}."
         )
-    return f"{read_in_words(read)} although it had itself written {shown(write.value)} before{at(write)}."
+    return f"{read_text(read)} although it had itself written {shown(write.value)} before{at(write)}."
 
 
 def _not_last(anomaly: Anomaly) -> str:
     read, write = anomaly.witnesses
     verb = "append" if write.kind == OperationKind.APPEND else "write"
     return (
-        f"{read_in_words(read)}, an earlier {verb} of its own, although its last {verb} before was "
+        f"{read_text(read)}, an earlier {verb} of its own, although its last {verb} before was "
         f"{shown(write.value)}{at(write)}."
     )
 
@@ -87,14 +89,14 @@ def _intermediate(anomaly: Anomaly) -> str:
         is_end = isinstance(read.value, tuple) and same(read.value[-1], write.value)
         ends = "which ends with" if is_end else "where only its own appends follow"
         return (
-            f"{read_in_words(read)}, {ends} {shown(write.value)} of {write.transaction}{at(write)}; "
+            f"{read_text(read)}, {ends} {shown(write.value)} of {write.transaction}{at(write)}; "
             f"but {write.transaction} {_went_on(anomaly)}."
         )
-    return f"{read_in_words(read)}, which {write.transaction} wrote{at(write)} but {_went_on(anomaly)}."
+    return f"{read_text(read)}, which {write.transaction} wrote{at(write)} but {_went_on(anomaly)}."
 
 
 def _went_on(anomaly: Anomaly, what: str = "") -> str:
-    """What the writer did next; `what` it replaced, if that is not clear."""
+    """The next write of the writer; `what` names the version that it replaced, if that is not clear."""
     *_, replacement = anomaly.witnesses
     append = replacement.kind == OperationKind.APPEND
     next_ = "went on and appended" if append else f"replaced {what}by"
@@ -109,27 +111,22 @@ def _half_done(anomaly: Anomaly) -> str:
 def _non_repeatable(anomaly: Anomaly) -> str:
     later, first = anomaly.witnesses
     return (
-        f"{read_in_words(first)} and later {assignment(later)}{at(later)}: "
+        f"{read_text(first)} and later {assignment(later)}{at(later)}: "
         f"something changed {key_in_words(later.key)} under a transaction that was still running."
     )
 
 
-HINTS: Mapping[str, str] = {
-    "aborted-read": "a client that reports a time-out as a failure may have made this up; record what timed "
-    "out as indeterminate (Jepsen: :info, not :fail)",
-}
+_WRONG_OUTCOME = (
+    "a client that reports a time-out as a failure may have made this up; record what timed out as "
+    "indeterminate (Jepsen: :info, not :fail)"
+)
 
-SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
-    "thin-air-read": _thin_air,
-    "aborted-read": _aborted,
-    "future-read": _future,
-    "not-my-own-write": _not_own,
-    "not-my-last-write": _not_last,
-    "intermediate-read": _intermediate,
-    "non-repeatable-read": _non_repeatable,
-}
-
-CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
-    "aborted-read": _rolled_back,
-    "intermediate-read": _half_done,
+WORDINGS: Mapping[str, Wording] = {
+    "thin-air-read": Wording(_thin_air),
+    "aborted-read": Wording(_aborted, _rolled_back, hint=_WRONG_OUTCOME),
+    "future-read": Wording(_future),
+    "not-my-own-write": Wording(_not_own),
+    "not-my-last-write": Wording(_not_last),
+    "intermediate-read": Wording(_intermediate, _half_done),
+    "non-repeatable-read": Wording(_non_repeatable),
 }

@@ -1,16 +1,15 @@
 """Shrinking: a small part of a history that still breaks what the whole breaks.
 
 Delta debugging (Zeller and Hildebrandt 2002) over transactions, keys and operations: halves first, then ever
-less, until nothing can go. `History.part` drops them, and whatever breaks a level in a part breaks it in the
-whole (`rust/kernel/src/part.rs` says why): nothing is made on the way. Cost: a few looks at the whole, then
-many at little.
+less, until nothing can go. `History.part` drops them. A part that breaks a level proves that the whole breaks
+it (`rust/kernel/src/part.rs` says why). Cost: a few checks of the whole history, then many of small parts.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from isoscope.explain.start import starts
+from isoscope.explain.neighbourhood import neighbourhoods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,18 +25,18 @@ __all__ = ["shrink"]
 def shrink(history: History, still_broken: Test, *, near: Iterable[Anomaly] = ()) -> History:
     """A part of `history` that is still broken, and is not without any one transaction or operation.
 
-    With what goes, the reads go that it served; all that stays is as it was recorded. `near` are anomalies of
-    the history: the search starts around the smallest, which spares many looks at all of a large history.
+    Reads of a dropped write are dropped too; all else stays as it was recorded. `near` are anomalies of the
+    history: the search starts around the smallest, which spares many checks of a large history.
     Raises ValueError if the history is not broken.
     """
-    for start in starts(history, near):
+    for start in neighbourhoods(history, near):
         if still_broken(start):
             return _least(start, still_broken)
     raise ValueError("nothing to shrink: the history is not broken")
 
 
 def _least(history: History, still_broken: Test) -> History:
-    """The history without anything that can go, in rounds until nothing can."""
+    """The history without everything that can go: passes are repeated until none drops anything."""
     size = None
     while size != _size(history):
         size = _size(history)
@@ -66,7 +65,7 @@ def _without_operations(history: History, still_broken: Test) -> History:
 
 
 def _without_keys(history: History, still_broken: Test) -> History:
-    """Whole keys go at once: of a key that a read by a predicate may show, all writes stay or none."""
+    """Drops whole keys: a key that a read by a predicate may show keeps all its writes or none."""
 
     def drop(current: History, dropped: Sequence[int]) -> History:
         keys = _by_key(current)
@@ -91,7 +90,7 @@ def _reduce(
     count: Callable[[History], int],
     drop: Callable[[History, Sequence[int]], History],
 ) -> History:
-    """The history without whatever of its `count` things can go, tried in ever smaller runs of them."""
+    """The history without the items that can go: runs of its `count` items are dropped, ever shorter ones."""
     run = max(1, count(history) // 2)
     while True:
         before = count(history)

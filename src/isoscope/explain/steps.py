@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.explain.clock import on_the_clock
-from isoscope.explain.orders import in_time, overwritten, replaced
-from isoscope.explain.phrases import assignment, at, key_in_words, read, same, session, shown
+from isoscope.explain.clock import clock_reason
+from isoscope.explain.operation_text import assignment, at, read_text, session_name
+from isoscope.explain.value_text import key_in_words, same, shown
+from isoscope.explain.version_order import missed_reason, real_time_reason, replaced_reason
 from isoscope.history import OperationKind
 
 if TYPE_CHECKING:
@@ -14,36 +15,38 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Step, Witness
 
-__all__ = ["Missed", "after_a_colon", "because", "chain", "missed"]
+__all__ = ["MissedWrite", "after_a_colon", "because", "chain", "missed_write"]
 
 
 def because(step: Step, *, in_full: bool = True) -> str:
     """Why the step's first transaction comes before its second.
 
-    Not `in_full`: what came to a reader's sight by several steps is said to have come, not how.
+    `in_full` adds how a missed write came into sight, if that took several steps.
     """
     if step.relation == "session":
-        return f"both ran in {session(step.session)}"
+        return f"both ran in {session_name(step.session)}"
     if step.relation == "real-time":
-        return in_time(step)
+        return real_time_reason(step)
     if step.relation == "clock":
-        return on_the_clock(step)
+        return clock_reason(step)
     if step.relation == "cm" and step.witnesses:
         stale, served, write = step.witnesses
-        return missed(Missed(stale, served, write, step.sight), how=_in_brackets if in_full else None)
+        return missed_write(
+            MissedWrite(stale, served, write, step.sight), how=_in_brackets if in_full else None
+        )
     if step.relation in _REASONS and step.witnesses:
         return _REASONS[step.relation](step)
     return f"the history shows it by `{step.relation}`"
 
 
 def chain(steps: Sequence[Step]) -> str:
-    """Every link with its reason."""
+    """Every step with its reason."""
     return "; ".join(f"{step.before} before {step.after}, because {because(step)}" for step in steps)
 
 
 def _write_read(step: Step) -> str:
     seen, write = step.witnesses
-    start = read(seen, write.value)
+    start = read_text(seen, write.value)
     if write.kind == OperationKind.APPEND:
         return f"{start}, to which {write.transaction} appended {shown(write.value)}{at(write)}"
     return f"{start}, which {write.transaction} wrote{at(write)}"
@@ -59,10 +62,10 @@ def after_a_colon(steps: Sequence[Step]) -> str:
     return f": {chain(steps)}"
 
 
-class Missed(NamedTuple):
+class MissedWrite(NamedTuple):
     """A read that shows the write `served`, None for the initial value, instead of `write`.
 
-    `sight` is how the writer of the latter came to the reader.
+    `sight` are the steps from the writer of `write` to the reader.
     """
 
     stale: Witness
@@ -71,31 +74,32 @@ class Missed(NamedTuple):
     sight: Sequence[Step]
 
 
-def missed(
-    found: Missed,
+def missed_write(
+    found: MissedWrite,
     *,
     when: str = "also",
     overwrote: bool = False,
     how: Callable[[Sequence[Step]], str] | None = None,
 ) -> str:
-    """Somebody read a key from one transaction although another that wrote it too was in sight.
+    """A transaction read a key from one writer although another writer of the key was in its sight.
 
-    `when`: whether the reader saw the other `already`, only `then`, or at some time `also`. `overwrote`: it
-    is known to have come later. `how` tells the steps by which the other came to sight, if they are several.
+    `when`: whether the reader saw the other writer `already`, only `then`, or at some time `also`.
+    `overwrote`: the other writer is known to have come later. `how` tells the steps by which it came into
+    sight, if they are several.
     """
     stale, served, write, sight = found
-    start, writer = f"{read(stale)}{_origin(stale, served)}", write.transaction
+    start, writer = f"{read_text(stale)}{_origin(stale, served)}", write.transaction
     known = _known(write, overwrote=overwrote and served is not None, too=not overwrote)
     if len(sight) == 1 and sight[0].relation == "wr":
         return f"{start} {_by_read(sight[0], write, when=when, known=known)}"
     if len(sight) == 1:
-        return f"{start} although {writer}, which {known}, ran before it in {session(sight[0].session)}"
+        return f"{start} although {writer}, which {known}, ran before it in {session_name(sight[0].session)}"
     told = how(sight) if how else ""
     return f"{start} although {writer}, which {known}, happened before it{told}"
 
 
 def _by_read(step: Step, write: Witness, *, when: str, known: str) -> str:
-    """That the reader read something else from the writer of `write`, or that very write."""
+    """The reader read `write`, or something else from its writer."""
     seen, shows = step.witnesses
     source = f"{assignment(seen)}{at(seen)} {_shows(shows)}"
     clause = f"and then {source}" if when == "then" else f"although it had {when} read {source}"
@@ -104,7 +108,7 @@ def _by_read(step: Step, write: Witness, *, when: str, known: str) -> str:
 
 
 def _origin(stale: Witness, served: Witness | None) -> str:
-    """From whom a read is: words that go behind it."""
+    """Where the value of a read comes from: words that follow the read."""
     if served is not None and served.kind != OperationKind.APPEND:
         return f" from {served.transaction}"
     values = stale.value if isinstance(stale.value, tuple) else ()
@@ -122,7 +126,7 @@ def _shows(write: Witness) -> str:
 
 
 def _known(write: Witness, *, overwrote: bool, too: bool) -> str:
-    """What is known of the write that was not read."""
+    """The write that was missed, as far as it is known."""
     key, value = key_in_words(write.key), shown(write.value)
     if write.kind == OperationKind.APPEND:
         return f"appended {value} to {key}{at(write)}"
@@ -133,6 +137,6 @@ def _known(write: Witness, *, overwrote: bool, too: bool) -> str:
 
 _REASONS: Mapping[str, Callable[[Step], str]] = {
     "wr": _write_read,
-    "ww": replaced,
-    "rw": overwritten,
+    "ww": replaced_reason,
+    "rw": missed_reason,
 }

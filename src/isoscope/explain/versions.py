@@ -1,19 +1,22 @@
-"""Sentences about the versions of a key themselves: their order is wrong, or there is none."""
+"""Sentences about the versions of a key: their order is wrong, or no order is possible."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from isoscope.explain.orders import CLAIM, ordered, versions, writes
-from isoscope.explain.phrases import at, key_in_words, listed, possession, read, shown
+from isoscope.explain.operation_text import at, owned_value, read_text
 from isoscope.explain.steps import chain
+from isoscope.explain.value_text import enumeration, key_in_words, shown
+from isoscope.explain.version_order import CLAIM, order_reason, version_names, version_writes
+from isoscope.explain.wording import Wording
+from isoscope.verdict import AlternativesFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["CONTRADICTIONS", "SENTENCES", "supposed"]
+__all__ = ["WORDINGS", "supposition"]
 
 _TAKEN_BACK = "a committed update is built on one that was taken back"
 
@@ -21,20 +24,22 @@ _TAKEN_BACK = "a committed update is built on one that was taken back"
 def _dirty_update(anomaly: Anomaly) -> str:
     seen, aborted, committed = anomaly.witnesses
     return (
-        f"{read(seen, aborted.value, committed.value)}, where {possession(committed)} stands behind "
+        f"{read_text(seen, aborted.value, committed.value)}, where {owned_value(committed)} stands behind "
         f"{shown(aborted.value)}, which {aborted.transaction} appended{at(aborted)} and then rolled back: "
         f"{_TAKEN_BACK}."
     )
 
 
-def _built_on_sand(anomaly: Anomaly) -> str:
+def _built_on_aborted(anomaly: Anomaly) -> str:
     _, aborted, _ = anomaly.witnesses
     return f"But {aborted.transaction} aborted: {_TAKEN_BACK}."
 
 
 def _cyclic_versions(anomaly: Anomaly) -> str:
-    """The versions of one key in a circle, each step by its own source."""
-    links = "; ".join("{} before {}, because {}".format(*versions(s), ordered(s)) for s in anomaly.steps)
+    """The versions of one key come before each other; every step has its own source."""
+    links = "; ".join(
+        "{} before {}, because {}".format(*version_names(s), order_reason(s)) for s in anomaly.steps
+    )
     sentence = f"The {_in_a_circle(anomaly)}: {links}."
     return f"{sentence} {_untrue(anomaly)}" if _claimed(anomaly) else sentence
 
@@ -50,16 +55,16 @@ def _claimed(anomaly: Anomaly) -> list[str]:
 
 
 def _untrue(anomaly: Anomaly) -> str:
-    """Who said so was wrong, if somebody did."""
+    """The claim that the user made is wrong, if one of the steps rests on a claim."""
     [key] = map(key_in_words, anomaly.keys)
     if claims := _claimed(anomaly):
-        return f"So what was claimed, {listed(claims)}, is not true of {key}."
+        return f"So what was claimed, {enumeration(claims)}, is not true of {key}."
     return f"So the {_in_a_circle(anomaly)}."
 
 
 def _contradictory(anomaly: Anomaly) -> str:
     """Two sources order the same versions differently."""
-    *said, last = map(ordered, anomaly.steps)
+    *said, last = map(order_reason, anomaly.steps)
     return f"The {_disagreement(anomaly)}: {'; '.join(said)}; but {last}."
 
 
@@ -73,17 +78,14 @@ def _wrong_source(anomaly: Anomaly) -> str:
 
 
 def _without_order(anomaly: Anomaly) -> str:
-    """One circle for every way to order two versions, if it takes no more than two."""
-    return " ".join([_whatever(anomaly), *(f"{supposed(one)}: {chain(one[1:])}." for one in _each(anomaly))])
-
-
-def _each(anomaly: Anomaly) -> Sequence[Sequence[Step]]:
-    return cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    """One cycle for each order of two versions, if the proof needs no more than two versions."""
+    proofs = (f"{supposition(steps)}: {chain(steps[1:])}." for steps in anomaly.alternatives)
+    return " ".join([_whatever(anomaly), *proofs])
 
 
 def _whatever(anomaly: Anomaly) -> str:
-    level = anomaly.facts.get("level")
-    if not _each(anomaly):
+    level = anomaly.facts_as(AlternativesFacts).level
+    if not anomaly.alternatives:
         if level:
             return f"No order of the versions satisfies {level}: each that they can have closes a circle."
         return "Every order that the versions can have was tried, and each of them closes a circle."
@@ -97,32 +99,25 @@ def _so_whatever(anomaly: Anomaly) -> str:
     return f"So {said[0].lower()}{said[1:]}"
 
 
-def supposed(steps: Sequence[Step]) -> str:
-    """What the first of the steps of an alternative supposes."""
-    first, second = map(possession, writes(steps[0]))
+def supposition(steps: Sequence[Step]) -> str:
+    """The order of two versions that the first step of an alternative supposes."""
+    first, second = map(owned_value, version_writes(steps[0]))
     return f"If {first} came before {second} in {key_in_words(steps[0].key)}"
 
 
 def _predicate_read_miss(anomaly: Anomaly) -> str:
-    """A read by a predicate, and the last version of what it does not show, if anybody wrote it."""
+    """A read by a predicate, and the last version of the key that it does not show, if one was written."""
     [key] = map(key_in_words, anomaly.keys)
     seen, *written = anomaly.witnesses
     matches = f"every version of {key} that it can have met matches, among them"
-    why = f"{matches} {possession(written[0])}" if written else f"the initial value of {key} matches"
+    why = f"{matches} {owned_value(written[0])}" if written else f"the initial value of {key} matches"
     return f"{seen.transaction} read by a predicate{at(seen)} and was not shown {key}, although {why}."
 
 
-SENTENCES: Mapping[str, Callable[[Anomaly], str]] = {
-    "dirty-update": _dirty_update,
-    "cyclic-versions": _cyclic_versions,
-    "contradictory-evidence": _contradictory,
-    "no-commit-order": _without_order,
-    "predicate-read-miss": _predicate_read_miss,
-}
-
-CONTRADICTIONS: Mapping[str, Callable[[Anomaly], str]] = {
-    "dirty-update": _built_on_sand,
-    "cyclic-versions": _untrue,
-    "contradictory-evidence": _wrong_source,
-    "no-commit-order": _so_whatever,
+WORDINGS: Mapping[str, Wording] = {
+    "dirty-update": Wording(_dirty_update, _built_on_aborted),
+    "cyclic-versions": Wording(_cyclic_versions, _untrue),
+    "contradictory-evidence": Wording(_contradictory, _wrong_source),
+    "no-commit-order": Wording(_without_order, _so_whatever),
+    "predicate-read-miss": Wording(_predicate_read_miss),
 }

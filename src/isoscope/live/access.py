@@ -1,4 +1,4 @@
-"""Who may talk to the service, and how much: token, names of this computer, size and pace."""
+"""Access control of the service: token, names of this computer, sizes and rates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from starlette.datastructures import Headers
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Access", "Gate", "is_loopback"]
+__all__ = ["Access", "AccessControl", "is_loopback"]
 
-#: Answered to anybody: whoever restarts services has no token, and the page has no data but asks for one.
+#: Open without a token: a supervisor that restarts services has none, and the page holds no data.
 _OPEN = ("/", "/healthz", "/readyz")
 
 
@@ -32,8 +32,8 @@ class Access:
     patience: float = 30.0
 
 
-class Gate:
-    """Lets in who has the token; without one, who speaks to this computer and comes from no other page."""
+class AccessControl:
+    """Admits requests with the token; if there is none, requests to this computer from its own pages."""
 
     def __init__(self, app: ASGIApp, *, token: str | None) -> None:
         self._app = app
@@ -53,11 +53,11 @@ class Gate:
 
     def _problem(self, request: Request) -> tuple[int, str] | None:
         if self._token is not None:
-            said = _token(request)
-            if not hmac.compare_digest(said.encode(), self._token.encode()):
+            given = _token(request)
+            if not hmac.compare_digest(given.encode(), self._token.encode()):
                 return 401, "expected the header `Authorization: Bearer TOKEN`"
         elif not is_loopback(_host(request.headers)):
-            # A page elsewhere may have its name lead here.
+            # A foreign page may point its own host name to this computer.
             return 403, "expected this computer as the host: use 127.0.0.1 or localhost"
         origin = request.headers.get("origin")
         if origin is not None and _netloc(origin) != request.headers.get("host"):
@@ -66,7 +66,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this computer can be meant."""
+    """Whether the host is this computer."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -74,10 +74,10 @@ def is_loopback(host: str) -> bool:
 
 
 def _token(request: Request) -> str:
-    """From the header; a browser's event stream can only say it in the address."""
-    said = request.headers.get("authorization", "")
-    if said.startswith("Bearer "):
-        return said.removeprefix("Bearer ")
+    """The token of the header; an event stream of a browser can send it only in the address."""
+    header = request.headers.get("authorization", "")
+    if header.startswith("Bearer "):
+        return header.removeprefix("Bearer ")
     return request.query_params.get("token", "") if request.method == "GET" else ""
 
 

@@ -1,4 +1,4 @@
-"""What a collector sends: transactions in one of four forms, taken whole or refused whole, and heartbeats.
+"""The messages of a collector: batches of transactions, taken whole or refused whole, and heartbeats.
 
 JSON is in the shape of AION (transactions with timestamps) or of Leopard (operations with intervals).
 """
@@ -25,7 +25,7 @@ __all__ = ["FORMS", "Batch", "Refused", "heartbeats"]
 #: Content types; the journal keeps their numbers.
 FORMS = ("application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream")
 _ARROW = 2
-#: So much of a batch says which shape its JSON has.
+#: Bytes of a batch that show the shape of its JSON.
 _HEAD = 1 << 12
 _BEATS = 'expected heartbeats such as {"sessions": [[3, 1700000000000000000]]}'
 _LIMIT = 2**63
@@ -66,7 +66,7 @@ class Batch:
     body: bytes
 
     def read(self) -> History:
-        """Its transactions. Raises Refused if the body is not what its form says."""
+        """The transactions of the batch. Raises Refused if the body does not have its form."""
         name = f"{self.collector}#{self.sequence}"
         try:
             if self.form == _ARROW:
@@ -80,7 +80,7 @@ class Batch:
 
 
 def heartbeats(body: bytes) -> list[tuple[Scalar, int]]:
-    """Sessions and their instants. Raises Refused if the body says something else."""
+    """Sessions and their instants. Raises Refused if the body is something else."""
     try:
         rows = json.loads(body)["sessions"]
         beats = [(session, time) for session, time in rows]
@@ -97,13 +97,13 @@ def _is_beat(session: object, time: object) -> bool:
 
 
 def _ended(history: History) -> History:
-    """The same. Raises Refused if a transaction may go on in another batch: nobody would know its end."""
+    """The history itself. Raises Refused if a transaction has no end and may go on in another batch."""
     if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
         one = next(one for one in history if one.status is Status.INDETERMINATE)
         raise Refused(
             422,
             f"transaction {one.id!r} has no COMMIT or ROLLBACK in this batch: send each transaction whole, "
-            "when it has ended (Arrow can say that nobody knows how one ended)",
+            "when it has ended (in Arrow, a transaction may have the status indeterminate)",
             one.line or 0,
         )
     return history

@@ -1,6 +1,7 @@
-"""The state of the service at the start of a segment of its journal: older segments may then go.
+"""The state of the service at the start of a segment of its journal; older segments are dropped.
 
-`checkpoint-00000007` holds what was known when `journal-00000007` began. It appears as a whole or not at all.
+`checkpoint-00000007` holds the state before the first record of `journal-00000007`. The file is written as a
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ _MAGIC = b"isoscope checkpoint 1\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What a restart needs beside the journal from `segment` on.
+    """The state that a restart needs beside the journal from `segment` on.
 
-    `collectors` are the last numbers that were taken, `events` how many violations had been told and how many
-    bytes of their file that is, `evidence` what kinds of it there were, `engines` the saved engines in the
-    order of the levels.
+    `collectors` are the numbers of their last batches, `events` the lines and the bytes of the file of
+    violations, `evidence` the kinds of evidence so far, `engines` the saved engines, level by level.
     """
 
     segment: int = 1
@@ -40,7 +40,7 @@ class Checkpoint:
 
 
 def latest(folder: Path) -> Checkpoint:
-    """The newest checkpoint; the beginning if there is none. Raises UsageError if it is damaged."""
+    """The newest checkpoint, or an empty one. Raises UsageError if it is damaged."""
     paths = sorted(path for path in folder.glob("checkpoint-*") if path.suffix != ".new")
     if not paths:
         return Checkpoint()
@@ -55,7 +55,7 @@ def latest(folder: Path) -> Checkpoint:
 
 
 def write(folder: Path, checkpoint: Checkpoint) -> None:
-    """Writes it beside the others, then removes those. Raises OSError, and then the old ones are there."""
+    """Writes the checkpoint, then removes older ones. Raises OSError, and then the older ones are there."""
     head = {
         "segment": checkpoint.segment,
         "time": checkpoint.time,

@@ -1,78 +1,78 @@
-"""What judges: the levels of the database's clock, or the mechanisms of a profile."""
+"""The interface of online engines: levels of the database's clock, or mechanisms of a profile."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from isoscope.live.by_clock import ClockEngines
-from isoscope.live.by_intervals import IntervalsEngine
+from isoscope.live.clock_engines import ClockEngines
+from isoscope.live.interval_engine import IntervalsEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from isoscope.history import EvidenceKind, History, Scalar
-    from isoscope.live.judging import Judging
-    from isoscope.live.telling import Told
+    from isoscope.live.check_settings import CheckSettings
+    from isoscope.live.event_json import Event
     from isoscope.verdict import Anomaly, Report
 
-__all__ = ["Engines", "engines_of"]
+__all__ = ["Engines", "open_engines"]
 
 
 class Engines(Protocol):
-    """One engine or several, all told the same. Time is the service's own, in nanoseconds."""
+    """One engine or several, which take the same batches. Time is the service's own, in nanoseconds."""
 
     def admit(self, history: History) -> None:
-        """Raises ValueError if the transactions cannot be judged; any thread may ask, nothing changes."""
+        """Raises ValueError if the batch lacks evidence. Changes nothing; any thread may call it."""
 
-    def refuse(self, history: History) -> None:
-        """Raises ValueError as `take` would."""
+    def validate(self, history: History) -> None:
+        """Raises ValueError as `take` would; a `take` right afterwards does not validate again."""
 
     def take(self, history: History, now: int) -> int:
         """How many of the transactions are new. Raises ValueError if they are refused: none is taken."""
 
     def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:
-        """What each session does from now on begins at its instant or later; raises ValueError."""
+        """Each later operation of a session begins at its instant or later; raises ValueError."""
 
     def advance(self, now: int) -> None:
-        """What has waited long enough becomes final."""
+        """Answers that have waited for the timeout become final."""
 
     def flush(self) -> None:
-        """Everything becomes final."""
+        """All answers become final."""
 
-    def news(self) -> Iterator[Told]:
+    def news(self) -> Iterator[Event]:
         """The violations that became final since the last call."""
 
     def status(self) -> dict[str, Any]:
-        """How far everything is, as JSON: `levels` and `mechanisms`, one of them empty."""
+        """The progress as JSON: `levels` and `mechanisms`, one of them empty."""
 
     def report(self) -> Report:
-        """What they say as of now."""
+        """The verdicts on all transactions so far."""
 
     def anomaly(self, event: Mapping[str, Any]) -> Anomaly | None:
-        """The counterexample of a recent violation, by what was told of it."""
+        """The counterexample of a recent violation, given its event."""
 
     def save(self) -> tuple[bytes, ...]:
-        """Everything that they know."""
+        """The state of the engines."""
 
     def close(self) -> None:
-        """Ends their threads."""
+        """Ends the threads of the engines."""
 
     @property
     def evidence(self) -> tuple[EvidenceKind, ...]:
-        """What kinds of evidence there were."""
+        """The kinds of evidence in all batches so far."""
 
     @property
     def memory(self) -> int:
-        """Bytes that they hold."""
+        """Bytes that the engines hold."""
 
     @property
     def trouble(self) -> str:
-        """What a disk said when something could not be spilled or read back."""
+        """The error of the disk when state could not be spilled or read back; empty if there was none."""
 
 
-def engines_of(
-    judging: Judging, saved: Sequence[bytes] = (), *, evidence: Iterable[str] = (), path: str = "<live>"
+def open_engines(
+    check: CheckSettings, saved: Sequence[bytes] = (), *, evidence: Iterable[str] = (), path: str = "<live>"
 ) -> Engines:
-    """The engines that judge so, as they were saved or new."""
-    kind = ClockEngines if judging.profile is None else IntervalsEngine
-    return kind(judging, saved, evidence=evidence, path=path)
+    """The engines for these settings, restored from `saved` or new."""
+    kind = ClockEngines if check.profile is None else IntervalsEngine
+    return kind(check, saved, evidence=evidence, path=path)

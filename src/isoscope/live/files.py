@@ -1,4 +1,4 @@
-"""Files that are whole after every accident: appended to or not, replaced or not."""
+"""Writes that happen as a whole or not at all: append to a file, replace a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def append(handle: int, data: bytes, size: int) -> None:
     """Writes all of `data` behind the first `size` bytes of the file. Raises OSError, and then none of it."""
     rest = memoryview(data)
     if os.fstat(handle).st_size != size:
-        # The disk would not even take back what did not fit the last time.
+        # The last write failed, and so did the attempt to remove its rest.
         os.ftruncate(handle, size)
     try:
         while rest:
@@ -26,7 +26,7 @@ def append(handle: int, data: bytes, size: int) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Makes `data` the content of the file, for good. Raises OSError, and then it has what it had."""
+    """Makes `data` the content of the file. Raises OSError, and then the old content is there."""
     new = path.with_suffix(".new")
     try:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,9 +1,10 @@
-"""What the service was told and when, on disk before anybody hears that it was taken.
+"""The journal of the service: every batch is on disk before its collector gets the answer.
 
-A folder of segments, `journal-00000001` and so on. A record is a head (length and checksum of the rest, and a
-checksum of the head itself) and a payload, whose first byte is its kind. A process that is killed leaves at
-most an unfinished last record, which nobody was told about: it is cut off. Anything else that does not fit
-its checksum is damage, and damage is an error.
+A folder of segments, `journal-00000001` and so on. A record is a head (length and checksum of the payload,
+and a checksum of the head itself) and a payload, whose first byte is its kind. A process that is killed
+leaves at most an unfinished last record, which no collector got an answer for: it is cut off. Any other
+record that does not fit its checksum is damage, and damage is an error. docs/explanation/online-service.md
+says why this is not a database.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ if TYPE_CHECKING:
 
     from isoscope.history import Scalar
 
-__all__ = ["Advanced", "Arrived", "Flushed", "Fsync", "Heard", "Journal", "Record"]
+__all__ = ["BatchRecord", "FlushRecord", "Fsync", "HeartbeatRecord", "Journal", "Record", "TimeRecord"]
 
 _MAGIC = b"isoscope journal 1\n"
 _HEAD = struct.Struct("<III")
 _BATCH = struct.Struct("<BqQHB")
 _TIME = struct.Struct("<Bq")
-#: Settings are shorter.
+#: Longer than any record of settings.
 _SHORT = 1 << 16
 _SETTINGS, _ARRIVED, _ADVANCED, _FLUSHED, _HEARD = range(5)
 
 
 class Fsync(StrEnum):
-    """When records are forced to the disk: before each answer, once a second, or when the system likes.
+    """When records are forced to the disk: before each answer, once a second, or by the operating system.
 
-    A process that is killed loses nothing in any case; a machine that loses power may, with the latter two.
+    A killed process loses nothing in any case; a power failure may lose records with the latter two.
     """
 
     ALWAYS = "always"
@@ -50,8 +51,8 @@ class Fsync(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrived:
-    """A batch, as it came; `time` is nanoseconds of the service's own clock."""
+class BatchRecord:
+    """A batch as it arrived; `time` is in nanoseconds of the service's own clock."""
 
     time: int
     collector: str
@@ -61,34 +62,34 @@ class Arrived:
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
-    """Time went on, and what had waited long enough became final."""
+class TimeRecord:
+    """A step of the clock: answers that had waited for the timeout became final."""
 
     time: int
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
-    """Somebody asked for everything to become final."""
+class FlushRecord:
+    """A flush: all answers became final."""
 
     time: int
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """Heartbeats: sessions and the instants, by their clients' clocks, before which nothing more comes."""
+class HeartbeatRecord:
+    """Heartbeats: sessions, and the instants that their later operations begin at or after."""
 
     time: int
     beats: tuple[tuple[Scalar, int], ...]
 
 
-Record: TypeAlias = Arrived | Advanced | Flushed | Heard
+Record: TypeAlias = BatchRecord | TimeRecord | FlushRecord | HeartbeatRecord
 
 
 class Journal:
     """The segments of a folder from `first` on; the last one is appended to.
 
-    `settings` are what the records were judged by: a journal that was written with others is refused.
+    `settings` are those that the records were judged with: a journal with other settings is refused.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any], *, first: int = 1, fsync: Fsync) -> None:
@@ -99,7 +100,7 @@ class Journal:
         self._file = -1
         self._sync_lock = Lock()
         self._problem = ""
-        #: Bytes in the segment, bytes written since the start, and how many of them are surely on the disk.
+        #: Bytes in the segment, bytes written since the start, and how many of them are forced to the disk.
         self.size = self.written = self._synced = 0
 
     def verify(self) -> None:
@@ -135,9 +136,9 @@ class Journal:
         return self._write(payload)
 
     def sync(self, position: int | None = None) -> None:
-        """Returns when the records up to `position` are as safe as the policy says; None: all, and surely.
+        """Returns when the records up to `position` are as safe as the policy says; None forces all of them.
 
-        Several threads that wait share one trip to the disk.
+        Threads that wait at the same time share one fsync.
         """
         if position is not None and self._fsync is not Fsync.ALWAYS:
             return
@@ -166,14 +167,14 @@ class Journal:
         return self.segment
 
     def forget(self, before: int) -> None:
-        """Removes the segments before this one: a checkpoint has what they said."""
+        """Removes the segments before this one, which a checkpoint replaces."""
         for path in self._folder.glob("journal-*"):
             if int(path.name.removeprefix("journal-")) < before:
                 path.unlink()
         self._first = before
 
     def close(self) -> None:
-        """Ends it; what was written is forced to the disk unless the policy says never."""
+        """Closes the journal, and forces it to the disk unless the policy is never."""
         if self._file >= 0:
             if self._fsync is not Fsync.NEVER and not self._problem:
                 self.sync()
@@ -194,9 +195,9 @@ class Journal:
             return
         then, now = json.loads(payload[1:]), json.loads(self._settings[1:])
         changed = [name for name in now if then.get(name) != now[name]]
-        told = ", ".join(f"{name} was {then.get(name)} and is {now[name]}" for name in changed)
+        changes = ", ".join(f"{name} was {then.get(name)} and is {now[name]}" for name in changed)
         raise UsageError(
-            f"{self._folder}: this service ran with other settings ({told})\n\n"
+            f"{self._folder}: this service ran with other settings ({changes})\n\n"
             "hint: start it as before, or with a --data folder of its own"
         )
 
@@ -205,7 +206,7 @@ class Journal:
         return self._folder / _name(self.segment)
 
     def _open(self, size: int) -> None:
-        """Opens the segment for more, without what stands behind its first `size` bytes."""
+        """Opens the segment for appending, and cuts it to its first `size` bytes."""
         self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.ftruncate(self._file, size)
         self.size = size
@@ -226,7 +227,7 @@ class Journal:
         try:
             os.fsync(self._file)
         except OSError as error:
-            # The system may have thrown away what it could not write: a second attempt would prove nothing.
+            # The system may have dropped the pages that it could not write: another fsync proves nothing.
             self._problem = f"the journal cannot be forced to the disk: {error.strerror}"
             raise
         self._synced = end
@@ -237,11 +238,11 @@ def _name(number: int) -> str:
 
 
 def _payload(record: Record) -> bytes:
-    if isinstance(record, Advanced):
+    if isinstance(record, TimeRecord):
         return _TIME.pack(_ADVANCED, record.time)
-    if isinstance(record, Flushed):
+    if isinstance(record, FlushRecord):
         return _TIME.pack(_FLUSHED, record.time)
-    if isinstance(record, Heard):
+    if isinstance(record, HeartbeatRecord):
         return _TIME.pack(_HEARD, record.time) + json.dumps(record.beats).encode()
     name = record.collector.encode()
     head = _BATCH.pack(_ARRIVED, record.time, record.sequence, len(name), record.form)
@@ -250,15 +251,17 @@ def _payload(record: Record) -> bytes:
 
 def _record(payload: bytes) -> Record:
     if payload[0] == _ADVANCED:
-        return Advanced(_TIME.unpack(payload)[1])
+        return TimeRecord(_TIME.unpack(payload)[1])
     if payload[0] == _FLUSHED:
-        return Flushed(_TIME.unpack(payload)[1])
+        return FlushRecord(_TIME.unpack(payload)[1])
     if payload[0] == _HEARD:
         beats = json.loads(payload[_TIME.size :])
-        return Heard(_TIME.unpack_from(payload)[1], tuple((session, time) for session, time in beats))
+        return HeartbeatRecord(
+            _TIME.unpack_from(payload)[1], tuple((session, time) for session, time in beats)
+        )
     _, time, sequence, length, form = _BATCH.unpack_from(payload)
     body = _BATCH.size + length
-    return Arrived(
+    return BatchRecord(
         time=time,
         collector=payload[_BATCH.size : body].decode(),
         sequence=sequence,
@@ -298,9 +301,9 @@ def _framed(data: bytes, at: int) -> bytes | None:
 
 
 def _is_unfinished(data: bytes, at: int) -> bool:
-    """Whether what stands at `at` is the start of a record that nobody finished: its end is missing.
+    """Whether the bytes at `at` are the start of an unfinished record.
 
-    A loss of power may leave the length of a file but not its content: zeros, or a last record of them.
+    A power failure may keep the length of a file but not its content: zeros, or a last record of zeros.
     """
     rest = data[at:]
     if len(rest) < _HEAD.size or not rest.strip(b"\0"):

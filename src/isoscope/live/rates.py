@@ -1,4 +1,4 @@
-"""How fast things go, and how fast they may."""
+"""The rate of transactions, and the limit on the rate of requests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Limit", "Rate"]
+__all__ = ["Rate", "RateLimit"]
 
 _SECOND = 1_000_000_000
 _WINDOW = 5 * _SECOND
-#: Clients whose pace is remembered.
+#: Clients in the table.
 _CLIENTS = 4096
 
 
@@ -25,21 +25,21 @@ class Rate:
         self._notes: deque[tuple[int, int]] = deque()
 
     def note(self, now: int, count: int) -> None:
-        """So many there are by now."""
+        """Notes the count at the instant `now`."""
         self._notes.append((now, count))
         while now - self._notes[0][0] > _WINDOW:
             self._notes.popleft()
 
     def per_second(self) -> float:
-        """The growth of the count; 0 if too little is known."""
+        """The growth of the count in a second; 0 before the second note."""
         if len(self._notes) < 2:
             return 0.0
         (then, before), (now, count) = self._notes[0], self._notes[-1]
         return round((count - before) * _SECOND / (now - then), 1) if now > then else 0.0
 
 
-class Limit:
-    """So many requests a second of each client, twice as many at once; None: as many as come."""
+class RateLimit:
+    """Requests a second of each client, with bursts of twice as many; None is no limit."""
 
     def __init__(self, per_second: float | None, *, clock: Callable[[], float] = monotonic) -> None:
         self._per_second = per_second
@@ -56,7 +56,7 @@ class Limit:
             left, then = self._left.pop(client, (most, now))
             left = min(most, left + (now - then) * self._per_second)
             waits = 0.0 if left >= 1 else (1 - left) / self._per_second
-            # The last of the table is the latest: whoever was silent longest is forgotten first.
+            # The last row of the table is the latest: the client with the longest silence is dropped first.
             self._left[client] = (left if waits else left - 1, now)
             if len(self._left) > _CLIENTS:
                 del self._left[next(iter(self._left))]

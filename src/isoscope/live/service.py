@@ -1,7 +1,7 @@
-"""The service without its network: batches in, verdicts and events out, whatever happens in between.
+"""The service without its network: batches in, verdicts and events out.
 
-The clock of the service goes on from the last record of its journal, and stands still while the service
-does: nobody's transactions time out because it was down.
+The clock of the service continues from the last record of its journal, and stands still while the service is
+down: no transaction times out because of a restart.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.errors import UsageError
 from isoscope.live.batches import Refused
-from isoscope.live.journal import Advanced, Arrived, Flushed, Fsync, Heard
-from isoscope.live.judging import Judging
+from isoscope.live.check_settings import CheckSettings
+from isoscope.live.journal import BatchRecord, FlushRecord, Fsync, HeartbeatRecord, TimeRecord
 from isoscope.live.ledger import BrokenError, Ledger
+from isoscope.live.memory_limit import MemoryLimit
 from isoscope.live.rates import Rate
-from isoscope.live.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
 
     from isoscope.history import History, Scalar
     from isoscope.live.batches import Batch
+    from isoscope.live.event_log import LoggedEvent
     from isoscope.live.journal import Record
     from isoscope.verdict import Anomaly, Report
 
 __all__ = ["Service", "Settings", "State", "Taken"]
 
 _SECOND = 1_000_000_000
-#: More collectors than anybody has: their numbers are kept for good.
+#: Bound on the names of collectors: the number of the last batch is kept for each, without end.
 _COLLECTORS = 100_000
-_UNAWAITED = "levels of the database's clock wait for no session: heartbeats are for a --profile"
+_NO_HEARTBEATS = "levels of the database's clock wait for no session: heartbeats are for a --profile"
 
 
 class State(StrEnum):
-    """What the service is doing."""
+    """The state of the service."""
 
     RUNNING = "running"
     DRAINING = "draining"
@@ -52,12 +53,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the service runs: a checkpoint comes after so many `segments` of so many bytes.
+    """The settings of the service: a checkpoint follows `segments` segments of `segment` bytes each.
 
-    `memory` is how many bytes the engines may hold before batches have to wait.
+    `memory` is the number of bytes that the engines may hold before batches have to wait.
     """
 
-    judging: Judging = field(default_factory=Judging)
+    check: CheckSettings = field(default_factory=CheckSettings)
     memory: int | None = None
     fsync: Fsync = Fsync.ALWAYS
     segment: int = 64 << 20
@@ -66,7 +67,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """The answer to a batch: new transactions, and those that were known; `again`: the whole batch was."""
+    """The answer to a batch: new and repeated transactions; `again`: the whole batch was taken before."""
 
     taken: int
     repeated: int
@@ -94,34 +95,34 @@ class Service:
         self._lock = Lock()
         self._counts: Counter[str] = Counter()
         self._rate = Rate()
-        self._room = Room(self.settings.memory)
+        self._memory = MemoryLimit(self.settings.memory)
         self._in_flight = self._lag = self._synced = 0
         with ExitStack() as guards:
-            for place in (folder, self.settings.judging.spill):
+            for place in (folder, self.settings.check.spill):
                 if place is not None:
                     guards.callback(os.close, _locked(place))
-            self._ledger = Ledger(folder, self.settings.judging, self.settings.fsync)
+            self._ledger = Ledger(folder, self.settings.check, self.settings.fsync)
             self._guards = guards.pop_all()
         self._base, self._started = self._ledger.time, clock()
-        # So that who listens knows a restart from a pause.
+        # Lets a listener tell a restart from a pause.
         self._start = token_hex(8)
         self._is_settled = False
         self._measure()
 
     def take(self, batch: Batch) -> Taken:
-        """Takes a batch whole: when this returns, it is in the journal, and as safe as the policy says.
+        """Takes a whole batch: when this returns, it is in the journal, and as safe as the policy says.
 
-        Raises Refused with the reason if not, and then nothing of it was taken.
+        Raises Refused with the reason, and then nothing of it was taken.
         """
         came = self._clock()
-        with self._flying():
+        with self._counted_in_flight():
             with self._lock:
                 is_known = self._is_known(batch)
             if is_known:
                 return self._again(batch)
             history = self._read(batch)
             with self._lock:
-                # Meanwhile it may have come once more, and been taken.
+                # Another thread may have taken the same batch in the meantime.
                 if self._is_known(batch):
                     return self._again(batch)
                 position, taken = self._take(batch, history)
@@ -129,16 +130,16 @@ class Service:
         self._lag = self._clock() - came
         return Taken(taken=taken, repeated=len(history) - taken, sequence=batch.sequence)
 
-    def hear(self, beats: Sequence[tuple[Scalar, int]]) -> None:
-        """Heartbeats: nothing of these sessions that began before its instant is still to come.
+    def heartbeat(self, beats: Sequence[tuple[Scalar, int]]) -> None:
+        """Heartbeats: every later operation of a session begins at its instant or later.
 
-        Raises Refused if nobody waits for sessions here.
+        Raises Refused if the engines do not wait for sessions.
         """
-        if self.settings.judging.profile is None:
-            raise Refused(422, _UNAWAITED)
-        with self._flying(), self._lock:
+        if self.settings.check.profile is None:
+            raise Refused(422, _NO_HEARTBEATS)
+        with self._counted_in_flight(), self._lock:
             self._refuse_failed()
-            self._record(Heard(self._now(), tuple(beats)))
+            self._record(HeartbeatRecord(self._now(), tuple(beats)))
             self._is_settled = False
             self._measure()
 
@@ -148,7 +149,7 @@ class Service:
             return self._expected(collector)
 
     def tick(self) -> None:
-        """Lets the time go on: to be called several times a second."""
+        """Advances the clock: to be called several times a second."""
         with self._lock:
             if self.state is State.FAILED:
                 return
@@ -157,24 +158,24 @@ class Service:
             try:
                 if not self._is_settled:
                     self._advance(now)
-                self._ledger.tell()
-                self._keep_house(now)
+                self._ledger.write_events()
+                self._maintain_journal(now)
                 self.problem = self._ledger.engines.trouble
             except BrokenError as error:
                 self._failed(500, str(error))
             except OSError as error:
-                # A full disk: the time stands still until there is room, and nothing is lost.
+                # The disk is full: the clock stands still until there is space, and nothing is lost.
                 self.problem = f"cannot write to the disk: {error.strerror or error}"
 
     def flush(self) -> None:
-        """Everything becomes final now. Raises Refused if the journal cannot be written."""
+        """All answers become final now. Raises Refused if the journal cannot be written."""
         with self._lock:
             self._refuse_failed()
-            position, _ = self._record(Flushed(self._now()))
+            position, _ = self._record(FlushRecord(self._now()))
         self._sync(position)
 
     def drain(self, seconds: float) -> None:
-        """No more batches; those under way are waited for; everything becomes final; a checkpoint."""
+        """Refuses further batches, waits for those in flight, makes answers final, writes a checkpoint."""
         with self._lock:
             if self.state is State.RUNNING:
                 self.state = State.DRAINING
@@ -185,21 +186,21 @@ class Service:
             if self.state is State.FAILED:
                 return
             try:
-                self._record(Flushed(self._now()))
+                self._record(FlushRecord(self._now()))
                 self._ledger.checkpoint()
             except (OSError, Refused) as error:
-                # The report does not need the disk, and a restart finds all that was taken.
+                # The report does not need the disk, and a restart replays all batches that were taken.
                 self.problem = self.problem or str(error)
                 if self.state is State.DRAINING:
                     self._ledger.engines.flush()
 
     def report(self) -> Report:
-        """The verdicts as of now."""
+        """The verdicts so far."""
         with self._lock:
             return self._ledger.engines.report()
 
     def status(self) -> dict[str, Any]:
-        """How far everything is, as JSON."""
+        """The progress as JSON."""
         with self._lock:
             ledger, counts = self._ledger, self._counts
             return {
@@ -220,7 +221,7 @@ class Service:
                     "in_flight": self._in_flight,
                     "collectors": len(ledger.collectors),
                 },
-                "memory": {"used": self._room.used, "limit": self._room.limit},
+                "memory": {"used": self._memory.used, "limit": self._memory.limit},
                 "journal": {
                     "segment": ledger.journal.segment,
                     "position": ledger.journal.size,
@@ -235,9 +236,9 @@ class Service:
         """The number of the latest violation."""
         return self._ledger.events.count
 
-    def violations(self, after: int, most: int) -> list[tuple[int, bytes]]:
-        """At most so many violations after this number: numbers and JSON."""
-        return self._ledger.events.after(after, most)
+    def violations(self, after: int, limit: int) -> list[LoggedEvent]:
+        """At most `limit` violations after this number."""
+        return self._ledger.events.after(after, limit)
 
     def anomaly(self, number: int) -> Anomaly | None:
         """The counterexample of a violation, if it is a recent one."""
@@ -245,7 +246,7 @@ class Service:
             return self._ledger.anomaly(number)
 
     def close(self) -> None:
-        """Leaves the folder as it is, for the next start."""
+        """Closes all files; the next start finds them as they are."""
         with self._lock:
             self._ledger.close()
             self._guards.close()
@@ -260,7 +261,7 @@ class Service:
 
     def _take(self, batch: Batch, history: History) -> tuple[int, int]:
         """The position in the journal, and how many transactions are new."""
-        record = Arrived(
+        record = BatchRecord(
             time=self._now(),
             collector=batch.collector,
             sequence=batch.sequence,
@@ -274,7 +275,7 @@ class Service:
         return position, taken
 
     def _is_known(self, batch: Batch) -> bool:
-        """Whether the batch was taken before. Raises Refused if this is not the time to take more."""
+        """Whether the batch was taken before. Raises Refused if the service cannot take it now."""
         self._refuse_failed()
         expected = self._expected(batch.collector)
         if batch.sequence < expected:
@@ -283,7 +284,7 @@ class Service:
             raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
         if expected == 1 and len(self._ledger.collectors) >= _COLLECTORS:
             raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
-        self._room.refuse(is_settled=self._is_settled)
+        self._memory.refuse(is_settled=self._is_settled)
         return False
 
     def _refuse_failed(self) -> None:
@@ -291,7 +292,7 @@ class Service:
             raise Refused(500, self.problem)
 
     def _again(self, batch: Batch) -> Taken:
-        # Who asks again did not hear the first answer, and that one may still wait for the disk.
+        # A collector that repeats a batch did not get the first answer, which may still wait for the disk.
         self._sync(self._ledger.journal.written)
         self._counts["again"] += 1
         return Taken(taken=0, repeated=0, sequence=batch.sequence, again=True)
@@ -314,18 +315,18 @@ class Service:
             raise self._failed(507, f"the journal is not safe: {error.strerror or error}") from None
 
     def _failed(self, status: int, problem: str) -> Refused:
-        """Nothing more is taken until a restart finds out what is so."""
+        """The service takes nothing more until a restart."""
         self.problem, self.state = problem, State.FAILED
         return Refused(status, problem)
 
     def _advance(self, now: int) -> None:
-        self._ledger.record(Advanced(now))
-        judging = self.settings.judging
-        self._is_settled = now > self._ledger.arrival + judging.timeout + judging.keep
+        self._ledger.record(TimeRecord(now))
+        check = self.settings.check
+        self._is_settled = now > self._ledger.arrival + check.timeout + check.keep
         self._measure()
 
-    def _keep_house(self, now: int) -> None:
-        """Forces the journal to the disk, and gives it up to a checkpoint, each when it is time."""
+    def _maintain_journal(self, now: int) -> None:
+        """Forces the journal to the disk, and replaces it by a checkpoint, each when it is due."""
         journal, settings = self._ledger.journal, self.settings
         if settings.fsync is Fsync.INTERVAL and now - self._synced >= _SECOND:
             journal.sync()
@@ -340,13 +341,13 @@ class Service:
         return self._base + self._clock() - self._started
 
     def _measure(self) -> None:
-        self._room.measure(self._ledger.engines)
+        self._memory.measure(self._ledger.engines)
 
     @contextmanager
-    def _flying(self) -> Iterator[None]:
+    def _counted_in_flight(self) -> Iterator[None]:
         with self._lock:
             if self.state is State.DRAINING:
-                raise Refused(503, "the service is about to end")
+                raise Refused(503, "the service is shutting down")
             self._in_flight += 1
         try:
             yield
@@ -359,7 +360,7 @@ class Service:
 
 
 def _locked(folder: Path) -> int:
-    """Takes the folder for this process alone, until the handle is closed."""
+    """Locks the folder for this process, until the handle is closed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.activity import Clock
 from isoscope.explain import shown, whole
-from isoscope.explain.phrases import duration
+from isoscope.explain.value_text import duration
 from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:

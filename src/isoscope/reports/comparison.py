@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope import __version__, levels
 from isoscope.explain import harmless, shown
-from isoscope.explain.phrases import duration
+from isoscope.explain.value_text import duration
 from isoscope.levels import Level
 from isoscope.reports.activity import activity_document, percent
 from isoscope.reports.findings import SIZES

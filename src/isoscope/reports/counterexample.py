@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain import (
     abbreviated,
+    action,
     contradiction,
-    deed,
     harmless,
     is_timed,
     proof,
@@ -20,6 +20,7 @@ from isoscope.explain import (
 from isoscope.reports.places import Place
 from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
 from isoscope.reports.timeline_text import render_timeline
+from isoscope.verdict import ABSENT, ReadFacts, StaleReadFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,7 +113,9 @@ def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: P
             yield paint.faint(f"... {left_out:,} more")
         if operation is not None:
             is_last = following is None or following[1] is None or following[1].place != operation.place
-            said = deed(operation, *_elements(anomaly, operation)) + (places.of(operation) if is_last else "")
+            said = action(operation, *_elements(anomaly, operation)) + (
+                places.of(operation) if is_last else ""
+            )
             yield said if operation.index in participant.matters else paint.faint(said)
     if end := _ENDS.get(participant.status):
         yield end
@@ -138,7 +141,9 @@ def _elements(anomaly: Anomaly, operation: Witness) -> list[object]:
         for write in one.operations
         if write.kind == "append" and write.index in one.matters and same(write.key, operation.key)
     ]
-    return [*appended, anomaly.facts["value"]] if "value" in anomaly.facts else appended
+    facts = anomaly.facts
+    wrong = facts.value if isinstance(facts, ReadFacts | StaleReadFacts) else ABSENT
+    return appended if wrong is ABSENT else [*appended, wrong]
 
 
 class _Places:

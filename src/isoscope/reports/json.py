@@ -9,7 +9,7 @@ from isoscope import __version__
 from isoscope.explain import because, hint, is_timed, message, one_line, whole
 from isoscope.reports.mechanisms import beta
 from isoscope.reports.relations import KEYLESS
-from isoscope.verdict import Report
+from isoscope.verdict import ABSENT, Report, StaleReadFacts
 
 if TYPE_CHECKING:
     from isoscope.verdict import (
@@ -127,9 +127,9 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
     return {
         "name": anomaly.name,
-        "axiom": str(anomaly.facts.get("axiom", "")),
-        "class": str(anomaly.facts.get("class", "")),
-        "expected": whole(anomaly.facts["expected"]) if "expected" in anomaly.facts else None,
+        "axiom": anomaly.facts.axiom,
+        "class": anomaly.facts.case,
+        "expected": _expected(anomaly),
         "transactions": list(anomaly.transactions),
         "keys": [whole(key) for key in anomaly.keys],
         "steps": [_step(step) for step in anomaly.steps],
@@ -139,6 +139,13 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "message": message(anomaly),
         "hint": hint(anomaly.name),
     }
+
+
+def _expected(anomaly: Anomaly) -> Any:
+    """What a stale read should have shown, if that is known."""
+    facts = anomaly.facts
+    expected = facts.expected if isinstance(facts, StaleReadFacts) else ABSENT
+    return None if expected is ABSENT else whole(expected)
 
 
 def _participant(participant: Participant, anomaly: Anomaly) -> dict[str, Any]:

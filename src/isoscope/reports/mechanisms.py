@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain.phrases import listed
+from isoscope.explain.value_text import enumeration
 from isoscope.reports.plain_text import counted
 from isoscope.verdict import Mechanism, Outcome
 
@@ -34,11 +34,11 @@ def answer(report: Report) -> str:
         return ""
     broken = [str(verdict.mechanism) for verdict in found.verdicts if verdict.outcome is Outcome.VIOLATED]
     if broken and broken != [Mechanism.AGREEMENT]:
-        return f"{found.title} broke {listed(broken)}"
+        return f"{found.title} broke {enumeration(broken)}"
     if broken:
         return f"{found.title}: its mechanisms contradict each other"
     if levels := report.weakest_violated:
-        return f"{found.title}: no mechanism is convicted, but {listed(levels)} is violated"
+        return f"{found.title}: no mechanism is convicted, but {enumeration(levels)} is violated"
     return f"{found.title}: {_at_work(found)}"
 
 
@@ -103,5 +103,5 @@ def unverified(found: Mechanisms) -> str:
     left = [f"{verdict.undecided:,} of {units(verdict)}" for verdict in found.verdicts if verdict.undecided]
     uncertain = [f"{row.uncertain:,} {row.kind}" for row in found.dependencies if row.uncertain]
     if uncertain:
-        left.append(f"whatever rests on {listed(uncertain)} that may be either way round")
+        left.append(f"whatever rests on {enumeration(uncertain)} that may be either way round")
     return "; ".join(left)

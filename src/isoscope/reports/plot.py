@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.activity import Clock
 from isoscope.explain import shown
-from isoscope.explain.phrases import duration
+from isoscope.explain.value_text import duration
 from isoscope.reports import activity as words
 from isoscope.reports.charts import STYLE, Frame, Scale, bar, line, round_up, short, text, written
 from isoscope.reports.plain_text import counted

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isoscope.explain import instants_of
+from isoscope.explain import client_times_of
 from isoscope.reports.picture.labels import operation
+from isoscope.verdict import MechanismFacts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,13 +66,13 @@ class Tracks:
 
 def tracks_of(anomaly: Anomaly) -> Tracks:
     """The timeline of an anomaly of mechanisms."""
-    instants = instants_of(anomaly)
+    instants = client_times_of(anomaly)
     shown = [_shown(participant) for participant in anomaly.participants]
     times = sorted(
         {time for bars in shown for one in bars for time in one.interval or () if time is not None}
     )
     share = dict(zip(times, _shares(times), strict=True))
-    ends = {(one.transaction, one.index) for one in anomaly.facts["ends"]}  # type: ignore[attr-defined]
+    ends = {(one.transaction, one.index) for one in anomaly.facts_as(MechanismFacts).ends}
     tracks = []
     for participant, operations in zip(anomaly.participants, shown, strict=True):
         bars = tuple(

@@ -15,8 +15,8 @@ pub struct Use {
     pub writers: u32,
 }
 
-/// The keys that most transactions use, and how many keys 2^n transactions use or more, by n.
-pub fn busiest(history: &History, most: usize) -> (Vec<Use>, Vec<u64>) {
+/// The `max_keys` keys that most transactions use, and how many keys 2^n transactions use or more, by n.
+pub fn busiest(history: &History, max_keys: usize) -> (Vec<Use>, Vec<u64>) {
     let mut used = uses(history);
     used.retain(|one| one.transactions > 0);
     let mut by_size =
@@ -26,11 +26,11 @@ pub fn busiest(history: &History, most: usize) -> (Vec<Use>, Vec<u64>) {
     }
     // Of equally many, whoever is written more is contended more; then the order of appearance.
     let place = |one: &Use| (u32::MAX - one.transactions, u32::MAX - one.writers, one.key);
-    let most = most.min(used.len());
-    if most > 0 && most < used.len() {
-        used.select_nth_unstable_by_key(most - 1, place);
+    let max_keys = max_keys.min(used.len());
+    if max_keys > 0 && max_keys < used.len() {
+        used.select_nth_unstable_by_key(max_keys - 1, place);
     }
-    used.truncate(most);
+    used.truncate(max_keys);
     used.sort_unstable_by_key(place);
     (used, by_size)
 }

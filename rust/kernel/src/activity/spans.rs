@@ -1,21 +1,23 @@
 //! When each transaction began and ended, by the best clock that a history has.
 
 use crate::history::{History, Timestamp};
-use crate::versions::times::by_clock;
+use crate::named_enum::named_enum;
+use crate::versions::transaction_times::by_clock;
 
-/// Whose time it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Clock {
-    /// The client's clock, in nanoseconds.
-    Client,
-    /// The database's own clock; nobody knows what a tick is.
-    Database,
-    /// No clock, but one order of all invocations and completions.
-    Events,
-    /// Nothing but the order in which the input shows transactions.
-    #[default]
-    Appearance,
+named_enum! {
+    /// The clock that the spans are of.
+    #[derive(Default)]
+    pub enum Clock {
+        /// The client's clock, in nanoseconds.
+        Client => "client",
+        /// The database's own clock; the length of a tick is unknown.
+        Database => "database",
+        /// No clock, but one order of all invocations and completions.
+        Events => "events",
+        /// Nothing but the order in which the input shows transactions.
+        #[default]
+        Appearance => "appearance",
+    }
 }
 
 /// From the first invocation to the last completion, as far as both are known.

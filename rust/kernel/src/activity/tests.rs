@@ -59,11 +59,11 @@ fn under_way_is_what_a_look_at_every_instant_sees() {
             let stop = (start + found.width as i64).min(found.first + found.length as i64);
             let seen: Vec<u64> = (start..stop).map(at).collect();
             let (total, peak) = (seen.iter().sum::<u64>(), *seen.iter().max().unwrap());
-            assert_eq!(bucket.under_way, UnderWay { total: total.into(), peak }, "seed {seed}");
+            assert_eq!(bucket.concurrency, Concurrency { total: total.into(), peak }, "seed {seed}");
         }
-        let total: u128 = found.buckets.iter().map(|bucket| bucket.under_way.total).sum();
-        let peak = found.buckets.iter().map(|bucket| bucket.under_way.peak).max().unwrap();
-        assert_eq!(found.under_way, UnderWay { total, peak });
+        let total: u128 = found.buckets.iter().map(|bucket| bucket.concurrency.total).sum();
+        let peak = found.buckets.iter().map(|bucket| bucket.concurrency.peak).max().unwrap();
+        assert_eq!(found.concurrency, Concurrency { total, peak });
     }
 }
 
@@ -75,14 +75,14 @@ fn the_farthest_instants_fit() {
     ]);
     let found = activity(&history, 60, 0);
     assert!(found.buckets.len() <= 60 && found.buckets.len() > 10);
-    assert_eq!((found.under_way.peak, found.buckets[0].under_way.peak), (2, 1));
+    assert_eq!((found.concurrency.peak, found.buckets[0].concurrency.peak), (2, 1));
     assert_eq!(found.latency, Some([0, u64::MAX - 1, u64::MAX - 1, u64::MAX - 1]));
 }
 
 #[test]
 fn an_end_before_its_beginning_is_no_span() {
     let found = activity(&recorded(&[(9, Some(3), Status::Committed)]), 60, 0);
-    assert_eq!((found.open, found.latency, found.under_way.peak), (1, None, 0));
+    assert_eq!((found.open, found.latency, found.concurrency.peak), (1, None, 0));
     assert_eq!(found.buckets.iter().map(|bucket| bucket.ended[0]).sum::<u64>(), 1);
 }
 

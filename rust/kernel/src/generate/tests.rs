@@ -2,7 +2,7 @@ use super::*;
 use crate::history::Kind;
 use crate::reads::judge;
 use crate::versions::{self, Outcome, levels::Level};
-use crate::weak::{self, Question, reader::Class};
+use crate::weak::{self, Question, reader::WeakLevel};
 
 fn workload(model: Model, isolation: Isolation) -> Workload {
     let table = Table { keys: 20, distribution: Distribution::Zipfian };
@@ -32,7 +32,7 @@ fn history(workload: &Workload) -> History {
 fn violated(history: &History) -> Vec<bool> {
     let cancel = Cancel::default();
     let (_, observations) = judge(history, &cancel);
-    weak::judge(history, &observations, Question::new(Class::Causal, 1), &cancel).violated
+    weak::judge(history, &observations, Question::new(WeakLevel::Causal, 1), &cancel).violated
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
     let (_, observations) = judge(history, &cancel);
     let question = versions::Question {
         claims: versions::orders::Claims::default(),
-        most: 1,
+        max_anomalies: 1,
         budget: versions::search::Budget::default(),
         predicates: &crate::predicates::Judgement::default(),
     };

@@ -1,6 +1,6 @@
 //! Reads of lists: what is wrong with single elements, and with their order.
 
-use super::{INITIAL, Judge, ListOrder, NOBODY, NOTHING, Name};
+use super::{INITIAL, Judge, ListOrder, NOBODY, NOTHING, ReadAnomaly};
 use crate::by_key::Writers;
 use crate::history::History;
 use crate::value::Value;
@@ -39,7 +39,7 @@ impl Judge<'_> {
                 let &mut (other, seen) = first.get_or_insert((read, observed));
                 if seen != observed && !differs {
                     differs = true;
-                    self.find(Name::NonRepeatableRead, read, other, value);
+                    self.find(ReadAnomaly::NonRepeatableRead, read, other, value);
                 }
             }
         }
@@ -64,7 +64,7 @@ impl Judge<'_> {
             return false;
         };
         let append = self.writes.of(element)[0].operation;
-        self.find(Name::DuplicateElements, read, append, element);
+        self.find(ReadAnomaly::DuplicateElements, read, append, element);
         true
     }
 
@@ -86,9 +86,9 @@ impl Judge<'_> {
             let writers = others.as_deref().unwrap_or(&order.writers[..common]);
             let torn = several.torn(self, reader, observed, writers);
             if let Some((append, element)) = torn.filter(|_| !repeats) {
-                self.find(Name::IncompatibleOrder, read, append, element);
+                self.find(ReadAnomaly::IncompatibleOrder, read, append, element);
             } else if others.is_some() && !repeats {
-                self.find(Name::IncompatibleOrder, read, canonical.read, observed[common]);
+                self.find(ReadAnomaly::IncompatibleOrder, read, canonical.read, observed[common]);
             }
             let source = writers.last().copied().unwrap_or(INITIAL);
             if source != reader {
@@ -142,7 +142,7 @@ impl Judge<'_> {
         }
         let last = values[values.len() - 1];
         let shows_earlier = !list.contains(&last) && values.iter().any(|value| list.contains(value));
-        let name = if shows_earlier { Name::NotMyLastWrite } else { Name::NotMyOwnWrite };
+        let name = if shows_earlier { ReadAnomaly::NotMyLastWrite } else { ReadAnomaly::NotMyOwnWrite };
         self.find(name, read, own[own.len() - 1], last);
         self.elements(run, place, list, &[], false);
         None
@@ -251,7 +251,7 @@ fn common_prefix(left: &[Value], right: &[Value]) -> usize {
 
 /// What a list read shows, each name at most once.
 struct Worst {
-    found: Vec<(Name, u32, Value)>,
+    found: Vec<(ReadAnomaly, u32, Value)>,
     repeated: bool,
     clean: bool,
 }
@@ -263,7 +263,7 @@ impl Default for Worst {
 }
 
 impl Worst {
-    fn note(&mut self, name: Name, other: u32, element: Value) {
+    fn note(&mut self, name: ReadAnomaly, other: u32, element: Value) {
         self.clean = false;
         if self.found.iter().all(|&(known, ..)| known != name) {
             self.found.push((name, other, element));
@@ -280,13 +280,13 @@ impl Worst {
         if fine {
             self.repeated |= writers.count + usize::from(own) > 1;
         } else if let Some(later) = writers.later {
-            self.note(Name::FutureRead, later.operation, element);
+            self.note(ReadAnomaly::FutureRead, later.operation, element);
         } else if let Some(write) = intermediate {
-            self.note(Name::IntermediateRead, write.operation, element);
+            self.note(ReadAnomaly::IntermediateRead, write.operation, element);
         } else if let Some(write) = writers.aborted {
-            self.note(Name::AbortedRead, write.operation, element);
+            self.note(ReadAnomaly::AbortedRead, write.operation, element);
         } else {
-            self.note(Name::ThinAirRead, NOTHING, element);
+            self.note(ReadAnomaly::ThinAirRead, NOTHING, element);
         }
         self.clean = was_clean && surely_committed;
     }

@@ -1,14 +1,15 @@
-//! Levels whose verdict depends on the order of versions that nobody knows: is there one that explains all?
+//! LevelOutcomes whose verdict depends on the order of versions that nobody knows: is there one that explains all?
 
 use super::dependencies::{Dependencies, Order, Parts, components};
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::orders::Source;
 use super::search::{Answer, Budget, Literal, Problem, Side, blamed, solve};
-use super::witness::{ANY, Paths, Relation, Step, Witnesses};
+use super::witness::{ANY, Paths, Step, Witnesses};
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
 use crate::observations::{INITIAL, NOBODY};
+use crate::relation::Relation;
 use hashbrown::HashMap;
 
 /// More open pairs than this are not tried.

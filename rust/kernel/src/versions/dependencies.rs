@@ -3,10 +3,10 @@
 //! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
 //! all who overwrote it) and instants of real time, so that edges stay linear in the history.
 
-use super::neighbours::{Neighbour, neighbours};
+use super::adjacent_versions::{Neighbour, neighbours};
 use super::orders::{Orders, Source};
-use super::readers::Readers;
-use super::times::Times;
+use super::transaction_times::TransactionTimes;
+use super::version_readers::Readers;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::{History, Kind};
 use crate::observations::{INITIAL, NOBODY, Observations};
@@ -109,7 +109,12 @@ impl Order {
 impl Dependencies {
     /// The graph of a whole history.
     #[must_use]
-    pub fn new(history: &History, observations: &Observations, orders: &Orders, times: &Times) -> Self {
+    pub fn new(
+        history: &History,
+        observations: &Observations,
+        orders: &Orders,
+        times: &TransactionTimes,
+    ) -> Self {
         let mut all = Self::default();
         let mut nodes = vec![NOBODY; history.transaction_count()];
         for session in 0..history.session_ids.len() {

@@ -4,73 +4,45 @@
 
 use super::dependencies::{Dependencies, Order, Pairs, Parts, components};
 use super::lookup::Lookup;
-use super::lost::{self, Lost};
-use super::reach::Reach;
+use super::lost_updates::{self, LostUpdate};
+use super::reachability::Reach;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
+use crate::named_enum::named_enum;
 use crate::observations::NOBODY;
 
-/// The levels, by their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-#[allow(missing_docs)]
-pub enum Level {
-    Pl1,
-    StrongSessionPl1,
-    StrongPl1,
-    Pl2,
-    StrongSessionPl2,
-    StrongPl2,
-    CursorStability,
-    MonotonicView,
-    /// Without predicates also consistent view.
-    ParallelSnapshotIsolation,
-    StrongSessionParallelSnapshotIsolation,
-    Prefix,
-    SnapshotIsolation,
-    StrongSessionSnapshotIsolation,
-    StrongSnapshotIsolation,
-    UpdateSerializable,
-    /// Without predicates also repeatable read.
-    Serializable,
-    StrongSessionSerializable,
-    StrictSerializable,
-    MonotonicWrites,
-    WritesFollowReads,
-    ReadYourWrites,
-    MonotonicReads,
+named_enum! {
+    /// The levels, a stronger one behind those that it implies; session guarantees last.
+    #[repr(usize)]
+    pub enum Level {
+        Pl1 => "pl-1",
+        StrongSessionPl1 => "strong-session-pl-1",
+        StrongPl1 => "strong-pl-1",
+        Pl2 => "pl-2",
+        StrongSessionPl2 => "strong-session-pl-2",
+        StrongPl2 => "strong-pl-2",
+        CursorStability => "cursor-stability",
+        MonotonicView => "monotonic-view",
+        /// Without predicates also consistent view.
+        ParallelSnapshotIsolation => "parallel-snapshot-isolation",
+        StrongSessionParallelSnapshotIsolation => "strong-session-parallel-snapshot-isolation",
+        Prefix => "prefix",
+        SnapshotIsolation => "snapshot-isolation",
+        StrongSessionSnapshotIsolation => "strong-session-snapshot-isolation",
+        StrongSnapshotIsolation => "strong-snapshot-isolation",
+        UpdateSerializable => "update-serializable",
+        /// Without predicates also repeatable read.
+        Serializable => "serializable",
+        StrongSessionSerializable => "strong-session-serializable",
+        StrictSerializable => "strict-serializable",
+        MonotonicWrites => "monotonic-writes",
+        WritesFollowReads => "writes-follow-reads",
+        ReadYourWrites => "read-your-writes",
+        MonotonicReads => "monotonic-reads",
+    }
 }
 
-/// How many levels there are.
-pub const LEVELS: usize = 22;
-
 impl Level {
-    /// Every level, by its number.
-    pub const ALL: [Self; LEVELS] = [
-        Self::Pl1,
-        Self::StrongSessionPl1,
-        Self::StrongPl1,
-        Self::Pl2,
-        Self::StrongSessionPl2,
-        Self::StrongPl2,
-        Self::CursorStability,
-        Self::MonotonicView,
-        Self::ParallelSnapshotIsolation,
-        Self::StrongSessionParallelSnapshotIsolation,
-        Self::Prefix,
-        Self::SnapshotIsolation,
-        Self::StrongSessionSnapshotIsolation,
-        Self::StrongSnapshotIsolation,
-        Self::UpdateSerializable,
-        Self::Serializable,
-        Self::StrongSessionSerializable,
-        Self::StrictSerializable,
-        Self::MonotonicWrites,
-        Self::WritesFollowReads,
-        Self::ReadYourWrites,
-        Self::MonotonicReads,
-    ];
-
     /// The levels that this one implies directly.
     #[must_use]
     pub const fn implied(self) -> &'static [Self] {
@@ -147,15 +119,15 @@ pub struct Cycles {
     pub flows: [Components; 3],
     /// Read-write edges that dependencies close, with each order.
     pub closing: [Vec<Closing>; 3],
-    /// Lost updates.
-    pub lost: Vec<Lost>,
+    /// LostUpdate updates.
+    pub lost: Vec<LostUpdate>,
     /// A cycle of transactions that write something, or of those and one that does not.
     pub updates: Option<Updates>,
     /// A read that missed something on which an earlier operation of its transaction depends: the edge, and
     /// the node that the operation depends on.
     pub views: Option<(Closing, u32)>,
     /// Which levels a known cycle breaks.
-    pub violated: [bool; LEVELS],
+    pub violated: [bool; Level::COUNT],
 }
 
 /// What breaks update serializability.
@@ -170,7 +142,7 @@ pub enum Updates {
 /// Looks for cycles of every kind; `small` is what is on cycles of all edges.
 #[must_use]
 pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cycles {
-    let mut found = Cycles { lost: lost::updates(small, lookup), ..Cycles::default() };
+    let mut found = Cycles { lost: lost_updates::updates(small, lookup), ..Cycles::default() };
     if small.len() == 0 {
         return found;
     }
@@ -225,8 +197,8 @@ impl Cycles {
     }
 
     /// Breaks every level that implies a broken one.
-    pub fn spread(violated: &mut [bool; LEVELS]) {
-        // Levels stand behind those that they imply, but for the session guarantees: twice is enough.
+    pub fn spread(violated: &mut [bool; Level::COUNT]) {
+        // LevelOutcomes stand behind those that they imply, but for the session guarantees: twice is enough.
         for _ in 0..2 {
             for level in Level::ALL {
                 violated[level as usize] |= level.implied().iter().any(|&weaker| violated[weaker as usize]);

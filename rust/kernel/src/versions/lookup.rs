@@ -2,7 +2,7 @@
 
 use super::dependencies::Order;
 use super::orders::{Extra, KeyOrder, Orders, Source};
-use super::times::Times;
+use super::transaction_times::TransactionTimes;
 use crate::history::{History, Kind};
 use crate::observations::{INITIAL, NOBODY, Observations};
 
@@ -15,7 +15,7 @@ pub struct Lookup<'h> {
     /// The versions.
     pub orders: &'h Orders,
     /// Real time.
-    pub times: &'h Times,
+    pub times: &'h TransactionTimes,
     /// For each operation the version that it installed; [`NOBODY`] if none.
     installed: Vec<u32>,
     /// Further order by the later version.
@@ -29,7 +29,7 @@ impl<'h> Lookup<'h> {
         history: &'h History,
         observations: &'h Observations,
         orders: &'h Orders,
-        times: &'h Times,
+        times: &'h TransactionTimes,
     ) -> Self {
         let mut installed = vec![NOBODY; history.operation_count()];
         for (&operation, version) in orders.operations.iter().zip(0..) {

@@ -1,54 +1,56 @@
-//! Levels from a known version order: Adya's hierarchy, PSI, snapshot isolation, serializability, real time.
+//! LevelOutcomes from a known version order: Adya's hierarchy, PSI, snapshot isolation, serializability, real time.
 //!
 //! The specification is `reference/adya.py`. A cycle of known edges breaks a level; where the order of some
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
 //! within the components of one graph, so that after one pass over the history only those are looked at.
 
-mod circles;
+pub mod adjacent_versions;
+pub mod anomalies;
 pub mod completion;
 pub mod dependencies;
-pub mod guarantees;
+mod dependency_cycles;
+pub mod level_cycles;
+mod level_outcomes;
 pub mod levels;
 pub mod lookup;
-pub mod lost;
-pub mod names;
-pub mod neighbours;
+pub mod lost_updates;
 pub mod orders;
-pub mod own;
 #[cfg(test)]
 mod random;
-pub mod reach;
-pub mod readers;
+pub mod reachability;
 pub mod search;
-mod settled;
+pub mod session_guarantees;
 mod skews;
 pub mod statistics;
-pub mod times;
-pub mod ways;
+pub mod transaction_times;
+pub mod version_paths;
+pub mod version_readers;
 pub mod witness;
 
 use crate::cancel::Cancel;
 use crate::history::{History, Kind};
+use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, NOBODY, Observations};
 use crate::predicates;
+use crate::relation::Relation;
+use adjacent_versions::neighbours;
+use anomalies::{Finding, Named, VersionAnomaly};
 use completion::Completion;
 use dependencies::{Basis, Dependencies, Order, components};
-use guarantees::GUARANTEES;
-use levels::{Cycles, LEVELS, Level, cycles};
+use level_outcomes::{LevelOutcomes, no_commit_order};
+use levels::{Cycles, Level, cycles};
 use lookup::Lookup;
-use names::{Finding, Name, Named};
-use neighbours::neighbours;
-use orders::extent::Ordered;
+use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Extra, Orders, Source};
-use readers::Readers;
 use search::{Answer, Budget};
-use settled::{Levels, no_commit_order};
-use times::Times;
-use witness::{Relation, Step};
+use session_guarantees::GUARANTEES;
+use transaction_times::TransactionTimes;
+use version_readers::Readers;
+use witness::Step;
 
-/// Levels that are judged by cycles, a stronger one behind those that it implies.
-const JUDGED: [Level; LEVELS - GUARANTEES.len()] = {
-    let mut levels = [Level::Pl1; LEVELS - GUARANTEES.len()];
+/// LevelOutcomes that are judged by cycles, a stronger one behind those that it implies.
+const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
+    let mut levels = [Level::Pl1; Level::COUNT - GUARANTEES.len()];
     let mut place = 0;
     while place < levels.len() {
         levels[place] = Level::ALL[place];
@@ -59,19 +61,19 @@ const JUDGED: [Level; LEVELS - GUARANTEES.len()] = {
 /// Histories with more transactions than this are not searched for an order of registers.
 const SEARCHED: usize = 10_000;
 
-/// The answer for one level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Outcome {
-    Holds,
-    Violated,
-    /// No real time.
-    Untimed,
-    /// The search was too long.
-    Spent,
-    /// Sources of the version order disagree, and so do their verdicts.
-    Contradictory,
+named_enum! {
+    /// The answer for one level.
+    #[repr(u8)]
+    pub enum Outcome {
+        Holds => "holds",
+        Violated => "violated",
+        /// Some transaction has no real time.
+        Untimed => "untimed",
+        /// The search for an order of versions was too long.
+        Spent => "search-too-long",
+        /// Sources of the version order contradict each other, and so do their verdicts.
+        Contradictory => "contradictory",
+    }
 }
 
 /// What is asked.
@@ -79,7 +81,7 @@ pub struct Question<'q> {
     /// What the user claims.
     pub claims: Claims,
     /// So many findings of each name are kept.
-    pub most: usize,
+    pub max_anomalies: usize,
     /// What the search may cost.
     pub budget: Budget,
     /// What predicate reads and reads of deleted keys showed.
@@ -90,11 +92,11 @@ pub struct Question<'q> {
 #[derive(Debug)]
 pub struct Judgement {
     /// By level.
-    pub outcomes: [Outcome; LEVELS],
+    pub outcomes: [Outcome; Level::COUNT],
     /// Counts by name, and the first of each.
     pub named: Named,
     /// How many keys each source orders.
-    pub ordered: Vec<Ordered>,
+    pub ordered: Vec<OrderedKeys>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
 }
@@ -107,7 +109,7 @@ pub fn judge(
     question: &Question<'_>,
     cancel: &Cancel,
 ) -> Judgement {
-    let times = Times::new(history, &observations.counted);
+    let times = TransactionTimes::new(history, &observations.counted);
     let first = first_transactions(history);
     let judge = |believed| {
         Judge { history, observations, times: &times, question, believed, first: &first, cancel }.run()
@@ -126,7 +128,7 @@ pub fn judge(
             }
         }
     }
-    first.named.adopt(all.named, Name::ContradictoryEvidence);
+    first.named.adopt(all.named, VersionAnomaly::ContradictoryEvidence);
     first
 }
 
@@ -153,7 +155,7 @@ pub fn predicates_of(history: &History, observations: &Observations) -> predicat
 struct Judge<'j> {
     history: &'j History,
     observations: &'j Observations,
-    times: &'j Times,
+    times: &'j TransactionTimes,
     question: &'j Question<'j>,
     believed: Option<Source>,
     first: &'j [u32],
@@ -176,10 +178,10 @@ impl Judge<'_> {
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
         let small = self.on_cycles(&all, &orders);
         let found = cycles(&small, &lookup, self.cancel);
-        let mut named = names::name(&small, &lookup, &found, self.question.most);
-        own::name_levels(&small, &lookup, &found, self.cancel, &mut named);
+        let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
+        level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
         self.name_orders(&orders, &mut named);
-        let mut levels = Levels::new(&found, &orders);
+        let mut levels = LevelOutcomes::new(&found, &orders);
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
@@ -226,10 +228,10 @@ impl Judge<'_> {
     }
 
     fn name_orders(&self, orders: &Orders, named: &mut Named) {
-        let most = self.question.most;
+        let max_anomalies = self.question.max_anomalies;
         for (place, &(read, aborted, committed)) in orders.dirty.iter().enumerate() {
-            named.counts[Name::DirtyUpdate as usize] += 1;
-            if place < most {
+            named.counts[VersionAnomaly::DirtyUpdate as usize] += 1;
+            if place < max_anomalies {
                 let owner = |operation: u32| self.owner(operation);
                 let step = Step {
                     before: owner(aborted),
@@ -239,21 +241,21 @@ impl Judge<'_> {
                     operations: vec![read, aborted, committed],
                     source: Source::ListRead,
                 };
-                named.push(Name::DirtyUpdate, vec![step]);
+                named.push(VersionAnomaly::DirtyUpdate, vec![step]);
             }
         }
         for (place, (key, circle)) in orders.circles.iter().enumerate() {
-            named.counts[Name::CyclicVersions as usize] += 1;
-            if place < most {
+            named.counts[VersionAnomaly::CyclicVersions as usize] += 1;
+            if place < max_anomalies {
                 named.push(
-                    Name::CyclicVersions,
+                    VersionAnomaly::CyclicVersions,
                     circle.iter().map(|e| of_versions(orders, *key, e)).collect(),
                 );
             }
         }
         for (place, miss) in self.question.predicates.misses.iter().enumerate() {
-            named.counts[Name::PredicateReadMiss as usize] += 1;
-            if place < most {
+            named.counts[VersionAnomaly::PredicateReadMiss as usize] += 1;
+            if place < max_anomalies {
                 let written = orders.last_version(miss.key).map(|version| version as usize);
                 let step = Step {
                     before: written.map_or(INITIAL, |version| orders.writers[version]),
@@ -266,18 +268,18 @@ impl Judge<'_> {
                     ],
                     source: Source::Nothing,
                 };
-                named.push(Name::PredicateReadMiss, vec![step]);
+                named.push(VersionAnomaly::PredicateReadMiss, vec![step]);
             }
         }
         let contradictions = orders.contradictions.chunk_by(|a, b| a.key == b.key).map(|same| same[0]);
         for (place, found) in contradictions.enumerate() {
-            named.counts[Name::ContradictoryEvidence as usize] += 1;
-            if place < most {
+            named.counts[VersionAnomaly::ContradictoryEvidence as usize] += 1;
+            if place < max_anomalies {
                 let (before, after) = (found.before, found.after);
                 let one = Extra { before, after, source: found.stronger };
                 let other = Extra { before: after, after: before, source: found.weaker };
                 let steps = [one, other].iter().map(|e| of_versions(orders, found.key, e)).collect();
-                named.push(Name::ContradictoryEvidence, steps);
+                named.push(VersionAnomaly::ContradictoryEvidence, steps);
             }
         }
     }
@@ -287,12 +289,12 @@ impl Judge<'_> {
     }
 
     /// Orders open versions of registers as the history suggests: whatever that does not break holds.
-    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut Levels) {
+    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut LevelOutcomes) {
         if !orders.keys.iter().any(|order| is_open_register(orders, order)) {
             return;
         }
         for order in Order::ALL.into_iter().rev() {
-            let is_open = |level: &Level| level.order() <= order && !levels.is_settled(*level);
+            let is_open = |level: &Level| level.order() <= order && !levels.is_known(*level);
             let open: Vec<Level> = JUDGED.into_iter().filter(is_open).collect();
             if open.is_empty() || (order == Order::RealTime && !self.times.is_complete) {
                 continue;
@@ -318,7 +320,7 @@ impl Judge<'_> {
         &self,
         small: &Dependencies,
         lookup: &Lookup<'_>,
-        levels: &mut Levels,
+        levels: &mut LevelOutcomes,
         named: &mut Named,
         transactions: usize,
     ) {
@@ -333,14 +335,14 @@ impl Judge<'_> {
         }
         let completion = Completion::new(small, lookup, self.question.budget);
         for level in JUDGED.into_iter().rev() {
-            if levels.is_settled(level) || (level.order() == Order::RealTime && !self.times.is_known) {
+            if levels.is_known(level) || (level.order() == Order::RealTime && !self.times.is_known) {
                 continue;
             }
             match completion.decide(level, self.cancel) {
                 (Answer::Found(_), _) => levels.prove(level),
                 (Answer::Impossible, alternatives) => {
                     levels.refute(level);
-                    named.counts[Name::NoCommitOrder as usize] += 1;
+                    named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
                     named.findings.push(no_commit_order(level, alternatives));
                 }
                 (Answer::Unknown, _) => {}
@@ -369,14 +371,14 @@ fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
 
 impl Named {
     /// Takes over what the other has of this name.
-    fn adopt(&mut self, other: Self, name: Name) {
+    fn adopt(&mut self, other: Self, name: VersionAnomaly) {
         self.counts[name as usize] = other.counts[name as usize];
         self.findings.extend(other.findings.into_iter().filter(|finding| finding.name == name));
         self.findings.sort_by_key(|finding| finding.name);
     }
 
-    fn push(&mut self, name: Name, steps: Vec<Step>) {
-        self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: 0 });
+    fn push(&mut self, name: VersionAnomaly, steps: Vec<Step>) {
+        self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: None });
     }
 }
 
@@ -387,8 +389,8 @@ pub fn ordered(
     observations: &Observations,
     claims: Claims,
     cancel: &Cancel,
-) -> Vec<Ordered> {
-    let times = Times::new(history, &observations.counted);
+) -> Vec<OrderedKeys> {
+    let times = TransactionTimes::new(history, &observations.counted);
     let first = &first_transactions(history)[..];
     let orders = |believed| {
         let further = &[];
@@ -405,7 +407,12 @@ pub fn ordered(
 
 /// The order of versions by evidence alone, without claims.
 #[must_use]
-pub fn recorded(history: &History, observations: &Observations, times: &Times, cancel: &Cancel) -> Orders {
+pub fn recorded(
+    history: &History,
+    observations: &Observations,
+    times: &TransactionTimes,
+    cancel: &Cancel,
+) -> Orders {
     let (claims, believed) = (Claims::default(), None);
     let predicates = predicates_of(history, observations);
     let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
@@ -416,7 +423,7 @@ pub fn recorded(history: &History, observations: &Observations, times: &Times, c
 /// relation), sorted, each once.
 #[must_use]
 pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
-    let times = Times::new(history, &observations.counted);
+    let times = TransactionTimes::new(history, &observations.counted);
     let orders = recorded(history, observations, &times, cancel);
     let all = Dependencies::new(history, observations, &orders, &times);
     let transaction = |node: u32| all.transactions[node as usize];

@@ -4,7 +4,7 @@
 //! of a choice that would close a cycle is ruled out, and where neither side is, one is tried.
 
 use super::dependencies::components;
-use super::reach::Reach;
+use super::reachability::Reach;
 use crate::cancel::Cancel;
 use crate::graph::Edges;
 use std::cmp::Reverse;

@@ -1,10 +1,11 @@
 //! Read skews, long forks and write skews.
 
+use super::anomalies::{LONG_FORKS, Naming, READ_SKEWS, Shapes, TRIES, WRITE_SKEWS, best, shapes};
 use super::dependencies::{Dependencies, Order, Pairs, components};
 use super::levels::{Closing, Cycles};
-use super::names::{LONG_FORKS, Naming, READ_SKEWS, Shapes, TRIES, WRITE_SKEWS, best, shapes};
-use super::witness::{ANY, Paths, Relation, Step, Witnesses};
+use super::witness::{ANY, Paths, Step, Witnesses};
 use crate::graph::Edges;
+use crate::relation::Relation;
 use hashbrown::HashSet;
 
 /// The edges that are left when write cycles, circular flows, lost updates and read skews are set aside.
@@ -141,7 +142,8 @@ impl Naming<'_, '_> {
         for group in fresh {
             let inside = found.of[group[0] as usize];
             let is_inside = |node: u32| found.of[node as usize] == inside;
-            let is_shown = self.named.counts[WRITE_SKEWS[order as usize] as usize] < self.most as u64;
+            let is_shown =
+                self.named.counts[WRITE_SKEWS[order as usize] as usize] < self.max_anomalies as u64;
             let found = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside, is_shown);
             let Some(cycle) = found else { continue };
             let name = WRITE_SKEWS[order as usize];

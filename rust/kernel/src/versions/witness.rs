@@ -6,22 +6,11 @@ use super::orders::Source;
 use crate::graph::Edges;
 use crate::history::NO_KEY;
 use crate::observations::{INITIAL, NOBODY};
+use crate::relation::Relation;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Why one transaction comes before another, by the numbers that Python knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Relation {
-    Session = 0,
-    WriteRead = 1,
-    WriteWrite = 2,
-    ReadWrite = 4,
-    RealTime = 5,
-}
-
-/// All relations, the one that tells most first.
+/// All relations between versions and in time, the most informative first.
 pub const ANY: [Relation; 5] =
     [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime, Relation::ReadWrite];
 
@@ -305,6 +294,7 @@ impl Witnesses<'_, '_> {
             Relation::WriteRead => self.write_read(first, second),
             Relation::WriteWrite => self.write_write(first, second),
             Relation::ReadWrite => self.read_write(first, second, order),
+            Relation::CommitOrder => None,
         }
     }
 

@@ -7,22 +7,24 @@ use super::reader::Reader;
 use super::tree_clock::TreeClock;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
+use crate::named_enum::named_enum;
 use crate::observations::INITIAL;
 
-/// How happens-before is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(u8)]
-pub enum Method {
-    /// Only where a guessed commit order leaves doubt: see [`super::lazy`]. If that does not decide,
-    /// vector clocks.
-    #[default]
-    Lazy,
-    /// Clocks of one cache line a transaction: see [`super::clocks`].
-    VectorClocks,
-    /// Clocks that remember who told them what.
-    TreeClocks,
-    /// No clocks: everything that happens before a transaction is looked for again.
-    Traversal,
+named_enum! {
+    /// How happens-before is computed.
+    #[derive(Default)]
+    pub enum HappensBeforeMethod {
+        /// Only where a guessed commit order leaves doubt: see [`super::guessed_order`]. If that does not decide,
+        /// vector clocks.
+        #[default]
+        Lazy => "lazy",
+        /// Clocks of one cache line a transaction: see [`super::clocks`].
+        VectorClocks => "vector-clocks",
+        /// Clocks that remember from which transaction each entry came.
+        TreeClocks => "tree-clocks",
+        /// No clocks: everything that happens before a transaction is looked for again.
+        Traversal => "traversal",
+    }
 }
 
 /// What a method had to do.
@@ -44,10 +46,10 @@ pub struct Effort {
 pub fn demands(
     dependencies: &Dependencies<'_>,
     order: &Components,
-    method: Method,
+    method: HappensBeforeMethod,
     cancel: &Cancel,
 ) -> (Demands, Effort) {
-    let mut search = Search::new(dependencies, method == Method::TreeClocks);
+    let mut search = Search::new(dependencies, method == HappensBeforeMethod::TreeClocks);
     for &node in order.order.iter().filter(|&&node| (node as usize) < dependencies.len()) {
         if cancel.is_asked() {
             break;

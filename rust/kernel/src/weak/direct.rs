@@ -5,7 +5,7 @@
 
 use super::causal::Demands;
 use super::dependencies::Dependencies;
-use super::reader::{Class, Reader};
+use super::reader::{Reader, WeakLevel};
 use crate::cancel::Cancel;
 use crate::graph::Edges;
 use crate::observations::{INITIAL, NOBODY};
@@ -49,7 +49,7 @@ struct Found {
 }
 
 impl Found {
-    fn demand(&mut self, dependencies: &Dependencies<'_>, class: Class, source: u32, newer: u32) {
+    fn demand(&mut self, dependencies: &Dependencies<'_>, class: WeakLevel, source: u32, newer: u32) {
         let class = class as usize;
         if source == INITIAL {
             self.contradictions[class].get_or_insert(newer);
@@ -132,7 +132,7 @@ impl<'d, 'h> Part<'d, 'h> {
             let (writer_session, newer) = self.session_writers[key as usize];
             let source = self.sights[key as usize].source;
             if writer_session == session && newer != source {
-                self.found.demand(dependencies, Class::ReadAtomic, source, newer);
+                self.found.demand(dependencies, WeakLevel::ReadAtomic, source, newer);
             }
         }
     }
@@ -161,7 +161,7 @@ impl<'d, 'h> Part<'d, 'h> {
         if sight.source == newer {
             return;
         }
-        let class = if sight.last > first { Class::ReadCommitted } else { Class::ReadAtomic };
+        let class = if sight.last > first { WeakLevel::ReadCommitted } else { WeakLevel::ReadAtomic };
         self.found.demand(self.dependencies, class, sight.source, newer);
     }
 
@@ -174,15 +174,15 @@ impl<'d, 'h> Part<'d, 'h> {
             let writes = |newer: &&u32| dependencies.writes_key(**newer, key);
             for &newer in observed.iter().filter(writes) {
                 match reader.class(key, source, newer) {
-                    Some(class @ (Class::ReadCommitted | Class::ReadAtomic)) => {
+                    Some(class @ (WeakLevel::ReadCommitted | WeakLevel::ReadAtomic)) => {
                         self.found.demand(dependencies, class, source, newer);
                     }
-                    Some(Class::Causal) | None => {}
+                    Some(WeakLevel::Causal) | None => {}
                 }
             }
-            let atomic = |&&newer: &&u32| reader.class(key, source, newer) == Some(Class::ReadAtomic);
+            let atomic = |&&newer: &&u32| reader.class(key, source, newer) == Some(WeakLevel::ReadAtomic);
             if let Some(&newer) = reader.session_writers(key).iter().rev().find(atomic) {
-                self.found.demand(dependencies, Class::ReadAtomic, source, newer);
+                self.found.demand(dependencies, WeakLevel::ReadAtomic, source, newer);
             }
         }
     }

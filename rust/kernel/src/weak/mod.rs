@@ -5,12 +5,12 @@
 //! has no cycle; the strongest level asked for is looked at first, because it decides the others if it holds.
 
 pub mod alternatives;
+pub mod anomalies;
 pub mod causal;
 pub mod clocks;
 pub mod dependencies;
 pub mod direct;
-pub mod lazy;
-pub mod names;
+pub mod guessed_order;
 pub mod reader;
 pub mod tree_clock;
 pub mod witness;
@@ -19,13 +19,13 @@ use crate::cancel::Cancel;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::History;
 use crate::observations::{INITIAL, Observations};
-use alternatives::{Effort, Method};
+use alternatives::{Effort, HappensBeforeMethod};
+use anomalies::{Conflict, Namer, WeakAnomaly};
 use causal::Demands;
 use clocks::HappensBefore;
 use dependencies::Dependencies;
-use lazy::Guess;
-use names::{Conflict, NAMES, Name, Namer};
-use reader::Class;
+use guessed_order::Guess;
+use reader::WeakLevel;
 use witness::{Finding, Witnesses};
 
 /// What was found of the levels up to the strongest one asked for.
@@ -35,7 +35,7 @@ pub struct Judgement {
     /// could not be decided, because there are too many sessions.
     pub violated: Vec<bool>,
     /// How often each name was found.
-    pub counts: [u64; NAMES],
+    pub counts: [u64; WeakAnomaly::COUNT],
     /// Whether there may be more, because not all sessions could be looked at together.
     pub is_partial: bool,
     /// The first of each name, with their proofs.
@@ -50,11 +50,11 @@ pub struct Judgement {
 #[derive(Debug, Clone, Copy)]
 pub struct Question {
     /// The strongest level to judge; those below it are judged too.
-    pub strongest: Class,
+    pub strongest: WeakLevel,
     /// How many findings of each name to show.
-    pub most: usize,
+    pub max_anomalies: usize,
     /// How to compute happens-before.
-    pub method: Method,
+    pub method: HappensBeforeMethod,
     /// How much may be done and held.
     pub limits: Limits,
 }
@@ -62,8 +62,8 @@ pub struct Question {
 impl Question {
     /// The levels up to `strongest`, in the usual way.
     #[must_use]
-    pub fn new(strongest: Class, most: usize) -> Self {
-        Self { strongest, most, method: Method::default(), limits: Limits::default() }
+    pub fn new(strongest: WeakLevel, max_anomalies: usize) -> Self {
+        Self { strongest, max_anomalies, method: HappensBeforeMethod::default(), limits: Limits::default() }
     }
 }
 
@@ -104,8 +104,8 @@ pub fn judge(
         }
         Answer::Holds => Demands::default(),
         Answer::Nothing => {
-            if strongest == Class::Causal {
-                strongest = Class::ReadAtomic;
+            if strongest == WeakLevel::Causal {
+                strongest = WeakLevel::ReadAtomic;
                 violated.pop();
             }
             direct_demands(&dependencies, strongest, cancel)
@@ -114,14 +114,14 @@ pub fn judge(
     let kept = demands.edges.len();
     let components = commit_order(&dependencies, &demands.edges).components();
     if !components.is_cyclic() && demands.contradiction.is_none() {
-        let (counts, findings) = ([0; NAMES], Vec::new());
+        let (counts, findings) = ([0; WeakAnomaly::COUNT], Vec::new());
         return Judgement { violated, counts, is_partial: false, findings, demands: kept, effort };
     }
     let mut levels = Vec::from(direct::demands(&dependencies, cancel));
     levels.truncate(strongest as usize);
     levels.push(demands);
     let broken = Broken { dependencies: &dependencies, order: &order, levels, cancel };
-    let broken = broken.judge(question.most, question.limits.bytes);
+    let broken = broken.judge(question.max_anomalies, question.limits.bytes);
     Judgement { demands: kept, effort, is_partial: is_partial || broken.is_partial, ..broken }
 }
 
@@ -145,8 +145,10 @@ fn causal(
     cancel: &Cancel,
 ) -> Answer {
     // What happens before itself has no place in an order or a tree, and traversals would not end.
-    let method = if order.is_cyclic() { Method::VectorClocks } else { question.method };
-    if question.strongest == Class::Causal && matches!(method, Method::TreeClocks | Method::Traversal) {
+    let method = if order.is_cyclic() { HappensBeforeMethod::VectorClocks } else { question.method };
+    if question.strongest == WeakLevel::Causal
+        && matches!(method, HappensBeforeMethod::TreeClocks | HappensBeforeMethod::Traversal)
+    {
         let (demands, cost) = alternatives::demands(dependencies, order, method, cancel);
         *effort = cost;
         return Answer::Demands(demands);
@@ -154,12 +156,14 @@ fn causal(
     let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
     // A commit order that shows causal shows the weaker levels too.
     let guess = match method {
-        Method::Lazy => lazy::guess(dependencies, patience(dependencies, question.strongest), cancel),
+        HappensBeforeMethod::Lazy => {
+            guessed_order::guess(dependencies, patience(dependencies, question.strongest), cancel)
+        }
         _ => Guess::Open,
     };
     match guess {
         Guess::Holds => Answer::Holds,
-        _ if question.strongest != Class::Causal => Answer::Nothing,
+        _ if question.strongest != WeakLevel::Causal => Answer::Nothing,
         _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
         Guess::Violated(demands) => Answer::Some(demands),
         Guess::Open => Answer::Nothing,
@@ -167,14 +171,14 @@ fn causal(
 }
 
 /// How many visits guessing is worth: a part of what the surer way would cost.
-fn patience(dependencies: &Dependencies<'_>, strongest: Class) -> usize {
+fn patience(dependencies: &Dependencies<'_>, strongest: WeakLevel) -> usize {
     let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
-    dependencies.node_count() + if strongest == Class::Causal { steps / 32 } else { 0 }
+    dependencies.node_count() + if strongest == WeakLevel::Causal { steps / 32 } else { 0 }
 }
 
-fn direct_demands(dependencies: &Dependencies<'_>, class: Class, cancel: &Cancel) -> Demands {
+fn direct_demands(dependencies: &Dependencies<'_>, class: WeakLevel, cancel: &Cancel) -> Demands {
     let [committed, atomic] = direct::demands(dependencies, cancel);
-    if class == Class::ReadCommitted { committed } else { atomic }
+    if class == WeakLevel::ReadCommitted { committed } else { atomic }
 }
 
 pub(crate) fn commit_order<'e>(dependencies: &'e Dependencies<'_>, demands: &'e Edges) -> Graph<'e> {
@@ -192,7 +196,7 @@ struct Broken<'d, 'h> {
 }
 
 impl Broken<'_, '_> {
-    fn judge(&self, most: usize, bytes: usize) -> Judgement {
+    fn judge(&self, max_anomalies: usize, bytes: usize) -> Judgement {
         let components: Vec<Components> = self
             .levels
             .iter()
@@ -211,10 +215,10 @@ impl Broken<'_, '_> {
             happens_before: &happens_before,
             components: &components,
         };
-        let (of_conflicts, mut conflicts) = namer.conflicts(most, self.cancel);
+        let (of_conflicts, mut conflicts) = namer.conflicts(max_anomalies, self.cancel);
         let demands = self.levels.iter().map(|level| &level.edges).collect();
         let witnesses = Witnesses::new(self.dependencies, &happens_before, demands);
-        let mut counts = [0; NAMES];
+        let mut counts = [0; WeakAnomaly::COUNT];
         counts[..of_conflicts.len()].copy_from_slice(&of_conflicts);
         if is_partial
             && of_conflicts.iter().all(|&count| count == 0)
@@ -228,7 +232,7 @@ impl Broken<'_, '_> {
             conflicts.iter().take_while(unasked).map(|found| witnesses.of_conflict(found)).collect();
         for (name, group) in self.cycles() {
             counts[name as usize] += 1;
-            if counts[name as usize] <= most as u64 && !self.cancel.is_asked() {
+            if counts[name as usize] <= max_anomalies as u64 && !self.cancel.is_asked() {
                 findings.push(witnesses.of_cycle(name, &group));
             }
         }
@@ -261,7 +265,7 @@ impl Broken<'_, '_> {
     }
 
     /// Components with several transactions that no demand is needed for, in the order of the history.
-    fn cycles(&self) -> Vec<(Name, Vec<u32>)> {
+    fn cycles(&self) -> Vec<(WeakAnomaly, Vec<u32>)> {
         let Dependencies { sessions, successions, .. } = self.dependencies;
         let nodes = self.dependencies.len();
         let writes = Graph { rows: sessions, edges: vec![successions], nodes }.components();
@@ -271,10 +275,10 @@ impl Broken<'_, '_> {
             explained[node] |= on_cycle;
         }
         let flows = base.cycles().filter(|group| !group.iter().any(|&node| explained[node as usize]));
-        let causal = self.order.cycles().map(|group| (Name::CyclicCausalOrder, group));
-        let writes = writes.cycles().map(|group| (Name::WriteCycle, group));
-        let flows = flows.map(|group| (Name::CircularInformationFlow, group));
-        let mut found: Vec<(Name, Vec<u32>)> =
+        let causal = self.order.cycles().map(|group| (WeakAnomaly::CyclicCausalOrder, group));
+        let writes = writes.cycles().map(|group| (WeakAnomaly::WriteCycle, group));
+        let flows = flows.map(|group| (WeakAnomaly::CircularInformationFlow, group));
+        let mut found: Vec<(WeakAnomaly, Vec<u32>)> =
             causal.chain(writes).chain(flows).map(|(name, group)| (name, self.transactions(group))).collect();
         found.sort_by_key(|(name, group)| {
             let first = group.iter().map(|&node| self.dependencies.transactions[node as usize]).min();
@@ -290,7 +294,7 @@ impl Broken<'_, '_> {
 
 /// One conflict of the weakest level that is broken, to show at least that.
 fn any_conflict(witnesses: &Witnesses<'_, '_>, components: &[Components]) -> Option<Conflict> {
-    let classes = [Class::ReadCommitted, Class::ReadAtomic, Class::Causal];
+    let classes = [WeakLevel::ReadCommitted, WeakLevel::ReadAtomic, WeakLevel::Causal];
     let mut broken = components.iter().zip(classes).filter(|(found, _)| found.is_cyclic());
     broken.find_map(|(found, class)| {
         let shortest = found.cycles().min_by_key(|group| group.len())?;

@@ -1,17 +1,18 @@
 //! One transaction's reads, ready for the question which level makes it see another transaction.
 
 use super::dependencies::{Dependencies, Read};
+use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, NOBODY};
 use hashbrown::{HashMap, HashSet};
 
-/// The weakest level whose axiom makes a conflict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Class {
-    ReadCommitted,
-    ReadAtomic,
-    Causal,
+named_enum! {
+    /// The levels that values decide, the weakest first; each implies those before it.
+    #[repr(u8)]
+    pub enum WeakLevel {
+        ReadCommitted => "read-committed",
+        ReadAtomic => "read-atomic",
+        Causal => "causal",
+    }
 }
 
 /// A transaction as the reader of others.
@@ -128,19 +129,19 @@ impl<'d, 'h> Reader<'d, 'h> {
     /// The class of the conflict that this transaction reads `key` from `source` although `newer`, which
     /// writes the key too and happens before, came to its sight. `None`: nothing is missing.
     #[must_use]
-    pub fn class(&self, key: u32, source: u32, newer: u32) -> Option<Class> {
+    pub fn class(&self, key: u32, source: u32, newer: u32) -> Option<WeakLevel> {
         if newer == source || newer == self.node {
             return None;
         }
         if self.non_monotonic(key, source, newer).is_some() {
-            return Some(Class::ReadCommitted);
+            return Some(WeakLevel::ReadCommitted);
         }
         if self.observed.contains(&(key, newer)) {
             return None;
         }
         if self.follows(newer) || self.observes(newer) {
-            return Some(Class::ReadAtomic);
+            return Some(WeakLevel::ReadAtomic);
         }
-        Some(Class::Causal)
+        Some(WeakLevel::Causal)
     }
 }

@@ -1,26 +1,13 @@
 //! Proofs: the shortest chains of transactions that show a conflict or a cycle, each step with its reason.
 
+use super::anomalies::{Conflict, WeakAnomaly};
 use super::clocks::HappensBefore;
 use super::dependencies::{Dependencies, Read};
-use super::names::{Conflict, Name};
-use super::reader::{Class, Reader};
+use super::reader::{Reader, WeakLevel};
 use crate::graph::Edges;
 use crate::history::NO_KEY;
 use crate::observations::{INITIAL, NOBODY};
-
-/// Why one transaction comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Relation {
-    /// Both ran in one session.
-    Session,
-    /// The later one read what the earlier one wrote.
-    WriteRead,
-    /// Both appended to a list, which shows the order.
-    WriteWrite,
-    /// Somebody read a key from the later one although the earlier one, which wrote it too, was in sight.
-    CommitOrder,
-}
+use crate::relation::Relation;
 
 /// One step of a proof; transactions and operations by their numbers in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +25,7 @@ pub struct Step {
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// What it is called.
-    pub name: Name,
+    pub name: WeakAnomaly,
     /// For a conflict (reader, older, newer), older may be [`INITIAL`]; nothing for a cycle.
     pub conflict: Option<(u32, u32, u32)>,
     /// The key of the conflict; [`NO_KEY`] for a cycle.
@@ -74,7 +61,7 @@ enum Order {
     HappensBefore,
     SessionAndSuccession,
     Base,
-    Commit(Class),
+    Commit(WeakLevel),
 }
 
 type Link = (u32, Relation);
@@ -103,7 +90,9 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let &Conflict { name, class, reader, key, older, newer } = conflict;
         let view = Reader::new(self.dependencies, reader);
         let along = match name {
-            Name::NonMonotonicReadCo | Name::FracturedReadCo | Name::CausalConflict => Order::HappensBefore,
+            WeakAnomaly::NonMonotonicReadCo | WeakAnomaly::FracturedReadCo | WeakAnomaly::CausalConflict => {
+                Order::HappensBefore
+            }
             _ => Order::Commit(class),
         };
         let order = |known: &[Step]| match older {
@@ -124,12 +113,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     fn sight(
         &self,
         view: &Reader<'_, '_>,
-        class: Class,
+        class: WeakLevel,
         (key, older, newer): (u32, u32, u32),
         known: &[u32],
     ) -> (Read, Vec<Step>) {
         if let Some((first, last)) =
-            view.non_monotonic(key, older, newer).filter(|_| class == Class::ReadCommitted)
+            view.non_monotonic(key, older, newer).filter(|_| class == WeakLevel::ReadCommitted)
         {
             return (last, vec![self.write_read(newer, view.node, first)]);
         }
@@ -145,10 +134,10 @@ impl<'d, 'h> Witnesses<'d, 'h> {
 
     /// The proof of a cycle inside the component `group`.
     #[must_use]
-    pub fn of_cycle(&self, name: Name, group: &[u32]) -> Finding {
+    pub fn of_cycle(&self, name: WeakAnomaly, group: &[u32]) -> Finding {
         let order = match name {
-            Name::WriteCycle => Order::SessionAndSuccession,
-            Name::CircularInformationFlow => Order::Base,
+            WeakAnomaly::WriteCycle => Order::SessionAndSuccession,
+            WeakAnomaly::CircularInformationFlow => Order::Base,
             _ => Order::HappensBefore,
         };
         let mut members: Vec<u32> =
@@ -228,9 +217,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
                     |read| self.write_read(before, after, read),
                 )
             }
-            Relation::Session | Relation::WriteWrite | Relation::CommitOrder => {
-                self.plain(before, after, relation, NO_KEY, Vec::new())
-            }
+            _ => self.plain(before, after, relation, NO_KEY, Vec::new()),
         }
     }
 
@@ -292,7 +279,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     }
 
     /// A demand of the commit order, after the steps that brought `before` to the sight of its reader.
-    fn demand(&self, before: u32, after: u32, class: Class, known: &[u32], steps: &mut Vec<Step>) {
+    fn demand(&self, before: u32, after: u32, class: WeakLevel, known: &[u32], steps: &mut Vec<Step>) {
         let Some((class, reader, key)) = self.reason(before, after, class) else {
             return steps.push(self.plain(before, after, Relation::CommitOrder, NO_KEY, Vec::new()));
         };
@@ -305,17 +292,18 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     }
 
     /// Who read which key from `after` although `before` was in sight, by the weakest level.
-    fn reason(&self, before: u32, after: u32, class: Class) -> Option<(Class, u32, u32)> {
+    fn reason(&self, before: u32, after: u32, class: WeakLevel) -> Option<(WeakLevel, u32, u32)> {
         let first = self.readers.partition_point(|&(source, _)| source < after);
         let readers = self.readers[first..].iter().take_while(|&&(source, _)| source == after);
-        let mut best: Option<(Class, u32, u32)> = None;
+        let mut best: Option<(WeakLevel, u32, u32)> = None;
         for &(_, reader) in readers {
             let view = Reader::new(self.dependencies, reader);
             let keys = view.sources.iter().filter(|&&(_, source)| source == after).map(|&(key, _)| key);
             for key in keys.filter(|&key| self.dependencies.writes_key(before, key)) {
                 let found = view.class(key, after, before).filter(|&found| found <= class);
-                let better = |found: &Class| best.is_none_or(|(known, ..)| *found < known);
-                let sees = |found: &Class| *found < Class::Causal || self.happens_before(before, reader);
+                let better = |found: &WeakLevel| best.is_none_or(|(known, ..)| *found < known);
+                let sees =
+                    |found: &WeakLevel| *found < WeakLevel::Causal || self.happens_before(before, reader);
                 if let Some(found) = found.filter(better).filter(sees) {
                     best = Some((found, reader, key));
                 }
@@ -333,13 +321,13 @@ impl<'d, 'h> Witnesses<'d, 'h> {
 
     /// A conflict on some cycle of the commit order inside `group`, where there are too many to name all.
     #[must_use]
-    pub fn any_conflict(&self, group: &[u32], class: Class) -> Option<Conflict> {
+    pub fn any_conflict(&self, group: &[u32], class: WeakLevel) -> Option<Conflict> {
         let start = group.iter().copied().find(|&node| (node as usize) < self.dependencies.len())?;
         let cycle = self.links(start, start, Order::Commit(class), &[]);
         let demands = cycle.into_iter().filter(|&(_, (_, relation))| relation == Relation::CommitOrder);
         demands.map(|(newer, (older, _))| (newer, older)).find_map(|(newer, older)| {
             let (class, reader, key) = self.reason(newer, older, class)?;
-            let name = Name::ALL[class as usize * 2 + 1];
+            let name = WeakAnomaly::ALL[class as usize * 2 + 1];
             Some(Conflict { name, class, reader, key, older, newer })
         })
     }

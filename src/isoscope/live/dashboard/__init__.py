@@ -1,8 +1,8 @@
 """The live page: one file that shows the events of the service, and loads nothing from elsewhere.
 
-The page itself holds no data and needs no token. Its script asks the service for data, with the token if
-there is one. Ids, keys and values are of unknown origin: the script sets them as text and shows pictures as
-images, in which nothing runs, and the page's policy allows nothing else.
+The page itself holds no data, so it needs no token; its requests for data do. Ids, keys and values may be
+hostile: the script sets them as text and shows pictures as images, in which no script runs, and the policy of
+the page allows nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES", "policy", "render"]
 
-#: In the order of their dependencies.
+#: Each script after the ones that it uses.
 _SCRIPTS = (
     "elements.js",
     "stream.js",
@@ -53,7 +53,7 @@ def render() -> bytes:
 
 
 def policy() -> str:
-    """The Content-Security-Policy: its own script, style and service, and pictures."""
+    """The policy of the page: its own script and style, its own service, pictures."""
     return (
         f"default-src 'none'; style-src {content_hash(_style())}; script-src {content_hash(_script())}; "
         "connect-src 'self'; img-src blob: data:; base-uri 'none'; form-action 'none'"
@@ -62,7 +62,7 @@ def policy() -> str:
 
 async def _answer(_request: Request) -> Response:
     headers = {
-        # Only a header can forbid that another page shows this one in a frame.
+        # Only a header can forbid other pages to embed this one.
         "Content-Security-Policy": f"{policy()}; frame-ancestors 'none'",
         "Cache-Control": "no-cache",
         "Referrer-Policy": "no-referrer",

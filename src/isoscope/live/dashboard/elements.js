@@ -18,7 +18,7 @@ function dress(element, attributes, text) {
   return element;
 }
 
-// Changes only what differs: nobody's selection or screen reader is disturbed for nothing.
+// Changes only what differs, so that selections and screen readers are not disturbed.
 function set(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

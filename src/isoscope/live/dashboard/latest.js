@@ -67,7 +67,7 @@ function retract(late) {
   }
 }
 
-// The one that somebody reads stays, and so does the one that has the focus.
+// The selected violation stays, and so does the one that has the focus.
 function prune() {
   for (const id of numbers()) {
     if (rows.size <= MOST) return;
@@ -102,7 +102,7 @@ function step(by) {
   if (order.length) pick(order[Math.min(Math.max(place - by, 0), order.length - 1)]);
 }
 
-// Somebody wants to read this one, so the newest is not followed any longer.
+// A selected violation stays selected when newer ones arrive.
 function pick(id) {
   byId("follow").checked = false;
   choose(id);

@@ -15,7 +15,7 @@ function welcome(told) {
 }
 
 function hearStatus(told) {
-  // All who listen get the same status, so it may be a little older than the one that was asked for.
+  // All listeners get the same status, so it may be a little older than the requested one.
   if (!isLive || told.start !== status.start || told.uptime >= status.uptime) take(told);
   isLive = true;
   heardAt = now();
@@ -50,7 +50,7 @@ function lost(error) {
   return false;
 }
 
-// Resolves when somebody has said a token.
+// Resolves when the user has entered a token.
 function entrance() {
   set(byId("connection"), "token needed");
   byId("connection").dataset.state = "waiting";
@@ -80,7 +80,7 @@ function key(event) {
   actions[event.key]();
 }
 
-// The system's theme until somebody chooses one.
+// The system's theme until the user chooses one.
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkness.matches);
 
 function nameTheme() {

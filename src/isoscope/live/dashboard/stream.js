@@ -64,7 +64,7 @@ async function connect({ welcome, heard, lost }) {
       await listen(after, heard);
       await lost(null);
     } catch (error) {
-      // Whoever has just said a token need not wait.
+      // After a new token the next attempt comes at once.
       if (await lost(error)) wait = 0.1;
     }
     await new Promise((resolve) => setTimeout(resolve, wait * 1000));

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import because, contradiction, deed, instants_of, is_timed, one_line, proof, shown
+from isoscope.explain import action, because, client_times_of, contradiction, is_timed, one_line, proof, shown
 from isoscope.levels import weakest
 from isoscope.reports.html.short_names import with_short_names
 from isoscope.reports.picture.links import MISSED, closing, links
@@ -23,7 +23,7 @@ from isoscope.reports.template_engine import render_template
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.explain import Instants
+    from isoscope.explain import ClientTimes
     from isoscope.levels import Level
     from isoscope.reports.html.embedded_counterexamples import Example
     from isoscope.reports.html.place_links import PlaceLink, PlaceLinks, Sentence
@@ -149,16 +149,16 @@ class _Rows:
         self._places = places
 
     def participants(self, anomaly: Anomaly) -> list[_ParticipantRow]:
-        times = instants_of(anomaly) if is_timed(anomaly) else None
+        times = client_times_of(anomaly) if is_timed(anomaly) else None
         return [self._participant(participant, times) for participant in anomaly.participants]
 
-    def _participant(self, participant: Participant, times: Instants | None) -> _ParticipantRow:
+    def _participant(self, participant: Participant, times: ClientTimes | None) -> _ParticipantRow:
         facts = [] if participant.session is None else [f"session {shown(participant.session)}"]
         facts += [participant.status] if participant.status != "committed" else []
         rows, after = [], -1
         for one in participant.operations:
             row = _OperationRow(
-                text=deed(one),
+                text=action(one),
                 index=one.index,
                 matters=one.index in participant.matters,
                 place=self._place(one),
@@ -202,14 +202,13 @@ class _Rows:
         )
 
     def _witnesses(self, step: Step) -> list[tuple[str, PlaceLink | None]]:
-        return [(f"{one.transaction}: {deed(one)}", self._place(one)) for one in step.witnesses]
+        return [(f"{one.transaction}: {action(one)}", self._place(one)) for one in step.witnesses]
 
 
 def _circles(anomaly: Anomaly) -> Iterator[tuple[str, Sequence[Step]]]:
     """The steps; if each order of two versions has its own steps, also the order that they suppose."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
-    if alternatives:
-        yield from zip((part.supposed for part in proof(anomaly)), alternatives, strict=True)
+    if anomaly.alternatives:
+        yield from zip((part.supposed for part in proof(anomaly)), anomaly.alternatives, strict=True)
     elif anomaly.steps:
         yield "", anomaly.steps
 

@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.explain.phrases import key_in_words
+from isoscope.explain.value_text import key_in_words
 from isoscope.reports.plain_text import shortened
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope.reports.picture.horizontal_layout import GAP
 from isoscope.reports.picture.labels import key, measure
@@ -97,7 +97,7 @@ def _refusal(count: int) -> str:
 
 def circles(anomaly: Anomaly) -> Iterator[tuple[str, tuple[Link, ...]]]:
     """The caption and the arrows of each panel: one, or one for every order of two versions."""
-    alternatives = cast("Sequence[Sequence[Step]]", anomaly.facts.get("alternatives", ()))
+    alternatives = anomaly.alternatives
     if not alternatives:
         yield "", (*links(anomaly.steps), *closing(anomaly))
         return

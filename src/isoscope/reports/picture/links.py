@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from isoscope.reports.picture.labels import key
 from isoscope.reports.relations import KEYLESS
-from isoscope.verdict import Step
+from isoscope.verdict import ConflictFacts, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.verdict import Anomaly, Witness
+    from isoscope.verdict import Anomaly
 
 __all__ = ["MISSED", "Link", "closing", "links"]
 
@@ -55,10 +55,9 @@ def _identity(link: Link) -> tuple[str, str, str, str]:
 
 def closing(anomaly: Anomaly) -> tuple[Link, ...]:
     """Of a conflict, the arrow from the read to the write that it missed."""
-    write = cast("Witness | None", anomaly.facts.get("write"))
-    if write is None or not anomaly.witnesses:
+    if not isinstance(anomaly.facts, ConflictFacts) or not anomaly.witnesses:
         return ()
-    stale = anomaly.witnesses[0]
+    stale, write = anomaly.witnesses[0], anomaly.facts.write
     step = Step(
         before=stale.transaction,
         after=write.transaction,

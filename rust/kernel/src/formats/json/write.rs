@@ -1,7 +1,7 @@
 //! Values as JSON text.
 
+use crate::atom_search::contains_atom;
 use crate::history::History;
-use crate::mentioned::mentions;
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 /// What of the scalars of `history` JSON has no way to say.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let any = |wanted: fn(AtomKind, &str) -> bool| mentions(history, wanted);
+    let any = |wanted: fn(AtomKind, &str) -> bool| contains_atom(history, wanted);
     let lost = [
         ("keywords, symbols and other terms: written as strings", any(|kind, _| kind == AtomKind::Term)),
         (

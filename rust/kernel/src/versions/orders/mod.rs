@@ -3,45 +3,47 @@
 //! `reference/versions.py` is the specification. Every key is looked at by itself, so keys are shared
 //! between cores. Cost: a sort of each key's writes, near linear.
 
-mod arranged;
-mod circle;
-mod completed;
-pub mod extent;
-mod inferred;
-mod share;
+mod inference;
+mod key_order;
+mod key_versions;
+pub mod ordered_keys;
+mod total_order;
+mod version_cycle;
 
-use super::times::Times;
+use super::transaction_times::TransactionTimes;
 use crate::by_key::ByKey;
 use crate::cancel::Cancel;
 use crate::history::History;
+use crate::named_enum::named_enum;
 use crate::observations::{NOBODY, Observations, Sources};
 use crate::predicates::Observation;
+use key_versions::{Found, Share};
 use rayon::prelude::*;
-use share::{Found, Share};
 use std::ops::Range;
 
-/// Who says that one version comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Source {
-    #[default]
-    Nothing,
-    ListRead,
-    Log,
-    Declared,
-    Timestamps,
-    /// The initial version comes first.
-    Initial,
-    /// A transaction read one and then wrote the other.
-    ReadThenWrite,
-    Session,
-    RealTime,
-    AssumeWritesFollowReads,
-    AssumeSequentialKeys,
-    AssumeLinearizableKeys,
-    /// Nobody: it is only supposed.
-    Supposed,
+named_enum! {
+    /// How the order of two versions is known, the strongest evidence first.
+    #[repr(u8)]
+    #[derive(Default)]
+    pub enum Source {
+        #[default]
+        Nothing => "",
+        ListRead => "list read",
+        Log => "log",
+        Declared => "declared",
+        Timestamps => "timestamps",
+        /// The initial version comes first.
+        Initial => "initial",
+        /// A transaction read one and then wrote the other.
+        ReadThenWrite => "read-then-write",
+        Session => "session",
+        RealTime => "real-time",
+        AssumeWritesFollowReads => "assume writes-follow-reads",
+        AssumeSequentialKeys => "assume sequential-keys",
+        AssumeLinearizableKeys => "assume linearizable-keys",
+        /// No evidence: the order is only supposed.
+        Supposed => "supposed",
+    }
 }
 
 /// What the user claims beside the evidence.
@@ -54,6 +56,24 @@ pub struct Claims {
 }
 
 impl Claims {
+    /// The claims with these names; an error names one that is unknown.
+    ///
+    /// # Errors
+    ///
+    /// The first name that is no claim.
+    pub fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, &'n str> {
+        let mut claims = Self::default();
+        for name in names {
+            match name {
+                "writes-follow-reads" => claims.writes_follow_reads = true,
+                "sequential-keys" => claims.sequential_keys = true,
+                "linearizable-keys" => claims.linearizable_keys = true,
+                _ => return Err(name),
+            }
+        }
+        Ok(claims)
+    }
+
     fn any(self) -> bool {
         self.writes_follow_reads || self.sequential_keys || self.linearizable_keys
     }
@@ -160,7 +180,7 @@ pub struct Question<'h> {
     /// Who served which read.
     pub observations: &'h Observations,
     /// When transactions began and ended.
-    pub times: &'h Times,
+    pub times: &'h TransactionTimes,
     /// What the user claims.
     pub claims: Claims,
     /// Only this source is heard.

@@ -1,0 +1,138 @@
+"""The judgement of one history by all methods: each judges once, and the lattice combines the verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from isoscope._native import itemised
+from isoscope.checkers import intervals, timestamps, values, version_order
+from isoscope.checkers.combined_verdict import combined_verdict
+from isoscope.history import EvidenceKind, History
+from isoscope.levels import Level
+from isoscope.verdict import Method, Outcome, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from types import ModuleType
+
+    from isoscope.profiles import Profile
+    from isoscope.verdict import Claim, Ordered
+
+__all__ = [
+    "CHECKERS",
+    "Judged",
+    "chosen_method",
+    "combined",
+    "judge",
+    "judge_versions",
+    "levels_by_recorded_order",
+    "version_order_rows",
+    "with_range_reads_as_reads",
+]
+
+CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
+
+
+def chosen_method(method: Method | str | None, profile: Profile | None) -> Method | None:
+    """The one method to use, if one was named: a profile names its own."""
+    only = None if method is None else Method(method)
+    if profile is None and only is intervals.METHOD:
+        raise ValueError("the method intervals asks whether mechanisms were at work: a profile says which")
+    if profile is not None and only not in (None, intervals.METHOD):
+        raise ValueError(f"a profile is for the method intervals, not for the method {only}")
+    return only if profile is None else intervals.METHOD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The verdicts of the checkers; `ordered` is None if the order of versions was not judged."""
+
+    verdicts: list[Verdict]
+    ordered: tuple[Ordered, ...] | None = None
+
+
+def judge(
+    history: History,
+    asked: Sequence[Level],
+    method: Method | None,
+    max_anomalies: int,
+    claims: Sequence[Claim],
+) -> Judged:
+    """Each method judges once the levels whose condition it decides."""
+    chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
+    if not {*asked} <= {*timestamps.LEVELS}:
+        return _judge_by(chosen, history, asked, max_anomalies, claims)
+    # Levels of the clock need the other methods only if the clock does not decide them.
+    by_clock = [*timestamps.check(history, levels=asked, max_anomalies=max_anomalies)]
+    if all(verdict.outcome is not Outcome.UNKNOWN for verdict in by_clock):
+        return Judged(verdicts=by_clock)
+    others = [checker for checker in chosen if checker is not timestamps]
+    found = _judge_by(others, history, asked, max_anomalies, claims)
+    return replace(found, verdicts=_in_lattice_order([*by_clock, *found.verdicts]))
+
+
+def judge_versions(
+    history: History, asked: Sequence[Level], max_anomalies: int, claims: Sequence[Claim]
+) -> Judged:
+    """What values and the order of versions say of the levels, without the database's clock."""
+    return _judge_by((values, version_order), history, asked, max_anomalies, claims)
+
+
+def _judge_by(
+    checkers: Iterable[ModuleType],
+    history: History,
+    asked: Sequence[Level],
+    max_anomalies: int,
+    claims: Sequence[Claim],
+) -> Judged:
+    verdicts: list[Verdict] = []
+    ordered: tuple[Ordered, ...] | None = None
+    for checker in checkers:
+        if checker is not version_order:
+            verdicts += checker.check(history, levels=asked, max_anomalies=max_anomalies, assume=claims)
+        elif version_order.concerns(asked):
+            judgement = version_order.judge(history, max_anomalies=max_anomalies, assume=claims)
+            verdicts += judgement.verdicts()
+            ordered = judgement.ordered
+    return Judged(verdicts=_in_lattice_order(verdicts), ordered=ordered)
+
+
+def _in_lattice_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    places = {level: place for place, level in enumerate(Level)}
+    return sorted(verdicts, key=lambda verdict: places[verdict.level])
+
+
+def levels_by_recorded_order(history: History) -> frozenset[Level]:
+    """Levels that values do not prove, because the history has evidence of the order of versions."""
+    orders = {EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS}
+    return frozenset(version_order.LEVELS if orders & {*history.evidence.present} else ())
+
+
+def version_order_rows(
+    found: Judged,
+    history: History,
+    asked: Sequence[Level],
+    method: Method | None,
+    claims: Sequence[Claim],
+) -> tuple[Ordered, ...]:
+    """How many keys each source orders, if the order of versions was asked for and some source is known."""
+    if method not in (None, version_order.METHOD) or not version_order.concerns(asked):
+        return ()
+    ordered = version_order.ordered(history, claims) if found.ordered is None else found.ordered
+    return ordered if any(row.source for row in ordered) else ()
+
+
+def combined(
+    level: Level, verdicts: Sequence[Verdict], method: Method | None, unread: frozenset[Level], shown: int
+) -> Verdict:
+    """The verdict on `level` that follows from the checkers' verdicts."""
+    return combined_verdict(level, verdicts, CHECKERS, method=method, unread=unread, max_anomalies=shown)
+
+
+def with_range_reads_as_reads(history: History) -> History:
+    """The same history with reads of rows in the place of range reads, where both mean the same."""
+    if not history.counts["range-read"]:
+        return history
+    columns = itemised(history.columns)
+    return history if columns is None else History(columns, history.source)

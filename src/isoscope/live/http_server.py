@@ -1,0 +1,147 @@
+"""The HTTP server of the service: socket, threads and shutdown.
+
+On SIGTERM or SIGINT the service refuses further batches, waits for those in flight, makes every verdict
+final, writes a checkpoint and ends. A second signal ends it at once; the journal then stands in for the
+checkpoint.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from asyncio import CancelledError
+from contextlib import ExitStack, contextmanager
+from threading import Event, Thread, current_thread, main_thread
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from isoscope.errors import UsageError
+from isoscope.live.http_app import Routes, application
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from isoscope.live.access import Access
+    from isoscope.live.service import Service
+
+__all__ = ["HttpServer", "listen"]
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: Seconds between two steps of the service's clock.
+_STEP = 0.1
+#: Seconds that answers in flight have at the end.
+_GRACE = 2
+#: Further connections are refused.
+_CONNECTIONS = 1000
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 takes a free one. Raises UsageError if there is none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with ExitStack() as stack:
+            found = stack.enter_context(socket.socket(family, kind, protocol))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(1024)
+            stack.pop_all()
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
+    return found
+
+
+class HttpServer:
+    """A service behind a socket; `run` returns at the end, `stop` ends it from another thread."""
+
+    def __init__(self, service: Service, access: Access, listener: socket.socket, *, drain: float) -> None:
+        self._service = service
+        self._routes = Routes(service, access)
+        self._listener = listener
+        self._drain = drain
+        self._is_over = Event()
+        config = uvicorn.Config(
+            application(self._routes, access.token),
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE,
+            limit_concurrency=_CONNECTIONS,
+        )
+        logging.getLogger("uvicorn.error").addFilter(_is_reported)
+        self._server = _Server(config, self)
+
+    @property
+    def url(self) -> str:
+        """The address of the socket."""
+        host, port = self._listener.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def run(self, ready: Callable[[str], None] | None = None) -> None:
+        """Serves until `stop`; the service is then drained, not closed.
+
+        `ready` is called with the address when the server answers requests and signals.
+        """
+        clock = Thread(target=self._tick, name="isoscope-clock", daemon=True)
+        clock.start()
+        try:
+            with self._signals_stop_it():
+                if ready is not None:
+                    ready(self.url)
+                self._server.run(sockets=[self._listener])
+        finally:
+            self._is_over.set()
+            clock.join()
+            self._routes.close()
+            self._listener.close()
+
+    def stop(self) -> None:
+        """The first call drains the service and ends; the second call ends at once."""
+        if self._routes.is_ending:
+            self._server.should_exit = self._server.force_exit = True
+            return
+        self._routes.is_ending = True
+        Thread(target=self._end, name="isoscope-drain", daemon=True).start()
+
+    def _end(self) -> None:
+        try:
+            self._service.drain(self._drain)
+        finally:
+            self._routes.close()
+            self._server.should_exit = True
+
+    @contextmanager
+    def _signals_stop_it(self) -> Iterator[None]:
+        """Handles signals from the start, before uvicorn does; only the main thread gets signals."""
+        if current_thread() is not main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, lambda *_: self.stop()) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _tick(self) -> None:
+        while not self._is_over.wait(_STEP):
+            self._service.tick()
+
+
+def _is_reported(record: logging.LogRecord) -> bool:
+    """Whether a record goes to the log: the connections that the shutdown cancels do not."""
+    return not (record.exc_info and record.exc_info[0] is CancelledError)
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that drains the service before it ends."""
+
+    def __init__(self, config: uvicorn.Config, owner: HttpServer) -> None:
+        super().__init__(config)
+        self._owner = owner
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's signature
+        self._owner.stop()

@@ -1,0 +1,102 @@
+"""All answers about one history, with the assumptions that they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isoscope import levels
+from isoscope.verdict.answers import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isoscope.levels import Level
+    from isoscope.verdict.answers import MechanismVerdict, Sighting, Verdict
+
+__all__ = ["Dependencies", "Mechanisms", "Ordered", "Report", "Search"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """Keys whose versions `source` orders and no stronger source does; `whole`: up to the last version.
+
+    `source` is that of a `Step`, or empty for keys without any order; keys with one version are whole.
+    """
+
+    source: str
+    keys: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependencies:
+    """How many dependencies of one kind (wr, ww, rw) there are.
+
+    Intervals of `overlapping` ones overlap, so that they alone decide nothing; of these the mechanisms leave
+    `uncertain` ones open.
+    """
+
+    kind: str
+    total: int
+    overlapping: int
+    uncertain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mechanisms:
+    """The mechanisms of a profile, and how many dependencies the intervals show.
+
+    `title` is the profile in words; `clock_error` is by how many nanoseconds each interval was widened.
+    """
+
+    profile: str
+    title: str
+    verdicts: tuple[MechanismVerdict, ...]
+    dependencies: tuple[Dependencies, ...]
+    clock_error: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The verdicts on one history, with its sizes and the assumptions that were made.
+
+    `version_order` says how many keys each source orders, the strongest first; it is empty if no source
+    orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for.
+    """
+
+    history: Mapping[str, object]
+    verdicts: tuple[Verdict, ...]
+    assumptions: tuple[str, ...] = ()
+    version_order: tuple[Ordered, ...] = ()
+    mechanisms: Mechanisms | None = None
+    seconds: Mapping[str, float] | None = None
+
+    def levels(self, outcome: Outcome) -> tuple[Level, ...]:
+        """The levels with this outcome, in the order of the lattice."""
+        return tuple(verdict.level for verdict in self.verdicts if verdict.outcome is outcome)
+
+    @property
+    def strongest_holding(self) -> tuple[Level, ...]:
+        """The levels that hold and that no other holding level implies."""
+        return levels.strongest(self.levels(Outcome.HOLDS))
+
+    @property
+    def strongest_possible(self) -> tuple[Level, ...]:
+        """The levels that are not violated and that no other such level implies: they hold or may hold."""
+        return levels.strongest((*self.levels(Outcome.HOLDS), *self.levels(Outcome.UNKNOWN)))
+
+    @property
+    def weakest_violated(self) -> tuple[Level, ...]:
+        """The levels that are violated and that imply no other violated level."""
+        return levels.weakest(self.levels(Outcome.VIOLATED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Which of the anomalies that were looked for one history shows; it says nothing about levels."""
+
+    history: Mapping[str, object]
+    sightings: tuple[Sighting, ...]
+    assumptions: tuple[str, ...] = ()
+    seconds: Mapping[str, float] | None = None
