@@ -6,8 +6,7 @@ One server each for all runs. The verifier is a thread of the process of the 24 
 
 from __future__ import annotations
 
-import io
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from time import perf_counter, thread_time
@@ -18,17 +17,16 @@ from benchmarks.intervals_page import Part, table
 from benchmarks.loading import Row
 from benchmarks.plot import Panel, figure
 from isoscope import _native, profiles
-from isoscope.cli.verifying import Verifying
 from isoscope.databases import connect
 from isoscope.errors import IsoscopeError
 from isoscope.run import Limits, run
+from isoscope.run.local_verification import LocalVerification
 from isoscope.workloads import client_workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from isoscope.collect import Recorded
     from isoscope.history import History, Scalar
     from isoscope.profiles import Profile
     from isoscope.run import Run
@@ -164,28 +162,18 @@ _SERVERS: Mapping[str, Callable[[], AbstractContextManager[str]]] = {
 }
 
 
-class _Timed(Verifying):
+class _Timed(LocalVerification):
     """Also knows for how long the thread that verifies was at work."""
 
     def __init__(self, profile: Profile) -> None:
         self.worked = 0.0
-        super().__init__(profile, sessions=SESSIONS, most=1)
+        super().__init__(profile, sessions=SESSIONS)
 
-    def _deliver(self, rows: list[Recorded], beats: list[tuple[Scalar, int]]) -> None:
+    def _deliver(self, numbers: list[int], beats: list[tuple[Scalar, int]]) -> None:
         # Of the thread: while it waits for Python's lock, it is the sessions that work.
         started = thread_time()
-        super()._deliver(rows, beats)
+        super()._deliver(numbers, beats)
         self.worked += thread_time() - started
-
-    @property
-    def behind(self) -> float:
-        """Seconds between what was told and what is verified."""
-        return float(self._so_far["behind"] or 0.0)
-
-    @property
-    def held(self) -> float:
-        """Seconds for which all sessions together waited."""
-        return self._gathering.collected.seconds
 
 
 def verified(case: Case, url: str, seconds: float) -> Verified:
@@ -194,22 +182,17 @@ def verified(case: Case, url: str, seconds: float) -> Verified:
     clients = client_workload(case.workload, {"sessions": SESSIONS, "keys": KEYS[case.contention], "seed": 7})
     live = _Timed(profile)
     ran = run(connect(url, isolation=case.isolation), clients, Limits(seconds=seconds), sink=live)
-    behind, ended = live.behind, perf_counter()
-    with redirect_stderr(io.StringIO()):
-        ran = live.ended(ran)
-    left, history = perf_counter() - ended, ran.history
+    history = ran.history
     if ran.problem is not None or history is None:
         raise IsoscopeError(f"{case.profile}, {case.workload}: {ran.problem}")
-    return _verified(case, ran, history, live, behind=behind, left=left)
+    return _verified(case, ran, history, live)
 
 
-def _verified(  # noqa: PLR0913 - what came out of a run
-    case: Case, ran: Run, history: History, live: _Timed, *, behind: float, left: float
-) -> Verified:
-    report, progress, operations = live.report(), ran.progress, history.columns.operations
-    if report is None or report.mechanisms is None:
-        raise AssertionError("a verifier has a report")
-    found = report.mechanisms
+def _verified(case: Case, ran: Run, history: History, live: _Timed) -> Verified:
+    found, done, progress = live.report().mechanisms, live.summary(), ran.progress
+    if found is None or done is None:
+        raise AssertionError("a verification that ended has a report and a summary")
+    operations = history.columns.operations
     return Verified(
         case=case,
         operations=operations,
@@ -217,9 +200,9 @@ def _verified(  # noqa: PLR0913 - what came out of a run
         database=operations / progress.seconds,
         verifier=operations / live.worked,
         alone=operations / _alone(history, profiles.load(case.profile)),
-        behind=behind,
-        left=left,
-        held=live.held / (SESSIONS * progress.seconds),
+        behind=done.at_end.behind or 0.0,
+        left=done.seconds,
+        held=done.held_up / (SESSIONS * progress.seconds),
         violations=sum(sum(verdict.anomaly_counts.values()) for verdict in found.verdicts),
         kinds=tuple((row.total, row.overlapping, row.uncertain) for row in found.dependencies),
     )

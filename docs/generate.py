@@ -18,7 +18,7 @@ import click
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
-from isoscope.cli.explain import reported, told
+from isoscope.cli.explain import example_text, reported
 from isoscope.cli.profiles import locks
 from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
@@ -127,7 +127,7 @@ def _anomaly(entry: CatalogueEntry) -> str:
         "Source": entry.source,
     }
     parts = [f"### {entry.name}", entry.meaning, _facts(facts), _example("Example", entry.example)]
-    if said := told(entry):
+    if said := example_text(entry):
         parts.append(f"```text\n{dedent(said)}\n```")
     return "\n\n".join(filter(None, [*parts, _example("Allowed", entry.allowed)]))
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mkdocs.structure.files import File, Files
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.cli.explain import seen
+from isoscope.cli.explain import example_anomaly
 from isoscope.reports import render_svg
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _led(source: Path, link: str) -> str:
 def _pictures() -> dict[str, str]:
     """A picture for each anomaly that has an example which this version reports."""
     with TemporaryDirectory() as folder, chdir(folder):
-        found = {name: seen(entry, ".") for name, entry in CATALOGUE.items()}
+        found = {name: example_anomaly(entry, ".") for name, entry in CATALOGUE.items()}
     return {name: render_svg(anomaly) for name, anomaly in found.items() if anomaly is not None}
 
 

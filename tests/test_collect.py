@@ -94,7 +94,7 @@ def ids(service: Scripted) -> list[list[int]]:
     return [[row["tid"] for row in batch] for batch in service.taken]
 
 
-def test_what_is_added_is_judged_by_the_service(tmp_path: Path) -> None:
+def test_added_transactions_are_judged_by_the_service(tmp_path: Path) -> None:
     transactions = chain(1200, stale_every=100)
     with served(tmp_path) as client:
         with Collector(client.url) as collector:
@@ -225,7 +225,7 @@ def test_two_that_share_a_name_lose_nothing_in_silence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [{"name": "日本"}, {"name": " a"}, {"name": "a\nb"}, {"token": "日"}])
-def test_what_a_header_cannot_say_is_refused(named: dict[str, Any]) -> None:
+def test_a_text_that_a_header_cannot_carry_is_refused(named: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="in ASCII, without spaces around it"):
         Collector("http://127.0.0.1:1", **named)
 
@@ -280,7 +280,7 @@ def test_a_run_hands_over_what_ended_and_counts_the_rest() -> None:
     ("rows", "times", "problem"),
     [(ROWS, None, "no timestamps"), ([row(OperationKind.DELETE, 1, None)], TIMES, "of the kind delete")],
 )
-def test_what_the_service_cannot_judge_is_said_at_once(
+def test_a_transaction_that_the_service_cannot_judge_is_an_error_at_once(
     rows: list[tuple[Any, ...]], times: tuple[Timestamp, Timestamp] | None, problem: str
 ) -> None:
     with (

@@ -118,7 +118,7 @@ class ToySession:
 
 
 class _Serial(ToySession):
-    """Whoever begins waits for the one before."""
+    """A transaction waits until the one before it has ended."""
 
     def begin(self) -> None:
         self.database.turn.acquire()
@@ -134,7 +134,7 @@ class _Serial(ToySession):
 
 
 class _Snapshot(ToySession):
-    """Works on a copy; a commit fails if somebody else has changed a key since."""
+    """Works on a copy; a commit fails if another transaction has changed a key since."""
 
     def __init__(self, database: ToyDatabase) -> None:
         super().__init__(database)
@@ -152,7 +152,7 @@ class _Snapshot(ToySession):
     def commit(self) -> None:
         shared = self.database.rows
         if any(shared.get(key) != self.snapshot.get(key) for key in self.before):
-            raise Aborted("somebody else was first")
+            raise Aborted("another transaction was first")
         for key in self.before:
             if key in self.copy:
                 shared[key] = self.copy[key]

@@ -1,4 +1,4 @@
-"""Tests that record a history, which is checked when they end: a broken promise is a failed test.
+"""Tests that record a history: it is checked when the test ends, and a broken promise fails the test.
 
 `history_recorder` is a `Recorder` for one test; `class_history_recorder`, `module_history_recorder` and
 `session_history_recorder` collect over several. `@pytest.mark.isolation_level(...)` names the levels, on
@@ -6,8 +6,8 @@ the test, its class or its module (`pytestmark`); otherwise the setting `isolati
 it the levels are those that no database should break.
 
 The history of one test is checked right after its body, so that the test fails (an exception in a fixture's
-teardown would be an error beside a passed test). What other fixtures record after that is checked at
-teardown, and so is what several tests share.
+teardown would be an error beside a passed test). Transactions that fixtures record after that are checked at
+teardown, and so are histories that several tests share.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marker known and refuses settings that make no sense."""
+    """Registers the marker and refuses bad settings."""
     config.addinivalue_line(
         "markers", f"{_MARKER}(*levels): levels that the history of this test must keep (isoscope)"
     )
@@ -82,10 +82,10 @@ def _folder(config: pytest.Config) -> Path | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuses, before anything runs, a marker that names no level or that no recorder heeds."""
+    """Refuses, before anything runs, a marker without a level or without a recorder."""
     report = yield
     items = [node for node in report.result or () if isinstance(node, pytest.Item)]
-    # A usage error would be kinder to the exit status, but xdist takes it for a crash of its workers.
+    # A usage error would give a clearer exit status, but xdist takes it for a crash of its workers.
     if problems := [problem for item in items for problem in _problems(item)]:
         report.outcome, report.result = "failed", []
         report.longrepr = "\n".join([*problems, "hint: `isoscope levels` lists the levels"])
@@ -113,7 +113,7 @@ def _levels_of(marker: pytest.Mark) -> tuple[Level, ...]:
 
 
 def _parsed(names: Iterable[object]) -> tuple[Level, ...]:
-    # Every run of pytest imports this module, most of them for nothing: what is ours is imported when needed.
+    # Every run of pytest imports this module: the rest of the package is imported only when needed.
     from isoscope.levels import parse  # noqa: PLC0415
 
     return tuple(dict.fromkeys(parse(str(name)) for name in names))
@@ -121,12 +121,12 @@ def _parsed(names: Iterable[object]) -> tuple[Level, ...]:
 
 @pytest.fixture(scope="session")
 def history_recorder_options() -> Mapping[str, Any]:
-    """What recorders are made with, such as `{"initial": 0}`: override it to change that."""
+    """The arguments of recorders, such as `{"initial": 0}`; override this fixture to change them."""
     return {}
 
 
 @dataclass(slots=True)
-class _Watched:
+class _CheckedRecorder:
     """A recorder, and how many of its transactions were checked."""
 
     recorder: Recorder
@@ -134,8 +134,8 @@ class _Watched:
     name: str
     checked: int | None = None
 
-    def look(self) -> _Finding | None:
-        """What the history shows; None if it was seen before."""
+    def check(self) -> _Finding | None:
+        """Checks the history; None if nothing was recorded since the last check."""
         history = self.recorder.history()
         if len(history) == self.checked:
             return None
@@ -145,7 +145,7 @@ class _Watched:
         return _judged(history, self._levels())
 
     def _name(self) -> str:
-        """With xdist, what several tests share is one history for each worker."""
+        """With xdist, each worker has its own history of several tests."""
         parts = [self.node.nodeid, self.name]
         if not isinstance(self.node, pytest.Item):
             parts.append(getattr(self.node.config, "workerinput", {}).get("workerid", ""))
@@ -159,7 +159,7 @@ class _Watched:
         return _parsed(self.node.config.getini("isolation_level") or MINIMUM)
 
     def report(self, finding: _Finding | None) -> None:
-        """Fails, warns or passes, as the finding and the settings have it."""
+        """Fails, warns or passes, according to the finding and the settings."""
         if finding is None or finding.is_kept:
             return
         unknown = self.node.config.getini("isolation_unknown")
@@ -169,7 +169,7 @@ class _Watched:
             self.node.warn(IsolationWarning(finding.text))
 
 
-_WATCHED = pytest.StashKey[_Watched]()
+_RECORDER = pytest.StashKey[_CheckedRecorder]()
 _SHOWN = pytest.StashKey[str]()
 
 
@@ -177,7 +177,7 @@ _SHOWN = pytest.StashKey[str]()
 def history_recorder(
     request: pytest.FixtureRequest, history_recorder_options: Mapping[str, Any]
 ) -> Iterator[Recorder]:
-    """A `Recorder` whose history is checked after the test."""
+    """A `Recorder`; its history is checked after the test."""
     yield from _recorder(request, history_recorder_options)
 
 
@@ -185,7 +185,7 @@ def history_recorder(
 def class_history_recorder(
     request: pytest.FixtureRequest, history_recorder_options: Mapping[str, Any]
 ) -> Iterator[Recorder]:
-    """A `Recorder` whose history is checked after the last test of the class."""
+    """A `Recorder`; its history is checked after the last test of the class."""
     yield from _recorder(request, history_recorder_options)
 
 
@@ -193,7 +193,7 @@ def class_history_recorder(
 def module_history_recorder(
     request: pytest.FixtureRequest, history_recorder_options: Mapping[str, Any]
 ) -> Iterator[Recorder]:
-    """A `Recorder` whose history is checked after the last test of the module."""
+    """A `Recorder`; its history is checked after the last test of the module."""
     yield from _recorder(request, history_recorder_options)
 
 
@@ -201,42 +201,42 @@ def module_history_recorder(
 def session_history_recorder(
     request: pytest.FixtureRequest, history_recorder_options: Mapping[str, Any]
 ) -> Iterator[Recorder]:
-    """A `Recorder` whose history is checked after the last test of all."""
+    """A `Recorder`; its history is checked after the last test of all."""
     yield from _recorder(request, history_recorder_options)
 
 
 def _recorder(request: pytest.FixtureRequest, options: Mapping[str, Any]) -> Iterator[Recorder]:
-    watched = _Watched(isoscope.Recorder(**options), request.node, request.fixturename or "")
+    checked_recorder = _CheckedRecorder(isoscope.Recorder(**options), request.node, request.fixturename or "")
     if request.scope == "function":
-        request.node.stash[_WATCHED] = watched
+        request.node.stash[_RECORDER] = checked_recorder
     else:
-        watched.checked = 0
-    yield watched.recorder
-    # A test that was skipped or never ran says nothing.
-    if watched.checked is not None:
-        watched.report(watched.look())
+        checked_recorder.checked = 0
+    yield checked_recorder.recorder
+    # A test that was skipped or never ran is not checked.
+    if checked_recorder.checked is not None:
+        checked_recorder.report(checked_recorder.check())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Checks what the test recorded; its own failure comes first, and the history is shown beside it."""
+    """Checks what the test recorded; if the test itself failed, the history is only shown."""
     item.stash[_SHOWN] = ""
     try:
         yield
     except (Exception, pytest.fail.Exception):
-        watched = item.stash.get(_WATCHED, None)
-        if watched and (finding := watched.look()) and not finding.is_kept:
+        checked_recorder = item.stash.get(_RECORDER, None)
+        if checked_recorder and (finding := checked_recorder.check()) and not finding.is_kept:
             item.stash[_SHOWN] = finding.text
         raise
-    if watched := item.stash.get(_WATCHED, None):
-        watched.report(watched.look())
+    if checked_recorder := item.stash.get(_RECORDER, None):
+        checked_recorder.report(checked_recorder.check())
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Adds what the history shows to the report of a test that failed by itself."""
+    """Adds the finding to the report of a test that failed by itself."""
     report = yield
     if call.when == "call" and (text := item.stash.get(_SHOWN, "")):
         report.sections.append(("Recorded history", text))
@@ -245,7 +245,7 @@ def pytest_runtest_makereport(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Finding:
-    """What a check found; the text says it all."""
+    """The result of a check."""
 
     is_broken: bool
     is_kept: bool
@@ -261,16 +261,16 @@ def _judged(history: History, levels: Sequence[Level]) -> _Finding:
     report = isoscope.check(history, levels)
     broken = report.levels(isoscope.Outcome.VIOLATED)
     unknown = report.levels(isoscope.Outcome.UNKNOWN)
-    said = f"breaks {', '.join(broken)}" if broken else f"leaves open {', '.join(unknown)}"
+    result = f"breaks {', '.join(broken)}" if broken else f"leaves open {', '.join(unknown)}"
     return _Finding(
         is_broken=bool(broken),
         is_kept=not broken and not unknown,
-        text=f"the recorded history {said}\n\n{render_text(report)}",
+        text=f"the recorded history {result}\n\n{render_text(report)}",
     )
 
 
 def _keep(history: History, folder: Path, name: str) -> None:
-    # Two names may differ only in what no file can be called.
+    # Two names may differ only in characters that a file name cannot have.
     mark = hashlib.sha256(name.encode()).hexdigest()[:8]
     stem = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).strip("-")[-150:]
     isoscope.save(history, folder / f"{stem}-{mark}.parquet")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
 import sys
-import threading
 from dataclasses import dataclass, field
-from threading import RLock, main_thread
-from time import monotonic, sleep
+from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +12,7 @@ from isoscope import databases
 from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
+from tests.interrupts import interrupt_main_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,23 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Fake", "install"]
 
 
-def interrupt() -> None:
-    """Presses Ctrl-C while the run waits for its sessions.
-
-    Anywhere else it might come while the tool that measures coverage holds its lock, for ever.
-    """
-    end = monotonic() + 10
-    while monotonic() < end:
-        waiting = sys._current_frames()[main_thread().ident or 0]
-        if waiting.f_code.co_filename == threading.__file__:
-            break
-        sleep(0.001)
-    _thread.interrupt_main()
-
-
 @dataclass
 class Store:
-    """What all sessions share; `writes` are those of the open transaction, with what was there before."""
+    """What all sessions share."""
 
     rows: dict[int, Any] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
@@ -63,7 +47,7 @@ class FakeSession:
             self.rollback()
             raise ConnectionLost("server closed the connection")
         if self._store.begun == int(self._settings.get("ctrl_c_at", 0)):
-            interrupt()
+            interrupt_main_thread(inside="_watch")
 
     def read(self, key: int) -> Any:
         if self._settings.get("reads") == "nothing":
@@ -119,7 +103,7 @@ class Fake(Database):
     SETTINGS: ClassVar[Mapping[str, str]] = {
         "dies_at": "the transaction at whose begin the server is gone",
         "aborts_every": "which transactions are aborted",
-        "ctrl_c_at": "the transaction during which the user loses patience",
+        "ctrl_c_at": "the transaction during which the user presses Ctrl-C",
         "reads": "`nothing`: reads show the initial state",
         "password": "anything: it is wrong",
     }
@@ -144,7 +128,7 @@ class Fake(Database):
 
     def session(self) -> FakeSession:
         if 0 < int(self._settings.get("dies_at", 0)) <= self._store.begun:
-            raise DatabaseError("fake: nobody listens any longer")
+            raise DatabaseError("fake: the server does not listen any longer")
         return FakeSession(self._store, self._settings)
 
     def version_order(self) -> None:

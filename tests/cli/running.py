@@ -16,7 +16,7 @@ COMMAND = [sys.executable, "-c", "from isoscope.cli import main; main()"]
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left behind."""
+    """The status and the output of a command."""
 
     status: int
     out: str

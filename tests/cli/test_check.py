@@ -57,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["clean.txt", "aborted.txt", "--level", "pl-2"], 1),
         (["clean.txt", "changing.txt", "--level", "pl-2"], 0),
         (["clean.txt", "changing.txt", "--level", "strong-session-pl-2"], 0),
-        (["aborted.txt", "--level", "pl-2", "--method", "solver"], 3),
+        (["aborted.txt", "--level", "pl-2", "--method", "timestamps"], 3),
         # 2 if any input or option is bad, whatever the rest says.
         (["nowhere.txt"], 2),
         (["broken.txt"], 2),
@@ -87,7 +87,7 @@ def test_an_unknown_level_is_refused_with_a_suggestion(folder: Path) -> None:
     assert done.err.endswith("hint: `isoscope levels` lists them\n")
 
 
-def test_what_can_be_read_is_checked_and_printed_although_something_cannot(folder: Path) -> None:
+def test_readable_histories_are_checked_and_printed_beside_unreadable_ones(folder: Path) -> None:
     done = run("check", "broken.txt", "aborted.txt")
     assert done.err.startswith("error: broken.txt:2")
     assert "aborted-read: 1 found" in done.out
@@ -158,7 +158,7 @@ def test_max_anomalies_bounds_what_is_shown_not_what_is_counted(folder: Path) ->
         ("-5", "-5", 0, "every key holds -5"),
         ("nil", "0", 1, "every key holds nil"),
         ("null", "0", 1, "every key holds nil"),
-        ("unknown", "7", 0, "the one value that reads show and nobody wrote"),
+        ("unknown", "7", 0, "the one value that reads show and no transaction wrote"),
         ('"5"', "5", 1, "every key holds '5'"),
         ("five", "5", 1, "every key holds 'five'"),
     ],

@@ -69,7 +69,7 @@ def test_the_first_line_answers_and_the_exit_status_agrees(
         (["--streaming", "--profile", SER], "--streaming goes with --method timestamps"),
     ],
 )
-def test_what_makes_no_sense_is_one_message(arguments: list[str], message: str) -> None:
+def test_options_that_contradict_each_other_are_one_message(arguments: list[str], message: str) -> None:
     done = run("check", "clean.jsonl", *arguments)
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")

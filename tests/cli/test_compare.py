@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs that differ in one thing: in `bad.txt` somebody read what was aborted."""
+    """Two runs that differ in one thing: in `bad.txt` a transaction read an aborted write."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.txt").write_text("w(1,1,1,1)\nr(1,1,2,2)\n")
     (tmp_path / "bad.txt").write_text("w(1,1,1,-1)\nr(1,1,2,2)\n")
@@ -26,7 +26,7 @@ def test_a_name_is_on_one_line_whatever_it_holds(tmp_path: Path) -> None:
     assert run("compare", "good.txt", "two\nlines.txt").out.startswith("A: good.txt\nB: two\\nlines.txt\n\n")
 
 
-def test_what_b_breaks_and_a_does_not_is_said_and_is_the_status() -> None:
+def test_a_level_that_only_b_breaks_is_printed_and_is_the_status() -> None:
     done = run("compare", "good.txt", "bad.txt", "--level", "read-committed", "--level", "pl-1")
     assert (done.status, done.err) == (1, "")
     assert done.out == (
@@ -57,7 +57,7 @@ def test_what_b_breaks_and_a_does_not_is_said_and_is_the_status() -> None:
     )
 
 
-def test_what_a_breaks_alone_is_no_regression() -> None:
+def test_a_level_that_only_a_breaks_is_no_regression() -> None:
     done = run("compare", "bad.txt", "good.txt")
     assert done.status == 0
     assert "A breaks pl-2" in done.out

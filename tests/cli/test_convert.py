@@ -33,7 +33,7 @@ def test_a_converted_history_is_the_same_history(folder: Path, target: str) -> N
     assert isoscope.load(target) == isoscope.load("registers.txt")
 
 
-def test_what_would_be_lost_is_refused_by_name_and_nothing_is_written(folder: Path) -> None:
+def test_a_loss_is_refused_by_name_and_nothing_is_written(folder: Path) -> None:
     done = run("convert", "list.edn", "out.txt")
     assert done.status == 2
     assert done.err.startswith("error: plume cannot hold all of this history; it would lose\n  - ")
@@ -133,7 +133,9 @@ def test_a_generated_history_is_valid_and_the_same_for_the_same_seed(
         (["out.txt", "--lists"], "plume cannot hold all of this history"),
     ],
 )
-def test_what_cannot_be_generated_is_one_message(folder: Path, arguments: list[str], message: str) -> None:
+def test_a_history_that_cannot_be_generated_is_one_message(
+    folder: Path, arguments: list[str], message: str
+) -> None:
     done = run("generate", *arguments)
     assert done.status == 2
     assert done.err.startswith(f"error: {message}")

@@ -68,7 +68,7 @@ def test_a_simulated_database_tells_what_happened(folder: Path) -> None:
     assert done.err == f"committed: {counts['committed']:,}, aborted: {counts['aborted']:,}\n"
 
 
-def test_what_came_of_a_bug_is_told_by_anomaly(folder: Path) -> None:
+def test_injected_bugs_are_counted_by_anomaly(folder: Path) -> None:
     database = ["--isolation", "serializable", "--bug", "forgotten-write", "--bug-rate", "1"]
     done = run("generate", "out.txt", *database, "--lossy")
     told = done.err.splitlines()[-1]
@@ -112,7 +112,9 @@ def test_help_lists_options_by_what_they_are_about() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_one_message_with_a_hint(folder: Path, arguments: list[str], message: str) -> None:
+def test_options_that_contradict_each_other_are_one_message_with_a_hint(
+    folder: Path, arguments: list[str], message: str
+) -> None:
     done = run("generate", "out.txt", *arguments)
     assert done.status == 2
     assert done.err.startswith(f"error: {message}")

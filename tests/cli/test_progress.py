@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.cli.progress import ProgressLine, told
+from isoscope.cli.progress import ProgressLine, progress_text
 from isoscope.run import Limits, Progress
+from tests.interrupts import wait_for_write
 
 from .running import COMMAND
-from .test_screen import on_a_terminal
+from .test_terminal import on_a_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,10 +45,10 @@ def progress(seconds: float, committed: int, aborted: int = 0, indeterminate: in
     ],
 )
 def test_progress_is_time_rate_aborts_and_what_is_left(shown: Progress, limits: Limits, text: str) -> None:
-    assert told(shown, limits) == text
+    assert progress_text(shown, limits) == text
 
 
-def test_what_is_no_terminal_gets_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressLine(Limits()) as line:
         for seconds in (0.1, 9.9, 10.0, 10.1, 20.2):
             line(progress(seconds, 5))
@@ -71,13 +71,11 @@ def test_a_terminal_shows_one_line_that_changes_and_is_gone_in_the_end(
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
-    command = [*COMMAND, "run", "sqlite:there.db", "--sessions", "2", "--seconds", "60"]
+    command = [*COMMAND, "run", "sqlite:there.db", "--sessions", "2", "--seconds", "100"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        while not (tmp_path / "there.db").exists():
-            sleep(0.1)
-        sleep(2)
+        wait_for_write(tmp_path / "there.db")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert err == "interrupted: what happened until then is kept\nhistory: sqlite-serializable.parquet\n"

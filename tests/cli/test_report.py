@@ -67,7 +67,7 @@ def test_a_history_that_cannot_be_read_has_no_page() -> None:
         (["clean.txt", "--report", "nowhere/page.html"], "cannot write nowhere/page.html: "),
     ],
 )
-def test_what_makes_no_sense_is_one_message(arguments: list[str], problem: str) -> None:
+def test_options_that_contradict_each_other_are_one_message(arguments: list[str], problem: str) -> None:
     done = run("check", *arguments)
     assert done.status == 2
     assert done.err.startswith(f"error: {problem}")

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
-from time import sleep
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import isoscope
 from isoscope import formats
-from isoscope import run as running
 from isoscope.cli.run import command
 from isoscope.reports.schema import schema
+from isoscope.run import sessions
 from isoscope.workloads.published import EXPECTATIONS
+from tests.interrupts import wait_for_write
 
 from .fake_database import Fake, install
-from .running import Done, run
+from .running import COMMAND, Done, run
 
 SMALL = ("--workload", "list-append", "--transactions", 300, "--sessions", 2)
 LONG = ("--workload", "list-append", "--transactions", 50_000)
@@ -30,7 +29,7 @@ LONG = ("--workload", "list-append", "--transactions", 50_000)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(running, "_PATIENCE", 0.1)
+    monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
     return tmp_path
 
 
@@ -54,7 +53,7 @@ def test_a_run_says_what_ran_how_fast_and_whether_the_promise_was_kept() -> None
     assert done.err == "history: fake-serial.parquet\n"
 
 
-def test_what_a_run_says_is_what_check_says_of_its_history() -> None:
+def test_a_run_prints_the_same_report_as_check_of_its_history() -> None:
     done = run_fake()
     again = run("check", "fake-serial.parquet")
     assert done.out.split("\n\n", 1)[1].rstrip() == again.out.rstrip()
@@ -112,14 +111,14 @@ def test_a_run_without_a_single_commit_proves_nothing() -> None:
     assert done.out.splitlines()[2] == "not put to the test: nothing was committed"
 
 
-def test_what_was_aborted_is_tried_again_as_often_as_asked() -> None:
+def test_an_aborted_transaction_is_tried_again_as_often_as_asked() -> None:
     run_fake("--retries", 5, aborts_every=2)
     history = isoscope.load("fake-serial.parquet")
     assert (history.counts["committed"], history.counts["aborted"]) == (150, 150)
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_what_was_recorded_until_ctrl_c_is_kept_and_checked() -> None:
+def test_the_history_until_ctrl_c_is_kept_and_checked() -> None:
     done = run("run", "fake", *LONG, "--set", "ctrl_c_at=200")
     assert done.status == 0
     assert done.err == "interrupted: what happened until then is kept\nhistory: fake-serial.parquet\n"
@@ -130,7 +129,7 @@ def test_what_was_recorded_until_ctrl_c_is_kept_and_checked() -> None:
 def test_a_server_that_dies_is_one_message_and_its_history_is_kept() -> None:
     done = run("run", "fake", *LONG, "--set", "dies_at=100")
     assert done.status == 2
-    assert done.err == "error: fake: nobody listens any longer\nhistory: fake-serial.parquet\n"
+    assert done.err == "error: fake: the server does not listen any longer\nhistory: fake-serial.parquet\n"
     assert "kept its promise" in done.out
     assert Fake.closed == 1
 
@@ -163,7 +162,7 @@ def test_a_database_that_cannot_be_opened_is_one_message_and_leaves_nothing(fold
         (["--seconds", "0"], "Invalid value for '--seconds'"),
     ],
 )
-def test_what_cannot_be_is_one_message_before_anything_runs(
+def test_a_bad_option_is_one_message_before_anything_runs(
     folder: Path, arguments: list[str], message: str
 ) -> None:
     (folder / "there").mkdir()
@@ -277,7 +276,7 @@ def test_hermitage_asks_every_isolation_unless_one_is_named() -> None:
     assert found == ["serializable", "snapshot-isolation", "read-committed", "read-uncommitted"]
 
 
-def test_what_is_weaker_than_is_known_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_isolation_that_is_weaker_than_known_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(EXPECTATIONS, ("simulated", "read-committed"), EXPECTATIONS["sqlite", "serializable"])
     done = run("run", "simulated", "--workload", "hermitage", "--isolation", "read-committed")
     assert done.status == 1
@@ -304,14 +303,14 @@ def test_a_fault_that_is_injected_breaks_the_promise() -> None:
     assert "\nbroke its promise: " in done.out
 
 
-def test_who_asks_a_run_to_end_keeps_the_history_too(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "isoscope", "run", "sqlite", "--seconds", "60", "--out", "run.parquet"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as asked:
-        sleep(3)
-        asked.terminate()
-        _, told = asked.communicate(timeout=60)
-    assert asked.returncode == 0
-    assert b"interrupted: what happened until then is kept" in told
+def test_sigterm_ends_a_run_and_keeps_its_history(tmp_path: Path) -> None:
+    command = [*COMMAND, "run", "sqlite:there.db", "--seconds", "100", "--out", "run.parquet"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        wait_for_write(tmp_path / "there.db")
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"interrupted: what happened until then is kept" in err
     assert formats.load(tmp_path / "run.parquet").counts["committed"]
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from isoscope.live.check_settings import CheckSettings
 from isoscope.live.service import Settings
-from tests.live.served import served
 from tests.live.sent_batches import answers
+from tests.live.served import served
 
 from .running import run
 
@@ -48,7 +48,7 @@ def test_the_service_says_what_a_check_of_the_recorded_history_says(
 def test_a_service_that_is_not_there_does_not_cost_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isoscope.cli.telling.PATIENCE", 0.2)
+    monkeypatch.setattr("isoscope.run.service_verification.PATIENCE", 0.2)
     with served(tmp_path / "data") as client:
         url = client.url
     done = run("run", "simulated", *SMALL, "--live", url)

@@ -121,7 +121,7 @@ def test_a_line_that_is_no_operation_is_named_by_its_place_in_the_file(tmp_path:
 
 
 @pytest.mark.parametrize("given", [("--level", "si"), ("--keep", 1)])
-def test_what_says_nothing_about_mechanisms_is_refused(tmp_path: Path, given: tuple[object, ...]) -> None:
+def test_options_of_levels_are_refused_with_a_profile(tmp_path: Path, given: tuple[object, ...]) -> None:
     path = tmp_path / "trace.jsonl"
     path.write_text("\n".join(TRACE) + "\n")
     done = run("watch", path, "--profile", "postgresql/read-committed", *given)

@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["fractured.txt", "--anomaly", "tap-l", "--anomaly", "tap-k"], 1),
         (["clean.txt", "fractured.txt", "--anomaly", "tap-k"], 1),
         (["clean.txt", "--anomaly", "tap-k", "--anomaly", "tap-a"], 0),
-        # A value that two transactions wrote may hide who was read from, but not that nobody wrote it.
+        # A value that two transactions wrote hides which of them was read, but not a value without a writer.
         (["repeated.txt", "--anomaly", "tap-k"], 3),
         (["repeated.txt", "--anomaly", "thin-air-read"], 0),
         (["repeated.txt", "--anomaly", "non-repeatable-read"], 0),
@@ -55,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["fractured.txt", "--anomaly", "tap-k", "--level", "read-committed"], 2),
         (["fractured.txt", "--anomaly", "tap-z"], 2),
         (["fractured.txt", "--anomaly", "lock-violation"], 2),
-        (["fractured.txt", "--anomaly", "tap-k", "--method", "solver"], 2),
+        (["fractured.txt", "--anomaly", "tap-k", "--method", "timestamps"], 2),
         (["fractured.txt", "--anomaly", "tap-k", "--method", "values"], 1),
     ],
     ids=lambda case: " ".join(case) if isinstance(case, list) else None,
@@ -73,7 +73,7 @@ def test_the_exit_status_is_1_if_found_3_if_it_may_be_there_else_0(arguments: li
             "unknown anomaly `fractured-reads-co`; did you mean",
         ),
         (["--anomaly", "lock-violation"], "`lock-violation` is one of mechanisms: a profile says which"),
-        (["--anomaly", "tap-k", "--method", "solver"], "the method solver does not report"),
+        (["--anomaly", "tap-k", "--method", "timestamps"], "the method timestamps does not report"),
         (
             ["--anomaly", "tap-k", "--level", "rc"],
             "`fractured-read-co` does not count against `read-committed`: it breaks `read-atomic`",

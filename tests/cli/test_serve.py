@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from isoscope.collect import Collector
-from tests.live.serve_process import apart
 from tests.live.sent_batches import FINE, STALE, chain
+from tests.live.serve_process import apart
 
 from .running import run
 
@@ -51,7 +51,7 @@ def test_a_signal_ends_it_with_the_report_of_all_that_was_taken(tmp_path: Path, 
     assert "stale-read" in files["--report"].read_text()
 
 
-def test_what_holds_ends_with_status_0(tmp_path: Path) -> None:
+def test_levels_that_hold_end_with_status_0(tmp_path: Path) -> None:
     with apart("--level", "si") as service:
         send(service.url, FINE)
         status, out, err = service.end()
@@ -84,7 +84,7 @@ def test_a_restart_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_beyond_this_computer_a_token_is_needed(tmp_path: Path) -> None:
     done = run("serve", "--host", "0.0.0.0", "--port", "0", "--data", tmp_path)
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("error: everybody could write to 0.0.0.0, so a token is needed\n")
+    assert done.err.startswith("error: any client could write to 0.0.0.0, so a token is needed\n")
     with apart("--host", "0.0.0.0", "--token", "secret", "--data", tmp_path) as service:
         send(service.url.replace("0.0.0.0", "127.0.0.1"), FINE, token="secret")
         assert service.end()[0] == 0

@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_was_kept_is_said_and_written(folder: Path) -> None:
+def test_the_small_history_is_described_and_written(folder: Path) -> None:
     done = run("shrink", "history.txt", "small.txt", "--level", "ra")
     assert (done.status, done.err) == (0, "")
     first, blank, name, *lines = done.out.splitlines()
@@ -67,7 +67,7 @@ def test_without_a_level_it_is_the_weakest_that_is_violated() -> None:
         (["history.txt", "--level", "nonsense"], "`nonsense`"),
     ],
 )  # fmt: skip
-def test_what_is_not_violated_is_refused_and_nothing_is_written(
+def test_a_level_that_is_not_violated_is_refused_and_nothing_is_written(
     folder: Path, arguments: list[str], message: str
 ) -> None:
     path, *options = arguments

@@ -59,7 +59,7 @@ def test_streaming_is_for_levels_of_the_clock_only(
     assert problem in done.err
 
 
-def test_what_cannot_be_streamed_says_to_check_in_memory(tmp_path: Path) -> None:
+def test_a_history_that_cannot_be_streamed_has_a_hint_to_check_it_in_memory(tmp_path: Path) -> None:
     formats.save(clocked("a 1-2 indeterminate: w(x,1)"), tmp_path / "h.json", lossy=True)
     done = run("check", tmp_path / "h.json", *OPTIONS, "--streaming")
     assert done.status == 2

@@ -85,7 +85,7 @@ def test_the_exit_status_is_that_of_the_same_histories_one_by_one(
 
 
 @pytest.mark.parametrize("extra", [[], ["--json"]])
-def test_what_cannot_be_read_is_one_line_each_and_status_2(extra: list[str]) -> None:
+def test_each_unreadable_history_is_one_line_and_status_2(extra: list[str]) -> None:
     done = run("check", "bad", "nowhere.txt", "--summary", *extra)
     assert done.status == 2
     assert [line[: len("error: bad/broken.txt:1")] for line in done.err.splitlines()] == [
@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_one_line_each_and_status_2(extra: list[str]) -> 
     ]
 
 
-def test_what_cannot_be_read_is_counted_in_the_heading() -> None:
+def test_unreadable_histories_are_counted_in_the_heading() -> None:
     assert run("check", "bad", "--summary").out.startswith("1 history, 1 could not be read\n")
 
 

@@ -100,7 +100,7 @@ def test_a_half_line_at_the_end_of_a_followed_file_does_not_matter(tmp_path: Pat
         ),
     ],
 )
-def test_what_is_no_transaction_is_one_message(
+def test_a_line_that_is_no_transaction_is_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What the suite of all databases needs: which there are, how to open them, and a workload."""
+"""For tests of all databases: the cases, how to open a database, and a workload."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ if TYPE_CHECKING:
     from isoscope.databases.database import Content, Database, Session
     from isoscope.workloads.clients import Insert, Operations, Program
 
-#: Programs that a server needs, and where Debian hides them.
+#: Seconds: longer than any call of a driver may take.
+SOON = 20.0
+#: Programs of a server, and where Debian puts them.
 SERVERS = {
     "postgresql": ("postgres", "/usr/lib/postgresql/*/bin/postgres"),
     "mariadb": ("mariadbd", "/usr/sbin/mariadbd"),
 }
-#: Those that say in which order registers were written.
+#: Databases with a log of versions.
 WITH_LOG = {"sqlite", "postgresql", "mariadb", "simulated"}
-#: Nothing is there.
+#: URLs without a database.
 UNREACHABLE = {
     "sqlite": "sqlite:/nowhere/isoscope.db",
     "duckdb": "duckdb:/nowhere/isoscope.db",
     "postgresql": "postgresql://isoscope:secret@127.0.0.1:1/isoscope",
     "mariadb": "mariadb://isoscope:secret@127.0.0.1:1/isoscope",
 }
-#: What else changes how a database keeps its promise.
+#: Settings that change how a database keeps its promise.
 _VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
     "sqlite": ({}, {"journal_mode": "wal"}, {"begin": "immediate"}),
 }
@@ -81,7 +83,7 @@ class Opened:
         return self.sessions[-1]
 
     def committed(self, key: int) -> Any:
-        """What a session of its own sees."""
+        """The value that a new session sees."""
         session = self.session()
         session.begin()
         found = session.read(key)
@@ -98,6 +100,18 @@ def opened(case: Case, content: Content) -> Iterator[Opened]:
         yield Opened(case=case, database=database)
     finally:
         database.close()
+
+
+def close_all(database: Opened) -> None:
+    while database.sessions:
+        database.sessions.pop().close()
+
+
+def write(session: Session, key: int, value: int) -> None:
+    """One transaction."""
+    session.begin()
+    session.write(key, value)
+    session.commit()
 
 
 def of_names(names: Iterable[str], *, is_started: bool = True) -> list[Any]:
@@ -134,7 +148,7 @@ def _marks(name: str, *, is_started: bool) -> list[pytest.MarkDecorator]:
 
 
 def _missing_module(name: str) -> str | None:
-    """What a driver lacks to be imported."""
+    """The module that a driver needs and that is not installed."""
     try:
         driver(name)
     except ModuleNotFoundError as error:

@@ -1,36 +1,26 @@
-"""What the protocol promises a run, asked of every database with each of its isolations."""
+"""The protocol of databases, tested on every database with each of its isolations."""
 
 from __future__ import annotations
 
-import tempfile
-import threading
-from contextlib import closing
-from pathlib import Path
 from threading import Thread
-from time import monotonic, sleep
+from time import sleep
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from isoscope.checkers import check
-from isoscope.databases import DATABASES, connect, driver
+from isoscope.databases import driver
 from isoscope.databases.database import Aborted
-from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
 from isoscope.run import Limits, run
 from isoscope.verdict import Outcome
-from tests.databases.conformance import UNREACHABLE, WITH_LOG, Case, Mix, cases, of_names, opened
+from tests.databases.conformance import SOON, WITH_LOG, Case, Mix, cases, close_all, opened, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from isoscope.databases.database import Session
     from tests.databases.conformance import Opened
-
-#: Longer than a database may make anybody wait.
-SOON = 20.0
-STARTED = pytest.mark.parametrize("name", of_names(DATABASES))
-KNOWN = pytest.mark.parametrize("name", of_names(DATABASES, is_started=False))
 CONTENTS = pytest.mark.parametrize("content", ["register", "list"])
 CASES = pytest.mark.parametrize("case", cases())
 
@@ -59,18 +49,6 @@ def lists(with_lists: Opened) -> Iterator[Opened]:
     close_all(with_lists)
 
 
-def close_all(database: Opened) -> None:
-    while database.sessions:
-        database.sessions.pop().close()
-
-
-def write(session: Session, key: int, value: int) -> None:
-    """One transaction."""
-    session.begin()
-    session.write(key, value)
-    session.commit()
-
-
 def test_a_row_is_there_with_its_initial_value(registers: Opened) -> None:
     assert registers.committed(registers.row(7)) == 7
 
@@ -79,7 +57,7 @@ def test_a_row_that_is_not_there_reads_as_none(registers: Opened) -> None:
     assert registers.committed(registers.missing()) is None
 
 
-def test_who_writes_reads_it_back(registers: Opened) -> None:
+def test_a_session_reads_its_own_write(registers: Opened) -> None:
     key, session = registers.row(), registers.session()
     session.begin()
     session.write(key, 1)
@@ -89,19 +67,19 @@ def test_who_writes_reads_it_back(registers: Opened) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, 2**53 + 1, 2**62])
-def test_integers_stay_what_they_are(registers: Opened, value: int) -> None:
+def test_integers_are_stored_unchanged(registers: Opened, value: int) -> None:
     key = registers.row()
     write(registers.session(), key, value)
     assert registers.committed(key) == value
 
 
-def test_what_is_committed_is_seen_by_others(registers: Opened) -> None:
+def test_a_committed_write_is_seen_by_others(registers: Opened) -> None:
     key = registers.row()
     write(registers.session(), key, 1)
     assert registers.committed(key) == 1
 
 
-def test_what_is_rolled_back_never_happened(registers: Opened) -> None:
+def test_a_rolled_back_write_is_not_seen(registers: Opened) -> None:
     written, removed, added = registers.row(3), registers.row(4), registers.missing()
     session = registers.session()
     session.begin()
@@ -123,7 +101,7 @@ def test_rows_are_added_and_removed(registers: Opened) -> None:
 
 
 def test_a_row_that_is_not_there_cannot_be_removed(registers: Opened) -> None:
-    """Nobody must be taken at his word who says that he removed it."""
+    """Then the transaction must be aborted: a history must not show the delete as done."""
     key, session = registers.row(), registers.session()
     session.begin()
     session.write(key, 1)
@@ -194,7 +172,7 @@ def test_rolling_back_never_fails(registers: Opened) -> None:
     session.rollback()
 
 
-def test_a_session_that_is_closed_takes_its_transaction_along(registers: Opened) -> None:
+def test_closing_a_session_rolls_its_transaction_back(registers: Opened) -> None:
     key, session = registers.row(3), registers.session()
     session.begin()
     session.write(key, 1)
@@ -204,7 +182,7 @@ def test_a_session_that_is_closed_takes_its_transaction_along(registers: Opened)
     write(registers.session(), key, 2)
 
 
-def test_rows_are_inserted_from_any_thread_for_who_begins_then(registers: Opened) -> None:
+def test_rows_inserted_by_another_thread_are_seen_by_later_transactions(registers: Opened) -> None:
     session, keys = registers.session(), [registers.missing() for _ in range(3)]
     write(session, registers.row(), 1)
     thread = Thread(target=lambda: registers.database.insert((key, key) for key in keys))
@@ -215,7 +193,7 @@ def test_rows_are_inserted_from_any_thread_for_who_begins_then(registers: Opened
     assert [session.read(key) for key in keys] == keys
 
 
-def test_of_two_who_write_a_row_each_commits_or_is_aborted(registers: Opened) -> None:
+def test_two_writers_of_a_row_each_commit_or_are_aborted(registers: Opened) -> None:
     key, ends = registers.row(), dict[int, str]()
     first, second = registers.session(), registers.session()
     first.begin()
@@ -226,7 +204,7 @@ def test_of_two_who_write_a_row_each_commits_or_is_aborted(registers: Opened) ->
     sleep(0.1)
     finish(first, 1, ends)
     thread.join(SOON)
-    assert set(ends) == {1, 2}, "somebody waits for ever"
+    assert set(ends) == {1, 2}, "a session waits for ever"
     assert "committed" in ends.values()
     assert ends[registers.committed(key)] == "committed"
     for session in (first, second):
@@ -265,7 +243,7 @@ def test_lists_start_empty_and_grow_at_their_end(lists: Opened) -> None:
     assert lists.committed(key) == (5, 15, 3, 13)
 
 
-def test_who_appends_reads_it_back(lists: Opened) -> None:
+def test_a_session_reads_its_own_append(lists: Opened) -> None:
     key, session = lists.row(), lists.session()
     session.begin()
     session.append(key, 1)
@@ -286,7 +264,7 @@ def test_a_list_is_added_with_one_element(lists: Opened) -> None:
 
 
 @CASES
-def test_the_log_has_what_was_committed_in_that_order(case: Case) -> None:
+def test_the_log_has_committed_versions_in_their_order(case: Case) -> None:
     with opened(case, "register") as database:
         keys, sessions = [database.row(), database.row()], [database.session(), database.session()]
         expected = []
@@ -308,7 +286,7 @@ def test_the_log_has_what_was_committed_in_that_order(case: Case) -> None:
 
 @CASES
 @CONTENTS
-def test_a_run_keeps_what_is_promised(case: Case, content: Literal["register", "list"]) -> None:
+def test_a_run_keeps_the_promise(case: Case, content: Literal["register", "list"]) -> None:
     workload = Mix(content=content, rolled_back=0.05)
     done = run(case.connect(), workload, Limits(transactions=200, seconds=SOON))
     assert done.problem is None
@@ -322,81 +300,3 @@ def test_a_run_keeps_what_is_promised(case: Case, content: Literal["register", "
         assert outcomes[Level.PL_1] is not Outcome.VIOLATED
     else:
         assert outcomes == dict.fromkeys(promises, Outcome.HOLDS)
-
-
-@KNOWN
-def test_a_driver_says_what_it_can_be_told(name: str) -> None:
-    found = driver(name)
-    assert name == found.NAME
-    for isolation in found.ISOLATIONS.values():
-        assert isolation.meaning
-        assert isolation.promises
-    assert all(found.SETTINGS.values())
-
-
-@KNOWN
-def test_what_is_unknown_is_refused_before_anything_is_touched(name: str) -> None:
-    with pytest.raises(UsageError, match=f"unknown isolation of {name} `chaos`"):
-        connect(name, isolation="chaos")
-    with pytest.raises(UsageError, match=f"unknown setting of {name} `chaos`"):
-        connect(name, settings={"chaos": "1"})
-
-
-@KNOWN
-def test_what_was_never_opened_can_be_closed(name: str) -> None:
-    database = connect(name)
-    database.close()
-    database.close()
-
-
-@pytest.mark.parametrize("name", of_names(UNREACHABLE, is_started=False))
-def test_what_cannot_be_reached_is_said_soon_and_with_a_hint(name: str) -> None:
-    started = monotonic()
-    with closing(connect(UNREACHABLE[name])) as database, pytest.raises(DatabaseError, match="hint: "):
-        database.open("register")
-    assert monotonic() - started < SOON
-
-
-@STARTED
-def test_two_databases_know_nothing_of_each_other(name: str) -> None:
-    case = Case(name=name, isolation=next(iter(driver(name).ISOLATIONS)))
-    with opened(case, "register") as one, opened(case, "register") as other:
-        assert one.row(1) == other.row(2)
-        write(one.session(), 1, 3)
-        assert (one.committed(1), other.committed(1)) == (3, 2)
-        close_all(one)
-
-
-@STARTED
-def test_nothing_is_left_behind(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Servers run as somebody else, who must get there.
-    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-        Path(folder).chmod(0o755)
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        threads = threading.enumerate()
-        database = connect(name)
-        database.open("register")
-        database.insert([(1, 0)])
-        abandoned = database.session()
-        abandoned.begin()
-        abandoned.write(1, 1)
-        database.close()
-        database.close()
-        assert [*Path(folder).iterdir()] == []
-        assert processes_in(folder) == []
-        assert threading.enumerate() == threads
-        abandoned.close()
-        monkeypatch.undo()
-
-
-def processes_in(folder: str) -> list[str]:
-    """Commands that run in a folder or name it."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().decode(errors="replace")
-            if folder in command or str((process / "cwd").readlink()).startswith(folder):
-                found.append(command)
-        except OSError:
-            continue
-    return found

@@ -1,4 +1,4 @@
-"""DuckDB: snapshots that allow write skew and nothing worse, and files that are somebody else's."""
+"""DuckDB: snapshots that allow write skew and nothing worse, and files that existed before."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_a_file_that_others_hold_is_refused(given: Path) -> None:
     assert given.exists()
 
 
-def test_who_goes_on_with_what_is_closed_is_told_so() -> None:
+def test_a_closed_session_cannot_be_used() -> None:
     with sessions() as (one, _):
         one.begin()
     with pytest.raises(DatabaseError, match="already closed"):

@@ -1,15 +1,12 @@
-"""MariaDB: what its isolations show, what its log says, and how it ends."""
+"""MariaDB: what its isolations show, and how a run on it ends."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,95 +14,31 @@ import pytest
 from isoscope import checkers
 from isoscope.databases import connect
 from isoscope.databases.database import Aborted, ConnectionLost
-from isoscope.databases.mariadb import MariaDB, _log_status, binlog, connection, server
+from isoscope.databases.mariadb import connection, server
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
-from isoscope.history import Status
 from isoscope.levels import Level
 from isoscope.run import Limits, run
 from isoscope.verdict import Outcome
-from tests.databases.mariadb_servers import FAST, ask, on_a_server, opened, started, url_of
+from tests.databases.mariadb_servers import (
+    FAST,
+    Mix,
+    ask,
+    begun,
+    committed,
+    on_a_server,
+    outcomes,
+    url_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from isoscope.databases.database import Content, Database, Session
-    from isoscope.run import Run
-    from isoscope.workloads.clients import Insert, Operations, Program
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mix:
-    """Short transactions of reads and writes on few keys."""
-
-    content: Content = "register"
-    sessions: int = 4
-    keys: int = 4
-    operations: int = 4
-    seed: int = 1
-    each: Callable[[], None] = lambda: None
-
-    def rows(self) -> list[tuple[int, int]]:
-        return [(key, 0) for key in range(self.keys)]
-
-    def clients(self, insert: Insert) -> list[Iterator[Program]]:
-        return [self._client(number) for number in range(self.sessions)]
-
-    def _client(self, number: int) -> Iterator[Program]:
-        random, values = Random(f"{self.seed} {number}"), count(1)
-
-        def program(operations: Operations) -> None:
-            self.each()
-            for _ in range(self.operations):
-                key = random.randrange(self.keys)
-                if random.random() < 0.5:
-                    operations.read(key)
-                    continue
-                value = next(values) * self.sessions + number
-                (operations.append if self.content == "list" else operations.write)(key, value)
-
-        while True:
-            yield program
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[connection.Place]:
-    with started() as place:
-        yield place
-
-
-@pytest.fixture
-def database(place: connection.Place, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Keys 1 and 2, both 0, with the isolation and settings of the parameter, by default none."""
-    isolation, settings = getattr(request, "param", ("repeatable-read", {}))
-    with opened(connect(url_of(place), isolation=isolation, settings=settings)) as database:
-        database.insert([(1, 0), (2, 0)])
-        yield database
+    from isoscope.databases.database import Content, Database
 
 
 SNAPSHOTS = ("repeatable-read", {"innodb_snapshot_isolation": "ON"})
 IMPATIENT = ("repeatable-read", {"innodb_lock_wait_timeout": "1"})
-
-
-def begun(database: Database) -> Session:
-    session = database.session()
-    session.begin()
-    return session
-
-
-def committed(database: Database, **written: int) -> None:
-    """Commits a write of each key (`k1=5`)."""
-    session = begun(database)
-    for key, value in written.items():
-        session.write(int(key[1:]), value)
-    session.commit()
-    session.close()
-
-
-def outcomes(found: Run, *levels: Level) -> dict[Level, Outcome]:
-    assert found.problem is None
-    assert found.history is not None
-    return {verdict.level: verdict.outcome for verdict in checkers.check(found.history, levels).verdicts}
 
 
 # What it promises, and what it shows.
@@ -236,131 +169,9 @@ def test_a_connection_that_is_killed_is_lost(database: Database, place: connecti
         (("odd",), DatabaseError("odd (error -1)")),
     ],
 )  # fmt: skip
-def test_an_error_says_what_became_of_the_transaction(error: tuple[Any, ...], meaning: Exception) -> None:
+def test_an_error_says_how_the_transaction_ended(error: tuple[Any, ...], meaning: Exception) -> None:
     found = connection.failure(Exception(*error))
     assert (type(found), str(found)) == (type(meaning), str(meaning))
-
-
-# The order of versions.
-
-
-@on_a_server
-def test_the_log_has_the_last_row_of_each_key_and_transaction(database: Database) -> None:
-    session = begun(database)
-    for value in (5, 6):
-        session.write(1, value)
-    session.commit()
-    session.begin()
-    session.write(1, 7)
-    session.rollback()
-    session.begin()
-    session.insert(3, 8)
-    session.commit()
-    committed(database, k2=9, k1=10)
-    assert sorted(database.version_order() or ()) == [(1, 6), (1, 10), (2, 9), (3, 8)]
-    assert [value for key, value in database.version_order() or () if key == 1] == [6, 10]
-
-
-@on_a_server
-def test_the_log_proves_a_commit_whose_answer_was_lost(place: connection.Place) -> None:
-    database = Unanswered(url_of(place))
-    found = run(database, Mix(sessions=1, operations=9), Limits(transactions=3))
-    assert found.progress.indeterminate == 1
-    assert outcomes(found, Level.STRICT_SERIALIZABLE) == {Level.STRICT_SERIALIZABLE: Outcome.HOLDS}
-    assert found.history is not None
-    (order,) = found.history.version_orders
-    lost = next(iter(found.history))
-    assert lost.status is Status.INDETERMINATE
-    written = {operation.key: operation.value for operation in lost.operations if operation.kind == "write"}
-    assert {key: versions[0] for key, versions in order.versions.items() if key in written} == written
-
-
-class Unanswered(MariaDB):
-    """Loses the connection after the first commit, which took place."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__("repeatable-read", url=url, settings={})
-        self._is_lost = False
-
-    def session(self) -> Any:
-        session = super().session()
-        commit = session.commit
-
-        def commit_and_lose() -> None:
-            commit()
-            if not self._is_lost:
-                self._is_lost = True
-                raise ConnectionLost("lost")
-
-        session.commit = commit_and_lose  # type: ignore[method-assign]
-        return session
-
-
-@on_a_server
-def test_a_server_that_logs_statements_is_told_to_log_rows(place: connection.Place) -> None:
-    ask(place, "SET GLOBAL binlog_format=STATEMENT, binlog_row_image=MINIMAL")
-    try:
-        with opened(connect(url_of(place))) as database:
-            database.insert([(1, 0)])
-            committed(database, k1=5)
-            assert database.version_order() == [(1, 5)]
-    finally:
-        ask(place, "SET GLOBAL binlog_format=ROW, binlog_row_image=FULL")
-
-
-@on_a_server
-def test_who_may_not_read_the_log_has_no_order_of_versions(place: connection.Place) -> None:
-    ask(place, "CREATE DATABASE guests")
-    ask(place, "GRANT ALL ON guests.* TO guest@'127.0.0.1' IDENTIFIED BY 'guest'")
-    database = connect(f"mysql://guest:guest@{place}/guests")
-    try:
-        assert ", no order of versions: Access denied" in database.open("register")
-        database.insert([(1, 0)])
-        committed(database, k1=5)
-        assert database.version_order() is None
-    finally:
-        database.close()
-
-
-@on_a_server
-def test_without_a_log_there_is_no_order_of_versions() -> None:
-    database = connect("mariadb", settings={"log_bin": "OFF"})
-    try:
-        assert database.open("register").endswith(", no order of versions: log_bin is OFF")
-        assert database.version_order() is None
-    finally:
-        database.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "asked"),
-    [
-        ("MariaDB 10.11.19", "SHOW MASTER STATUS"),
-        ("MySQL 8.0.40", "SHOW MASTER STATUS"),
-        ("MySQL 8.4.0", "SHOW BINARY LOG STATUS"),
-    ],
-)
-def test_the_end_of_the_log_is_asked_for_in_the_words_of_the_server(name: str, asked: str) -> None:
-    assert _log_status(name) == asked
-
-
-WriteRowsEvent = namedtuple("WriteRowsEvent", "rows")
-UpdateRowsEvent = namedtuple("UpdateRowsEvent", "rows")
-DeleteRowsEvent = namedtuple("DeleteRowsEvent", "rows")
-XidEvent = namedtuple("XidEvent", "")
-
-
-def test_events_of_one_transaction_are_taken_together() -> None:
-    events = [
-        WriteRowsEvent([{"values": {"k": 1, "v": 0}}, {"values": {"k": 2, "v": 3}}]),
-        UpdateRowsEvent([{"after_values": {"k": 1, "v": 4}}]),
-        XidEvent(),
-        UpdateRowsEvent([{"after_values": {"k": 1, "v": 5}}]),
-        DeleteRowsEvent([{"values": {"k": 1, "v": 5}}]),
-        XidEvent(),
-        UpdateRowsEvent([{"after_values": {"k": 2, "v": 6}}]),
-    ]
-    assert list(binlog.versions(events, {1: 0})) == [(2, 3), (1, 4)]
 
 
 # The end of a server.
@@ -370,7 +181,7 @@ def test_events_of_one_transaction_are_taken_together() -> None:
 def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("isoscope.run._PATIENCE", 0.5)
+    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
     database, started = connect("mariadb", settings=FAST), count()
 
     def kill() -> None:
@@ -387,8 +198,8 @@ def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
 
 
 @on_a_server
-def test_a_server_of_somebody_else_that_stops_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isoscope.run._PATIENCE", 0.5)
+def test_a_server_at_a_url_that_stops_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
     process, begun = Server("mariadb", users=("mysql", "nobody")), count()
     try:
         place = server.start(process, FAST)
@@ -405,7 +216,7 @@ def test_a_server_of_somebody_else_that_stops_is_named(monkeypatch: pytest.Monke
 
 
 @on_a_server
-def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "LEAST", 1 << 60)
     found = run(connect("mariadb", settings=FAST), Mix(), Limits(transactions=10))
     assert found.problem is not None

@@ -1,96 +1,23 @@
-"""PostgreSQL, driven: what it is told, what it answers, what it leaves."""
+"""PostgreSQL: what sessions and runs on it do, and what they leave."""
 
 from __future__ import annotations
 
-import sys
-from contextlib import closing, contextmanager
+from contextlib import closing
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import psycopg
 import pytest
 
 from isoscope.databases import connect
 from isoscope.databases.database import Aborted, ConnectionLost
-from isoscope.databases.postgresql import server as programs
-from isoscope.databases.postgresql.server import find_programs, start
-from isoscope.errors import DatabaseError, UsageError
+from isoscope.errors import DatabaseError
+from tests.databases.postgresql_servers import Running, opened, server
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from isoscope.databases.database import Content, Database
-
-try:
-    find_programs()
-except DatabaseError as error:
-    MISSING = str(error).partition("\n")[0]
-else:
-    MISSING = ""
-needs_server = pytest.mark.skipif(bool(MISSING), reason=MISSING or "it is there")
-SECRET = "s3cret-Word"
 CONFLICT = "could not serialize access due to concurrent update"
 
 
-def server(test: Any) -> Any:
-    return pytest.mark.server(needs_server(test))
-
-
-class Running:
-    """A server that the tests of a module share, as somebody else's."""
-
-    def __init__(self, where: dict[str, Any]) -> None:
-        self.where = where
-
-    def url(self, **other: Any) -> str:
-        at = {**self.where, **other}
-        return f"postgresql://{at['user']}:{at['password']}@{at['host']}:{at['port']}/{at['dbname']}"
-
-    def ask(self, statement: str) -> list[Any]:
-        with psycopg.connect(self.url(), autocommit=True) as connection:
-            cursor = connection.execute(statement)
-            return list(cursor) if cursor.description else []
-
-    def user(self, name: str, privileges: str = "") -> str:
-        """The URL of a new user."""
-        self.ask(f"CREATE USER {name} PASSWORD '{SECRET}' {privileges}")
-        return self.url(user=name, password=SECRET)
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
-    process, where = start({"wal_level": "logical", "fsync": "off", "deadlock_timeout": "10ms"})
-    yield Running(where)
-    process.stop()
-
-
-@contextmanager
-def opened(
-    target: str,
-    isolation: str = "repeatable-read",
-    content: Content = "register",
-    settings: Mapping[str, str] | None = None,
-) -> Iterator[Database]:
-    """An open database with the keys 1 and 2."""
-    database = connect(target, isolation=isolation, settings=settings)
-    try:
-        database.open(content)
-        database.insert([(1, 0), (2, 0)])
-        yield database
-    finally:
-        database.close()
-
-
-def refused(target: str, **settings: str) -> str:
-    with pytest.raises(DatabaseError) as caught, opened(target, settings=settings):
-        pass
-    assert SECRET not in str(caught.value)
-    return str(caught.value)
-
-
 @server
-def test_a_server_of_our_own_says_what_it_is_and_leaves_nothing() -> None:
+def test_a_temporary_server_names_its_version_and_leaves_nothing() -> None:
     database: Any = connect("postgresql")
     try:
         name = database.open("register")
@@ -113,24 +40,6 @@ def test_without_a_logical_log_there_is_no_order_of_versions() -> None:
         assert database.version_order() is None
     finally:
         database.close()
-
-
-@server
-def test_a_setting_that_the_server_does_not_understand_is_an_error() -> None:
-    text = refused("postgresql", fsync="banana")
-    assert text.startswith("postgresql did not start")
-    assert 'parameter "fsync" requires a Boolean value' in text
-
-
-@server
-def test_a_setting_that_a_connection_does_not_understand_is_an_error(running: Running) -> None:
-    text = refused(running.url(), lock_timeout="a while")
-    assert 'invalid value for parameter "lock_timeout": "a while"' in text
-
-
-def test_a_setting_of_the_server_cannot_be_set_from_outside() -> None:
-    with pytest.raises(UsageError, match="`fsync` is set where a server is started"):
-        connect("postgresql://localhost/db", settings={"fsync": "on"})
 
 
 @server
@@ -226,7 +135,7 @@ def test_a_deadlock_aborts_one_of_the_two(running: Running) -> None:
 
 
 @server
-def test_a_lock_that_is_not_given_back_aborts_who_waits(running: Running) -> None:
+def test_a_lock_that_is_not_released_aborts_the_waiting_transaction(running: Running) -> None:
     with (
         opened(running.url(), settings={"lock_timeout": "50ms"}) as database,
         closing(database.session()) as one,
@@ -240,7 +149,7 @@ def test_a_lock_that_is_not_given_back_aborts_who_waits(running: Running) -> Non
 
 
 @server
-def test_committing_what_has_failed_is_an_abort(running: Running) -> None:
+def test_committing_a_failed_transaction_is_an_abort(running: Running) -> None:
     with opened(running.url()) as database, closing(database.session()) as session:
         session.begin()
         session.write(2, 7)
@@ -302,41 +211,6 @@ def test_a_full_disk_ends_the_run(running: Running) -> None:
 
 
 @server
-def test_a_wrong_password_is_one_clear_message(running: Running) -> None:
-    text = refused(running.url(password=SECRET))
-    assert 'cannot be reached: password authentication failed for user "isoscope"' in text
-    assert "hint: the password stands in the URL" in text
-
-
-@server
-def test_a_missing_database_is_one_clear_message(running: Running) -> None:
-    text = refused(running.url(dbname="nowhere"))
-    assert '/nowhere cannot be reached: database "nowhere" does not exist' in text
-    assert "hint: the name of the database" in text
-
-
-def test_a_refused_connection_is_one_clear_message() -> None:
-    text = refused(f"postgresql://me:{SECRET}@127.0.0.1:1/db")
-    assert text.startswith("postgresql://me@127.0.0.1:1/db cannot be reached: Connection refused\n")
-    assert "hint: is it running there" in text
-
-
-def test_a_url_that_is_none_is_one_clear_message() -> None:
-    database = connect(f"postgresql://me:{SECRET}@[host/db")
-    with pytest.raises(UsageError, match="the URL of PostgreSQL is not understood") as caught:
-        database.open("register")
-    assert SECRET not in str(caught.value)
-    database.close()
-
-
-@server
-def test_a_user_who_may_not_make_a_schema_is_told_so(running: Running) -> None:
-    text = refused(running.user("stranger"))
-    assert text.startswith("PostgreSQL says: permission denied for database postgres")
-    assert "hint: the user needs the privilege CREATE" in text
-
-
-@server
 def test_without_the_right_to_replicate_there_is_no_order_of_versions(running: Running) -> None:
     url = running.user("guest")
     running.ask("GRANT CREATE ON DATABASE postgres TO guest")
@@ -351,7 +225,7 @@ def test_without_the_right_to_replicate_there_is_no_order_of_versions(running: R
 
 
 @server
-def test_somebody_elses_server_is_left_as_it_was(running: Running) -> None:
+def test_a_server_at_a_url_is_left_as_it_was(running: Running) -> None:
     def things() -> list[Any]:
         return running.ask(
             "SELECT count(*) FROM pg_namespace WHERE nspname ~ 'isoscope_' UNION ALL "
@@ -392,7 +266,7 @@ def test_the_order_of_versions_is_that_of_commits(running: Running, durable: str
 
 
 @server
-def test_the_log_shows_a_commit_whose_client_is_gone(running: Running) -> None:
+def test_the_log_shows_the_commit_of_a_lost_client(running: Running) -> None:
     with opened(running.url()) as database:
         session: Any = database.session()
         session.begin()
@@ -400,42 +274,3 @@ def test_the_log_shows_a_commit_whose_client_is_gone(running: Running) -> None:
         session._libpq.send_query(b"COMMIT")
         session.close()
         assert list(database.version_order() or ()) == [(1, 1)]
-
-
-def test_a_missing_driver_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    text = refused("postgresql")
-    assert text == "PostgreSQL needs the driver psycopg\n\nhint: pip install 'isoscope[postgresql]'"
-
-
-def test_missing_programs_are_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "_folders", lambda: iter(()))
-    text = refused("postgresql")
-    assert text.startswith("PostgreSQL's programs `initdb` and `postgres` are not found")
-    assert "or give the URL of a server" in text
-
-
-def test_the_newest_programs_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for folder, version in ("old", "9.6.24"), ("new", "16.2 (Debian 16.2-1)"), ("middle", "15.20"):
-        (tmp_path / folder).mkdir()
-        for name in "initdb", "postgres":
-            program = tmp_path / folder / name
-            program.write_text(f"#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n")
-            program.chmod(0o755)
-    (tmp_path / "half").mkdir()
-    monkeypatch.setattr(programs, "_folders", lambda: sorted(tmp_path.iterdir()))
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert find_programs() == tmp_path / "new"
-
-
-def test_root_takes_no_programs_that_others_cannot_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name in "initdb", "postgres":
-        (tmp_path / name).write_text("#!/bin/sh\necho 17\n")
-        (tmp_path / name).chmod(0o755)
-    tmp_path.chmod(0o700)
-    monkeypatch.setattr(programs, "_folders", lambda: iter([tmp_path]))
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    with pytest.raises(DatabaseError, match="are not found"):
-        find_programs()

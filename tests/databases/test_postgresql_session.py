@@ -1,4 +1,4 @@
-"""What a session makes of PostgreSQL's answers, without a server: libpq is played by a few lines."""
+"""How a session understands PostgreSQL's answers, without a server: a small class stands for libpq."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_lists_are_read_as_postgresql_writes_them() -> None:
         one.append(1, 9)
 
 
-def test_what_is_open_is_rolled_back_before_the_next_begin() -> None:
+def test_an_open_transaction_is_rolled_back_before_the_next_begin() -> None:
     libpq = Libpq()
     one = session(libpq)
     one.rollback()

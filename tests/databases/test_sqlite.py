@@ -1,4 +1,4 @@
-"""SQLite: what its locks, journals and cache let sessions see, and files that are somebody else's."""
+"""SQLite: what its locks, journals and cache let sessions see, and files that existed before."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_commit_that_meets_a_reader_is_aborted_for_sure() -> None:
         assert writer.read(X) == 2
 
 
-def test_of_two_readers_that_write_only_one_can() -> None:
+def test_only_one_of_two_readers_can_write() -> None:
     with sessions() as (one, other):
         for session in (one, other):
             session.begin()
@@ -98,7 +98,7 @@ def test_a_reader_of_the_log_keeps_its_snapshot_but_cannot_write_on_it() -> None
         assert (one.read(X), one.read(Y)) == (1, 1)
 
 
-def test_who_begins_at_once_holds_the_lock_before_it_writes() -> None:
+def test_an_immediate_transaction_holds_the_lock_before_it_writes() -> None:
     with sessions(begin="immediate", busy_timeout=SHORT) as (one, other):
         one.begin()
         with pytest.raises(Aborted, match="SQLITE_BUSY"):
@@ -267,11 +267,11 @@ class Limited(sqlite.SQLite):
 @pytest.mark.parametrize(
     ("limit", "problem"),
     [
-        ("max_page_count = 4", "database or disk is full\n\nhint: make room on the disk"),
+        ("max_page_count = 4", "database or disk is full\n\nhint: free space on the disk"),
         ("query_only = 1", "attempt to write a readonly database\n\nhint: the file and its folder"),
     ],
 )
-def test_what_a_disk_refuses_ends_the_run_with_one_message(
+def test_an_error_of_the_disk_ends_the_run_with_one_message(
     given: Path, monkeypatch: pytest.MonkeyPatch, limit: str, problem: str
 ) -> None:
     monkeypatch.setattr(Limited, "limit", limit)
@@ -279,7 +279,9 @@ def test_what_a_disk_refuses_ends_the_run_with_one_message(
     done = run(database, Mix(content="list", sessions=2), Limits(seconds=20))
     assert done.problem is not None
     assert done.problem.startswith(f"{given}: {problem}")
-    assert done.progress.aborted + done.progress.indeterminate > 0, "who met it is part of the history"
+    assert done.progress.aborted + done.progress.indeterminate > 0, (
+        "transactions that met it are in the history"
+    )
     assert [*Path().iterdir()] == []
 
 
@@ -308,7 +310,7 @@ def test_rows_wait_for_a_transaction_but_not_for_ever(monkeypatch: pytest.Monkey
         database.insert([(Y, 0)])
 
 
-def test_who_goes_on_with_what_is_closed_is_told_so() -> None:
+def test_a_closed_session_cannot_be_used() -> None:
     with sessions() as (one, _):
         one.begin()
     with pytest.raises(DatabaseError, match="closed database"):

@@ -11,7 +11,7 @@ from isoscope.history import OperationKind
 from isoscope.reference.dependencies import Dependencies, Edge
 from isoscope.reference.versions import RULES, Versions
 
-from .sent_batches import told
+from .told import told
 from .version_histories import random_version_history
 
 if TYPE_CHECKING:

@@ -166,7 +166,7 @@ def test_the_fingerprint_stays_where_the_file_moves(skewed: isoscope.History, tm
 
 
 def test_a_named_level_that_is_unknown_is_a_note(skewed: isoscope.History) -> None:
-    report = check(skewed, ["strict-serializable"], method="solver")
+    report = check(skewed, ["strict-serializable"], method="values")
     run = run_of(report, asked=(Level.STRICT_SERIALIZABLE,))
     [note] = run["invocations"][0]["toolExecutionNotifications"]
     assert note["level"] == "warning"

@@ -77,7 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 OPTIONS: list[list[str]] = [
     [],
     ["--timings"],
-    ["--level", "serializable", "--method", "solver"],
+    ["--level", "serializable", "--method", "timestamps"],
     ["--assume", "sequential-keys"],
     ["--anomaly", "g1c", "--anomaly", "aborted-read"],
     ["--summary"],

@@ -51,7 +51,7 @@ def test_a_level_that_decides_the_exit_status_is_bold() -> None:
 
 
 def test_unknown_has_its_reason() -> None:
-    report = check(SKEWED, ["strict-serializable"], method="solver")
+    report = check(SKEWED, ["strict-serializable"], method="values")
     text = html.unescape(render_step_summary([report], asked=[Level.STRICT_SERIALIZABLE]))
     assert "| unknown | **strict-serializable** |" in text
     assert f"\nunknown: {report.verdicts[0].reason}" in text

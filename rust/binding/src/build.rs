@@ -39,13 +39,17 @@ struct RangeRow<'py>(Bound<'py, PyAny>, Bound<'py, PyAny>, Rows<'py>, Rows<'py>)
 
 /// Collects transactions one by one.
 #[pyclass(module = "isoscope._native")]
-pub struct Builder(Option<Kernel>);
+pub struct Builder {
+    kernel: Option<Kernel>,
+    /// How many initial values of keys slices have held so far.
+    initial_sliced: usize,
+}
 
 #[pymethods]
 impl Builder {
     #[new]
     fn new() -> Self {
-        Self(Some(Kernel::new()))
+        Self { kernel: Some(Kernel::new()), initial_sliced: 0 }
     }
 
     /// Adds one transaction with its operations; raises KeyError if the id is taken.
@@ -82,7 +86,7 @@ impl Builder {
 
     /// Adds one transaction of a run with its operations, in little time; raises KeyError if the id is taken.
     ///
-    /// Its interval is that of its operations; nobody knows when one ended that is indeterminate.
+    /// Its interval is that of its operations; an indeterminate one has no known end.
     #[pyo3(signature = (id, session, status, operations, timestamps = None))]
     fn recorded(
         &mut self,
@@ -143,16 +147,38 @@ impl Builder {
         Ok(())
     }
 
+    /// The recorded transactions with these ids as a history of their own; raises KeyError if one is missing.
+    ///
+    /// With `initial`, it also holds the initial values that no slice held before.
+    #[pyo3(signature = (ids, *, initial))]
+    fn slice(&mut self, py: Python<'_>, ids: Vec<Bound<'_, PyAny>>, initial: bool) -> PyResult<Columns> {
+        let first = initial.then_some(self.initial_sliced);
+        let kernel = self.kernel()?;
+        let numbers: Vec<u32> = ids
+            .iter()
+            .map(|id| {
+                let value = scalar::from_python(&mut kernel.values, id)?;
+                kernel.find(value).ok_or_else(|| PyKeyError::new_err(id.clone().unbind()))
+            })
+            .collect::<PyResult<_>>()?;
+        let count = kernel.initial_count();
+        let slice = py.detach(|| kernel.slice(&numbers, first));
+        if initial {
+            self.initial_sliced = count;
+        }
+        Ok(Columns::new(slice))
+    }
+
     /// The history.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Columns> {
-        let kernel = self.0.take().ok_or_else(finished)?;
+        let kernel = self.kernel.take().ok_or_else(finished)?;
         py.detach(|| kernel.finish()).map(Columns::new).map_err(parse_error)
     }
 }
 
 impl Builder {
     fn kernel(&mut self) -> PyResult<&mut Kernel> {
-        self.0.as_mut().ok_or_else(finished)
+        self.kernel.as_mut().ok_or_else(finished)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Collects what a reader or a recorder saw, in any order, and lays it out as a [`History`].
 
+mod slice;
+
 use crate::error::ParseError;
 use crate::history::{
     History, Initial, Interval, Kind, Label, Operations, Range, Ranges, Sequence, Status, Timestamp,

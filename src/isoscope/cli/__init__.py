@@ -1,4 +1,4 @@
-"""The command line: one file a command; results on stdout, everything else on stderr.
+"""The command line: one file for each command; results on stdout, everything else on stderr.
 
 Exit status: 0 holds or nothing asked, 1 violated, 2 bad input or usage, 3 a named level is unknown.
 """
@@ -19,7 +19,7 @@ __all__ = ["BAD_INPUT", "COMMANDS", "main"]
 
 BAD_INPUT = 2
 
-#: Commands and what they do, here so that `--help` need not import them.
+#: Commands with their summaries, so that `--help` need not import them.
 COMMANDS = {
     "check": "Check recorded histories against isolation levels",
     "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
@@ -38,7 +38,7 @@ COMMANDS = {
 
 
 class _Commands(click.Group):
-    """Imports a command when it is called: most never are."""
+    """Imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -84,11 +84,11 @@ def main() -> NoReturn:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except OSError as error:
-        # What is left in the buffer cannot be written either: Python must not try again when it exits.
+        # The rest of the buffer cannot be written either: Python must not try again when it exits.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
         fail(f"cannot write the output: {error.strerror or error}")
     except SystemExit:
-        # So click ends when the reader of our output went away, as `head` does: nothing is wrong.
+        # click raises this when the reader of our output has closed it, as `head` does: no error.
         sys.exit(0)
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -1,4 +1,4 @@
-"""`isoscope check`: the main job."""
+"""`isoscope check`: recorded histories against isolation levels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import __version__, checkers, formats
-from isoscope.cli import BAD_INPUT, screen
+from isoscope.cli import BAD_INPUT, terminal
 from isoscope.cli.options import (
     chosen_profile,
     format_option,
@@ -92,7 +92,7 @@ def command(
     With --assume, every answer rests on a claim that the histories cannot show; the report names it:
         sequential-keys      a session meets the versions of a key in their order
         linearizable-keys    the same by real time
-        writes-follow-reads  who reads a key and then writes it installs the later version
+        writes-follow-reads  a transaction that reads a key and then writes it installs the later version
 
     \b
     Examples:
@@ -116,8 +116,8 @@ def command(
         assume=assume,
         max_anomalies=1 if summarise else max_anomalies,
     )
-    question.refuse_nonsense()
-    read = (_Streaming if streaming else _Reading)(question, format_, initial)
+    question.refuse_contradictions()
+    checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial)
     if streaming:
         _refuse_streaming(question)
     paths = list(_each(histories) if summarise else histories)
@@ -128,8 +128,8 @@ def command(
         files.refuse_with_summary()
     with files.opened():
         if summarise:
-            return _summarise(read, paths, files, as_json=as_json)
-        return _worst([_check(read, path, files, as_json=as_json, timings=timings) for path in paths])
+            return _summarise(checker, paths, files, as_json=as_json)
+        return _worst([_check(checker, path, files, as_json=as_json, timings=timings) for path in paths])
 
 
 def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
@@ -139,7 +139,7 @@ def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What is asked of every history."""
+    """The question that is asked of every history."""
 
     levels: tuple[Level, ...]
     anomalies: tuple[str, ...]
@@ -149,7 +149,7 @@ class _Question:
     assume: tuple[str, ...]
     max_anomalies: int
 
-    def refuse_nonsense(self) -> None:
+    def refuse_contradictions(self) -> None:
         try:
             checkers.select(
                 self.anomalies, levels=self.levels or None, method=self.method, profile=self.profile
@@ -181,8 +181,8 @@ class _Question:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """How a history is read and asked."""
+class _Checker:
+    """Reads a history and asks the question."""
 
     question: _Question
     format: str | None
@@ -197,7 +197,7 @@ class _Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Streaming(_Reading):
+class _StreamingChecker(_Checker):
     """The same for a history that does not fit into memory."""
 
     def report(self, path: str) -> Report:
@@ -208,7 +208,7 @@ class _Streaming(_Reading):
         except ValueError as error:
             raise UsageError(f"{error}\n\nhint: check it without --streaming") from None
         except OSError as error:
-            # Whatever is wrong with the history has its own error.
+            # Errors in the history itself are of other types.
             folder = tempfile.gettempdir()
             problem = error.strerror or error
             raise UsageError(
@@ -217,7 +217,7 @@ class _Streaming(_Reading):
 
 
 def _refuse_streaming(question: _Question) -> None:
-    """Only the method of timestamps has slices."""
+    """Only the method of timestamps can judge a history in slices."""
     if question.method != Method.TIMESTAMPS:
         raise UsageError("--streaming goes with --method timestamps")
     if question.anomalies:
@@ -229,24 +229,24 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(read: _Reading, path: str, files: ReportFiles, *, as_json: bool, timings: bool) -> int:
-    """Reports on one history, on standard output and in files; returns its exit status."""
+def _check(checker: _Checker, path: str, files: ReportFiles, *, as_json: bool, timings: bool) -> int:
+    """Checks one history, prints the report and adds it to the files; returns its exit status."""
     try:
-        report = read.report(path)
+        report = checker.report(path)
     except IsoscopeError as error:
         _report_error(path, error, as_json=as_json)
         files.add(Unreadable(path=path, error=str(error)))
         return BAD_INPUT
     _print(report, as_json=as_json, timings=timings)
     files.add(report)
-    return _status(report, read.question.levels)
+    return _status(report, checker.question.levels)
 
 
-def _summarise(read: _Reading, paths: list[str], files: ReportFiles, *, as_json: bool) -> int:
+def _summarise(checker: _Checker, paths: list[str], files: ReportFiles, *, as_json: bool) -> int:
     summary, statuses = Summary(), []
     for path in paths:
         try:
-            report = read.report(path)
+            report = checker.report(path)
         except IsoscopeError as error:
             click.echo(f"error: {str(error).splitlines()[0]}", err=True)
             summary.add_unreadable(path, str(error))
@@ -255,7 +255,7 @@ def _summarise(read: _Reading, paths: list[str], files: ReportFiles, *, as_json:
             continue
         summary.add(report)
         files.add(report)
-        statuses.append(_status(report, read.question.levels))
+        statuses.append(_status(report, checker.question.levels))
     click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
     return _worst(statuses)
 
@@ -283,6 +283,6 @@ def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
     if as_json:
         click.echo(render_json(report, timings=timings))
         return
-    screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
+    terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
     if timings and report.seconds is not None:
         click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))

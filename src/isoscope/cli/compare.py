@@ -8,7 +8,7 @@ import click
 
 from isoscope import checkers, formats
 from isoscope.activity import activity
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.cli.check import VIOLATED
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.levels import MINIMUM
@@ -58,7 +58,7 @@ def command(
     if as_json:
         click.echo(dumps(comparison.document()))
     else:
-        width = screen.width()
+        width = terminal.width()
         click.echo(comparison.render_text(width=width), nl=False)
     return VIOLATED if {*comparison.regressions} & {*(asked or MINIMUM)} else 0
 

@@ -1,26 +1,28 @@
-"""`isoscope demo`: everything once, with something to look at afterwards."""
+"""`isoscope demo`: everything once, on databases that need no server, with reports to open."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import formats
+from isoscope import formats, run
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.values import NAMES
-from isoscope.cli.embedded import Show, show
+from isoscope.cli import run_text, terminal
 from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.levels import Level
-from isoscope.reports import render_json, render_text
+from isoscope.reports import paragraph, render_counterexample, render_json, render_text
+from isoscope.reports.findings import findings
 from isoscope.reports.html import render_html
-from isoscope.verdict import Report
+from isoscope.reports.text import in_short
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
@@ -30,21 +32,55 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_SECONDS = 1.5
+_WORKLOAD = "list-append"
+#: Few keys and short transactions, so that a counterexample is small enough to read.
+_PARAMETERS = {
+    "sessions": 4,
+    "min_txn_length": 2,
+    "max_txn_length": 3,
+    "active_keys": 10,
+    "max_writes_per_key": 16,
+}
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Show:
+    """A database at one isolation, and what its run shows."""
+
+    database: str
+    isolation: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The name of its files."""
+        return f"{self.database}-{self.isolation}"
+
+    @property
+    def arguments(self) -> str:
+        """The arguments of `isoscope` for the same run."""
+        parameters = {"isolation": self.isolation, "workload": _WORKLOAD, **_PARAMETERS, "seed": _SEED}
+        given = [f"--{name.replace('_', '-')} {value}" for name, value in parameters.items()]
+        return " ".join(["run", self.database, *given])
+
+
 _SHOWS = (
-    Show(
+    _Show(
         database="sqlite",
         isolation="serializable",
-        says="SQLite, as everybody uses it: one writer at a time.",
+        text="SQLite with its defaults: one writer at a time.",
     ),
-    Show(
+    _Show(
         database="sqlite",
         isolation="read-uncommitted",
-        says="SQLite with a shared cache, where reads show what is not committed yet. It promises no more.",
+        text="SQLite with a shared cache, where reads show what is not committed yet. It promises no more.",
     ),
-    Show(
+    _Show(
         database="duckdb",
         isolation="snapshot-isolation",
-        says="DuckDB: everybody reads a snapshot. Two who read what the other then writes both commit.",
+        text="DuckDB: transactions read a snapshot. Two that each read what the other writes both commit.",
     ),
 )
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json"}
@@ -75,22 +111,69 @@ def command(out: str) -> None:
     except OSError as error:
         raise UsageError(f"cannot write to {out}: {error.strerror or error}") from None
     click.echo("1. Did these databases keep their promise?\n")
-    shown = [show(asked, folder) for asked in _SHOWS]
+    shown = [_run(show, folder) for show in _SHOWS]
     click.echo("2. Histories of a correct database, one in each format\n")
     reports = [_valid(folder / name, workload) for name, workload in _VALID.items()]
     click.echo("\n3. Small histories with one anomaly each\n")
     reports += [_violated(folder, name) for name in NAMES]
-    _write_reports(folder, [*(one.report for one in shown), *reports])
+    _write_reports(folder, [*shown, *reports])
     _page(folder / "broken.txt", folder / "report.html")
     click.echo(
         f"\n{_program()} explain NAME says what each of them is.\n\n"
         f"All of it in words: {folder / 'report.txt'} and, for machines, {folder / 'report.jsonl'}\n"
         f"Pages to open in a browser:\n"
-        f"  {shown[1].page}, what SQLite did\n"
-        f"  {shown[2].page}, what DuckDB did\n"
+        f"  {_page_of(_SHOWS[1], folder)}, what SQLite did\n"
+        f"  {_page_of(_SHOWS[2], folder)}, what DuckDB did\n"
         f"  {folder / 'report.html'}, a history with most of what can go wrong\n"
         f"Next: {_program()} {_SHOWS[1].arguments}"
     )
+
+
+def _run(show: _Show, folder: Path) -> Report:
+    """Runs the database, prints the result and one counterexample, and writes a page about it."""
+    plan = run.Plan.of(
+        show.database,
+        isolation=show.isolation,
+        workload=_WORKLOAD,
+        parameters=_PARAMETERS,
+        seed=_SEED,
+        limits=run.Limits(seconds=_SECONDS),
+    )
+    completed = run.execute(plan)
+    path = folder / f"{show.name}.parquet"
+    formats.save(completed.history, path)
+    report = check(formats.load(path), max_anomalies=1)
+    click.echo(f"{show.text}\n")
+    lines = [
+        run_text.description(completed),
+        run_text.rate_line(completed),
+        run_text.promise_line(completed.answer(report)),
+        ("in short", next(in_short(report), "nothing")),
+    ]
+    for head, text in lines:
+        terminal.echo(paragraph(text, width=terminal.width(), head=f"  {head}: ", margin=4))
+    _print_counterexample(report, folder)
+    _page_of(show, folder).write_text(render_html(report, folder=str(folder)), encoding="utf-8")
+    return report
+
+
+def _page_of(show: _Show, folder: Path) -> Path:
+    return folder / f"{show.name}.html"
+
+
+def _print_counterexample(report: Report, folder: Path) -> None:
+    """Prints the shortest counterexample."""
+    width, colour = terminal.width(), terminal.has_colour()
+    texts = {
+        f"{finding.name}: {finding.count:,} found": render_counterexample(
+            finding.anomalies[0], width=width, colour=colour, folder=str(folder)
+        )
+        for finding in findings(report)
+    }
+    if texts:
+        head = min(texts, key=lambda head: len(texts[head]))
+        terminal.echo(f"\n  {head}\n\n{texts[head]}")
+    click.echo()
 
 
 def _write_reports(folder: Path, reports: Sequence[Report]) -> None:
@@ -101,7 +184,7 @@ def _write_reports(folder: Path, reports: Sequence[Report]) -> None:
 
 
 def _program() -> str:
-    """How to call the command from here: by its name, or by its path where no search finds it."""
+    """How to call the command from here: by its name if it is on the path, else by its file."""
     return "isoscope" if shutil.which("isoscope") else os.path.relpath(sys.argv[0])
 
 
@@ -114,7 +197,7 @@ def _valid(path: Path, workload: Workload) -> Report:
 
 
 def _page(history: Path, page: Path) -> None:
-    """A report with pictures, of a history that shows most of what can go wrong."""
+    """Writes a report with pictures, of a history with many anomalies."""
     formats.save(generate(_BROKEN), history)
     report = check(formats.load(history))
     page.write_text(render_html(report, folder=str(page.parent)), encoding="utf-8")

@@ -12,7 +12,7 @@ import click
 from isoscope import anomalies, formats, profiles
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, intervals, search
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample
@@ -21,10 +21,10 @@ from isoscope.verdict import Claim
 if TYPE_CHECKING:
     from isoscope.verdict import Anomaly
 
-__all__ = ["command", "reported", "seen", "told"]
+__all__ = ["command", "example_anomaly", "example_text", "reported"]
 
 _SUFFIXES = {"plume": "txt", "jepsen": "edn", "aion": "json", "leopard": "leopard.jsonl"}
-#: What has to be claimed before some example shows its anomaly.
+#: Claims without which an example does not show its anomaly.
 _CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
 
 
@@ -44,7 +44,7 @@ def command(name: str | None, *, example: bool) -> None:
     if name is None:
         margin = max(map(len, CATALOGUE)) + 2
         entries = CATALOGUE.values()
-        rows = (paragraph(e.meaning, head=e.name, margin=margin, width=screen.width()) for e in entries)
+        rows = (paragraph(e.meaning, head=e.name, margin=margin, width=terminal.width()) for e in entries)
         click.echo("\n".join(rows))
         return
     try:
@@ -54,7 +54,7 @@ def command(name: str | None, *, example: bool) -> None:
     if example:
         click.echo(_example(entry), nl=False)
     else:
-        screen.echo(_page(entry))
+        terminal.echo(_page(entry))
 
 
 def reported() -> frozenset[str]:
@@ -62,16 +62,16 @@ def reported() -> frozenset[str]:
     return frozenset(name for checker in (*CHECKERS, intervals) for name in checker.NAMES)
 
 
-def told(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
-    """What a report says of the entry's example, if there is one and a method that reports the anomaly."""
+def example_text(entry: CatalogueEntry, *, width: int = 100, colour: bool = False) -> str:
+    """The counterexample in the entry's example; empty if there is none or no method reports the anomaly."""
     with TemporaryDirectory() as folder:
-        anomaly = seen(entry, folder)
+        anomaly = example_anomaly(entry, folder)
     return (
         "" if anomaly is None else render_counterexample(anomaly, width=width, colour=colour, folder=folder)
     )
 
 
-def seen(entry: CatalogueEntry, folder: str) -> Anomaly | None:
+def example_anomaly(entry: CatalogueEntry, folder: str) -> Anomaly | None:
     """The anomaly that a method finds in the entry's example, which is written into `folder`."""
     if entry.example is None or entry.name not in reported():
         return None
@@ -98,18 +98,18 @@ def _page(entry: CatalogueEntry) -> str:
         "counted": entry.counted,
         "source": entry.source,
     }
-    width = screen.width()
+    width = terminal.width()
     rows = [paragraph(text, head=head, margin=13, width=width) for head, text in facts.items()]
     lines = [entry.title, "", paragraph(entry.meaning, width=width), "", *rows]
     if entry.name not in reported():
         lines += ["", "No method of this version reports it yet."]
-    said = told(entry, width=width, colour=screen.has_colour())
-    lines += _shown("Example", entry.example, width, *(["", said] if said else []))
-    lines += _shown("Allowed", entry.allowed, width)
+    text = example_text(entry, width=width, colour=terminal.has_colour())
+    lines += _example_lines("Example", entry.example, width, *(["", text] if text else []))
+    lines += _example_lines("Allowed", entry.allowed, width)
     return "\n".join(lines)
 
 
-def _shown(head: str, example: Example | None, width: int, *after: str) -> list[str]:
+def _example_lines(head: str, example: Example | None, width: int, *after: str) -> list[str]:
     if example is None:
         return []
     text = textwrap.indent(example.text, "    ").splitlines()

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats
-from isoscope.cli import profiled
-from isoscope.cli.options import parse_level, refuse_given
-from isoscope.cli.sections import Sections
+from isoscope.cli import generate_profile
+from isoscope.cli.options import SectionedCommand, parse_level, refuse_given
 from isoscope.databases.profiled import FAULTS
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
@@ -24,23 +23,23 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-#: What a mix decides by itself.
+#: Options that a mix decides.
 _OF_THE_MIX = ("operations", "min_operations", "keys", "read_ratio", "distribution")
-#: What only a store for a level knows, and what only the simulated database does.
+#: Options of a store for a level, and of the simulated database.
 _OF_THE_STORE = ("level", "breaks", "lag")
 _OF_THE_DATABASE = (
     "bug", "bug_rate", "clock", "nodes", "skew", "concurrency", "on_conflict", "repeated_values",
 )  # fmt: skip
-#: Options by what they are about; the rest is the workload.
+#: Sections of the help; the other options are the workload.
 _SECTIONS = {
     "A store for a level": _OF_THE_STORE,
     "A simulated database": ("isolation", *_OF_THE_DATABASE),
-    "A database with a profile": profiled.OPTIONS,
+    "A database with a profile": generate_profile.OPTIONS,
     "Output": ("timestamps", "intervals", "lossy", "format_", "--help"),
 }
 
 
-@click.command("generate", cls=Sections, first="Workload", sections=_SECTIONS)
+@click.command("generate", cls=SectionedCommand, first="Workload", sections=_SECTIONS)
 @click.argument("target", metavar="OUT")
 @click.option("--level", metavar="LEVEL", callback=parse_level,
               help="Satisfy this level, no more than it. By default all that --break leaves.")  # fmt: skip
@@ -66,7 +65,7 @@ _SECTIONS = {
               help="Abort; abort and do it again; or read what must not be written.")  # fmt: skip
 @click.option("--repeated-values", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Write only so many different values to a key (0: every value once).")  # fmt: skip
-@profiled.options
+@generate_profile.options
 @click.option("--mix", type=click.Choice(list(MIXES)), help="What transactions do, as in a benchmark.")
 @click.option("--sessions", default=10, show_default=True, type=click.IntRange(1, 2**31))
 @click.option("--transactions", default=1000, show_default=True, type=click.IntRange(0, 2**31))
@@ -129,13 +128,13 @@ def command(
     if mix is not None:
         refuse_given(_OF_THE_MIX, "--mix decides by itself what {options} would say", "leave one of them out")
     chosen = formats.find(format_) if format_ else formats.for_path(target)
-    simulated = profiled.generate(profile, (least, operations), parameters)
+    simulated = generate_profile.generate(profile, (least, operations), parameters)
     if simulated is not None:
         _save(simulated.history, target, chosen.name, lossy=lossy)
-        profiled.tell(simulated, parameters["bug"])
+        generate_profile.print_faults(simulated, parameters["bug"])
         return
     database = _database(isolation, {name: parameters.pop(name) for name in _OF_THE_DATABASE})
-    # A simulated database tells its timestamps wherever they can be kept.
+    # A simulated database writes its timestamps if the format can hold them.
     parameters["timestamps"] |= database is not None and "timestamps" in chosen.holds
     workload = Workload(
         mix=None if mix is None else MIXES[mix],
@@ -148,7 +147,7 @@ def command(
     history = generate(workload) if simulation is None else simulation.history
     _save(history, target, chosen.name, lossy=lossy)
     if simulation is not None:
-        _tell(simulation)
+        _print_faults(simulation)
 
 
 def _save(history: History, target: str, format_: str, *, lossy: bool) -> None:
@@ -166,13 +165,13 @@ def _database(isolation: str | None, parameters: dict[str, Any]) -> Simulated | 
     return Simulated(isolation=isolation, conflicts=parameters.pop("on_conflict"), **parameters)
 
 
-def _tell(simulation: Simulation) -> None:
-    """What happened on the simulated database."""
+def _print_faults(simulation: Simulation) -> None:
+    """Prints what happened on the simulated database."""
     counts = simulation.history.counts
     click.echo(f"committed: {counts['committed']:,}, aborted: {counts['aborted']:,}", err=True)
     if simulation.bug is None:
         return
-    # What breaks both levels of the clock is told once.
+    # An anomaly that breaks both levels of the clock is counted once.
     once = {replace(entry, levels=()) for entry in simulation.injected}
     injected = Counter(entry.anomaly for entry in once)
     shown = ", ".join(f"{name}: {count:,}" for name, count in sorted(injected.items()))

@@ -72,7 +72,7 @@ def _one(definition: Definition) -> str:
 
 
 def _bounds(stronger: list[str], weaker: list[str]) -> str:
-    """What can be said of a level that no method decides."""
+    """What other levels say of a level that no method decides."""
     if not stronger and not weaker:
         return "No method decides it, and nothing implies it: the answer is always unknown."
     return (

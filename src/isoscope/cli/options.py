@@ -12,13 +12,14 @@ from isoscope.history import UNKNOWN, Initial
 from isoscope.verdict import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
     from isoscope.profiles import Profile
 
 __all__ = [
+    "SectionedCommand",
     "chosen_profile",
     "format_option",
     "initial_option",
@@ -33,13 +34,13 @@ _FIND_ONE = "`isoscope profiles` lists them, such as --profile postgresql/serial
 
 
 def format_option(what: str) -> Callable[..., Any]:
-    """`--format`, which overrules what content or name suggest."""
+    """`--format`, which overrides the format that the content or the name suggests."""
     names = [candidate.name for candidate in formats.FORMATS]
     return click.option("--format", "format_", type=click.Choice(names), help=f"Format of {what}.")
 
 
 def initial_option() -> Callable[..., Any]:
-    """`--initial`, which overrules the initial value that a format stands for."""
+    """`--initial`, which overrides the initial value of the format."""
     return click.option(
         "--initial",
         metavar="VALUE",
@@ -67,7 +68,7 @@ def profile_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen_profile(name: str | None, method: str | None, clock_error: int) -> Profile | None:
-    """The profile of that name, which says which mechanisms there are; refuses what does not go together."""
+    """The profile of that name. Raises UsageError if the options contradict each other."""
     if name is None:
         if method == Method.INTERVALS:
             raise UsageError(f"--method intervals needs a --profile\n\nhint: {_FIND_ONE}")
@@ -104,10 +105,32 @@ def parse_level(_context: click.Context, _option: click.Parameter, name: str | N
 
 
 def refuse_given(names: tuple[str, ...], message: str, hint: str) -> None:
-    """Raises `UsageError` if one of these options was given: they say nothing here."""
+    """Raises `UsageError` if one of these options was given: they have no meaning here."""
     context = click.get_current_context()
     default = click.core.ParameterSource.DEFAULT
     spelling = {option.name: option.opts[0] for option in context.command.params}
     given = [spelling[name] for name in names if context.get_parameter_source(name) is not default]
     if given:
         raise UsageError(f"{message.format(options=', '.join(given))}\n\nhint: {hint}")
+
+
+class SectionedCommand(click.Command):
+    """A command with help that lists options in `sections`; those of no section come first, under `first`."""
+
+    def __init__(
+        self, *arguments: Any, first: str, sections: Mapping[str, tuple[str, ...]], **more: Any
+    ) -> None:
+        super().__init__(*arguments, **more)
+        self._first = first
+        self._sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the sections."""
+        every = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        options = {option.opts[-1] if option.is_eager else option.name or "": option for option in every}
+        elsewhere = {name for names in self._sections.values() for name in names}
+        rest = tuple(name for name in options if name not in elsewhere)
+        for section, names in {self._first: rest, **self._sections}.items():
+            with formatter.section(section):
+                records = (options[name].get_help_record(ctx) for name in names)
+                formatter.write_dl([record for record in records if record])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import profiles
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.profiles import PROFILES, Certifier, Granularity, Lock, Profile, Statement
 from isoscope.reports import paragraph
 
@@ -40,11 +40,11 @@ def command(name: str | None, *, as_json: bool) -> None:
         click.echo(_json([_document(one) for one in found]) if as_json else _table(map(_row, found)))
         return
     profile = profiles.load(name)
-    click.echo(_json(_document(profile)) if as_json else _one(profile, screen.width()))
+    click.echo(_json(_document(profile)) if as_json else _one(profile, terminal.width()))
 
 
 def locks(profile: Profile) -> str:
-    """What statements of a profile lock until the end of their transaction, in few words."""
+    """The locks that statements of a profile keep until the end of their transaction, in few words."""
     select = profile.statements[Statement.SELECT]
     parts = [] if select.lock is Lock.NONE else ["ranges" if select.predicate else "reads"]
     if all(profile.statements[one].lock is not Lock.NONE for one in _CHANGES):
@@ -63,7 +63,7 @@ def _row(profile: Profile) -> tuple[str, ...]:
 
 
 def _table(rows: Iterable[Sequence[str]]) -> str:
-    """Columns as wide as what stands in them."""
+    """A table with columns as wide as their cells."""
     lines = [_HEAD, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""How far a run is, on standard error: one line that changes on a terminal, else a line now and then."""
+"""The progress of a run on standard error: one line that changes on a terminal, else lines now and then."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from isoscope.run import Limits, Progress
 
-__all__ = ["Line", "ProgressLine", "rate", "told"]
+__all__ = ["Line", "ProgressLine", "progress_text", "rate"]
 
-#: Seconds between two lines where no line can change.
+#: Seconds between two lines where standard error is no terminal.
 _PERIOD = 10.0
-#: Of a terminal that does not know how wide it is.
+#: The width of a terminal that does not tell it.
 _COLUMNS = 80
 _CLEAR = "\r\x1b[K"
 
 
 class Line:
-    """A line on a terminal that changes, and is gone when the `with` block ends; elsewhere nothing."""
+    """A line on a terminal that changes, and is removed when the `with` block ends; elsewhere nothing."""
 
     def __init__(self) -> None:
         self.changes = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -43,7 +43,7 @@ class Line:
             click.echo(_CLEAR, nl=False, err=True)
 
     def show(self, text: str) -> None:
-        """Shows `text` in the place of what was shown before."""
+        """Shows `text` instead of the last text."""
         if self.changes:
             # A line that is too long for the terminal would be left behind.
             room = (os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS) - 1
@@ -51,40 +51,39 @@ class Line:
 
 
 class ProgressLine(Line):
-    """Shows how far a run is whenever it is called."""
+    """Shows the progress of a run whenever it is called."""
 
-    def __init__(self, limits: Limits, also: Callable[[], str] | None = None) -> None:
-        """`also` has more to say, or nothing."""
+    def __init__(self, limits: Limits, more: Callable[[], str] = str) -> None:
+        """`more` gives further text for the line, which may be empty."""
         super().__init__()
         self._limits = limits
-        self._also = also
+        self._more = more
         self._due = _PERIOD
 
     def __call__(self, progress: Progress) -> None:
-        """Shows it, where no line can change only now and then."""
-        more = "" if self._also is None else self._also()
-        said = ", ".join(filter(None, [told(progress, self._limits), more]))
-        self.show(said)
+        """Shows it; without a terminal only every ten seconds."""
+        text = ", ".join(filter(None, [progress_text(progress, self._limits), self._more()]))
+        self.show(text)
         if not self.changes and progress.seconds >= self._due:
             self._due += _PERIOD
-            click.echo(said, err=True)
+            click.echo(text, err=True)
 
 
-def told(progress: Progress, limits: Limits) -> str:
+def progress_text(progress: Progress, limits: Limits) -> str:
     """Time, rate, aborts and the time that is left, if that is known."""
-    said = [
+    parts = [
         f"{progress.seconds:.0f} s",
         f"{progress.committed:,} committed ({rate(progress.committed, progress.seconds)})",
         f"{progress.aborted:,} aborted",
     ]
     if progress.indeterminate:
-        said.append(f"{progress.indeterminate:,} indeterminate")
+        parts.append(f"{progress.indeterminate:,} indeterminate")
     left = _seconds_left(progress, limits)
-    return ", ".join(said if left is None else [*said, f"{_time(left)} left"])
+    return ", ".join(parts if left is None else [*parts, f"{_time(left)} left"])
 
 
 def rate(count: int, seconds: float) -> str:
-    """How many a second."""
+    """A count as a rate per second."""
     return f"{count / seconds if seconds else 0:,.0f}/s"
 
 

@@ -135,7 +135,7 @@ def _refuse_target(kind: ReportType, target: str, taken: Mapping[str, str]) -> N
     path = os.path.realpath(target)
     if path in taken:
         raise UsageError(f"{kind.option}: {target} would replace {taken[path]}")
-    # Pictures may stand in the folder of a history: the formats do not read them.
+    # Pictures are allowed in the folder of a history, reports are not.
     if kind.subject in (Subject.ALL_REPORTS, Subject.SINGLE_REPORT) and (
         folder := next((taken[str(above)] for above in Path(path).parents if str(above) in taken), "")
     ):

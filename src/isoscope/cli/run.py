@@ -4,55 +4,55 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import __version__, checkers, databases, profiles, run
-from isoscope.cli import BAD_INPUT, screen
+from isoscope import __version__
+from isoscope.cli import BAD_INPUT, run_text, terminal
 from isoscope.cli.check import UNDECIDED, exit_status
-from isoscope.cli.directed import NAME as HERMITAGE
-from isoscope.cli.directed import run_scripts
-from isoscope.cli.keeping import Target, refuse_unwritable
-from isoscope.cli.options import parse_levels, refuse_given
-from isoscope.cli.progress import ProgressLine
-from isoscope.cli.promises import Promise, Ran, judge, verdict_line
+from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given
+from isoscope.cli.progress import Line, ProgressLine
 from isoscope.cli.report_files import FILE_PARAMETERS, ReportFiles, report_file_options
-from isoscope.cli.sections import Sections
-from isoscope.cli.telling import Telling
-from isoscope.cli.verifying import Verifying
-from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
-from isoscope.levels import Level
-from isoscope.reports import document, dumps, paragraph, render_text
+from isoscope.reports import HermitageRow, document, dumps, paragraph, render_hermitage, render_text
 from isoscope.reports.registry import REPORT_TYPES, Destination
+from isoscope.run import (
+    HERMITAGE,
+    HistoryFile,
+    Limits,
+    Plan,
+    execute,
+    refuse_unwritable,
+    run_hermitage,
+    verify_live,
+)
+from isoscope.run.plan import DEFAULT_SECONDS
 from isoscope.verdict import Outcome
-from isoscope.workloads import CLIENTS, client_workload
+from isoscope.workloads import CLIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from isoscope.databases.database import Database
-    from isoscope.history import History
+    from isoscope.levels import Level
+    from isoscope.run import CompletedRun, IsolationResult, SavedHistory, ScriptResult, Verification
     from isoscope.verdict import Report
-    from isoscope.workloads.clients import ClientWorkload
 
 __all__ = ["command"]
 
-#: Seconds of a run that nothing else ends.
-_SECONDS = 10.0
-#: Parameters of workloads; what is not given is the workload's own matter.
+#: Parameters of workloads; a workload has its own defaults.
 _PARAMETERS = (
     "sessions", "min_txn_length", "max_txn_length", "read_ratio", "keys", "active_keys",
     "max_writes_per_key", "distribution",
 )  # fmt: skip
-#: What makes no sense without a history, and what makes none without a check.
-_OF_THE_CHECK = ("names", "max_anomalies", *FILE_PARAMETERS)
-_OF_THE_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_OF_THE_CHECK)
-_OF_A_RUN = (
+#: Options that need a check, and options that need a history.
+_NEED_CHECK = ("names", "max_anomalies", *FILE_PARAMETERS)
+_NEED_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
+_NOT_FOR_SCRIPTS = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
-    *_OF_THE_HISTORY,
+    *_NEED_HISTORY,
 )  # fmt: skip
 _HINT = "leave one of them out"
 _SECTIONS = {
@@ -64,13 +64,13 @@ _SECTIONS = {
 }
 
 
-@click.command("run", cls=Sections, first="Run", sections=_SECTIONS)
+@click.command("run", cls=SectionedCommand, first="Run", sections=_SECTIONS)
 @click.argument("target", metavar="DATABASE")
 @click.option("--isolation", metavar="NAME", help="Isolation to ask for; by default the database's first.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Setting of the database; may be repeated.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="End after this time.",
-              show_default=f"{_SECONDS:.0f}, unless --transactions is given")  # fmt: skip
+              show_default=f"{DEFAULT_SECONDS:.0f}, unless --transactions is given")  # fmt: skip
 @click.option("--transactions", type=click.IntRange(1, 2**31),
               help="End after so many transactions, aborted ones included.")  # fmt: skip
 @click.option("--rate", type=click.FloatRange(0, 10**9, min_open=True), show_default="no limit",
@@ -134,123 +134,48 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         isoscope run postgresql --isolation serializable --live
         isoscope run simulated --live http://127.0.0.1:8642
     """
+    settings = _settings(given["settings"])
     if given["workload"] == HERMITAGE:
-        refuse_given(_OF_A_RUN, "hermitage runs scripts and knows nothing of {options}", _HINT)
-        return run_scripts(target, isolation=given["isolation"], settings=_settings(given["settings"]))
+        refuse_given(_NOT_FOR_SCRIPTS, "hermitage runs scripts and knows nothing of {options}", _HINT)
+        return _hermitage(target, given["isolation"], settings)
     if no_record:
-        refuse_given(_OF_THE_HISTORY, "--no-record leaves nothing for {options}", _HINT)
+        refuse_given(_NEED_HISTORY, "--no-record leaves nothing for {options}", _HINT)
     if no_check:
-        refuse_given(_OF_THE_CHECK, "--no-check leaves nothing for {options}", _HINT)
+        refuse_given(_NEED_CHECK, "--no-check leaves nothing for {options}", _HINT)
     asked = parse_levels(given["names"])
-    plan = _Plan.of(target, given)
+    plan = _plan(target, settings, given)
     if no_record:
-        ran = plan.run(record=False)
-        _print(ran, None, as_json=as_json)
-        return _status(ran, None, asked)
-    keeping = Target.of(given["out"], f"{plan.database.NAME}-{plan.database.isolation}", lossy=given["lossy"])
+        completed = _execute(plan, record=False)
+        _print(completed, None, as_json=as_json)
+        return _status(completed, None, asked)
+    name = f"{plan.database.NAME}-{plan.database.isolation}"
+    file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
     named = [*asked]
-    with _beside(keeping.path, given, named) as beside:
-        live = plan.live(given["live"], given["profile"], given["max_anomalies"])
-        ran = plan.run(record=True, live=live)
+    with _opened_files(file.path, given, named) as files:
+        completed = _execute(plan, verification=_verification(plan, given))
         # Only an open database knows all that it promises.
-        named += [] if asked else ran.promises
-        kept = keeping.keep(_recorded(ran))
-        report = None if no_check else _check(kept.history, asked, ran.promises, given["max_anomalies"])
-        report = _with_mechanisms(report, None if live is None else live.report())
-        _print(ran, report, as_json=as_json, path=kept.path)
+        named += [] if asked else completed.promises
+        saved = file.save(completed.history)
+        _print_saved(saved)
+        report = completed.mechanisms
+        if not no_check:
+            report = completed.check(saved.history, levels=asked, max_anomalies=given["max_anomalies"])
+        _print(completed, report, as_json=as_json, path=saved.path)
         if report is not None:
-            beside.add(ran.told(report))
-    return _status(ran, report, asked) if kept.as_asked else BAD_INPUT
+            files.add(_with_description(report, completed))
+    return _status(completed, report, asked) if saved.as_asked else BAD_INPUT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What is to run."""
-
-    database: Database
-    settings: dict[str, str]
-    workload: str
-    clients: ClientWorkload
-    seed: int
-    limits: run.Limits
-
-    @classmethod
-    def of(cls, target: str, given: dict[str, Any]) -> _Plan:
-        """Raises `UsageError` if something of it makes no sense."""
-        refuse_unknown("workload", given["workload"], [*CLIENTS, HERMITAGE])
-        settings = _settings(given["settings"])
-        database = databases.connect(target, isolation=given["isolation"], settings=settings)
-        parameters = {name: given[name] for name in _PARAMETERS if given[name] is not None}
-        seconds, transactions = given["seconds"], given["transactions"]
-        return cls(
-            database=database,
-            settings=settings,
-            workload=given["workload"],
-            clients=client_workload(given["workload"], {**parameters, "seed": given["seed"]}),
-            seed=given["seed"],
-            limits=run.Limits(
-                seconds=_SECONDS if seconds is None and transactions is None else seconds,
-                transactions=transactions,
-                rate=given["rate"],
-                retries=given["retries"],
-            ),
-        )
-
-    def live(self, url: str | None, profile: str | None, most: int) -> Telling | Verifying | None:
-        """Who checks while it runs: nobody, the service at `url`, or this process if that is empty."""
-        if url is None:
-            refuse_given(("profile",), "{options} is for --live", "add it")
-            return None
-        database = self.database
-        name = profile or profiles.of(database.NAME, database.isolation, self.settings)
-        if url:
-            known = None if name is None else profiles.load(name).name
-            return Telling(url, profile=known, sessions=self.clients.sessions)
-        if name is None:
-            raise UsageError(
-                f"no profile says what {database.NAME} promises at {database.isolation}\n\n"
-                "hint: --profile names one; `isoscope profiles` lists them"
-            )
-        return Verifying(profiles.load(name), sessions=self.clients.sessions, most=most)
-
-    def run(self, *, record: bool, live: Telling | Verifying | None = None) -> Ran:
-        """Runs it; what happened on the way is told on standard error."""
-        also = None if live is None else live.said
-        with _ending_politely(), ProgressLine(self.limits, also) as progress:
-            progress.show(f"opening {self.database.NAME} ...")
-            sink = None if live is None else live.sink
-            ran = run.run(
-                self.database, self.clients, self.limits, record=record, sink=sink, progress=progress
-            )
-        if live is not None:
-            ran = live.ended(ran)
-        if ran.interrupted:
-            click.echo("interrupted: what happened until then is kept", err=True)
-        if ran.problem is not None:
-            click.echo(f"error: {ran.problem}", err=True)
-        return Ran(
-            run=ran,
-            isolation=self.database.isolation,
-            workload=self.workload,
-            sessions=self.clients.sessions,
-            seed=self.seed,
-            settings=self.settings,
-            promises=self.database.promises,
-        )
-
-
-@contextmanager
-def _ending_politely() -> Iterator[None]:
-    """Who asks a run to end (SIGTERM) is served like an interrupt: nothing is lost, and nothing left."""
-    try:
-        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # Not the main thread: whoever has that decides.
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:
+    return Plan.of(
+        target,
+        isolation=given["isolation"],
+        settings=settings,
+        workload=given["workload"],
+        parameters={name: given[name] for name in _PARAMETERS if given[name] is not None},
+        seed=given["seed"],
+        limits=Limits(**{name: given[name] for name in ("seconds", "transactions", "rate", "retries")}),
+    )
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, str]:
@@ -265,9 +190,56 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
     return settings
 
 
+def _verification(plan: Plan, given: dict[str, Any]) -> Verification | None:
+    """`--live` without a URL is the empty text."""
+    if given["live"] is None:
+        refuse_given(("profile",), "{options} is for --live", "add it")
+        return None
+    return verify_live(
+        plan, url=given["live"] or None, profile=given["profile"], max_anomalies=given["max_anomalies"]
+    )
+
+
+def _execute(plan: Plan, *, record: bool = True, verification: Verification | None = None) -> CompletedRun:
+    """Runs the plan with a line of progress; prints on standard error how the run ended."""
+    with _sigterm_interrupts(), ProgressLine(plan.limits, _verification_text(verification)) as progress:
+        progress.show(f"opening {plan.database.NAME} ...")
+        completed = execute(plan, record=record, verification=verification, progress=progress)
+    ran = completed.run
+    if completed.verification is not None:
+        click.echo(run_text.summary_text(completed.verification, ran.progress.seconds), err=True)
+    if ran.interrupted:
+        click.echo("interrupted: what happened until then is kept", err=True)
+    if ran.problem is not None:
+        click.echo(f"error: {ran.problem}", err=True)
+    return completed
+
+
+def _verification_text(verification: Verification | None) -> Callable[[], str]:
+    def text() -> str:
+        so_far = None if verification is None else verification.progress()
+        return "" if so_far is None else run_text.verification_text(so_far)
+
+    return text
+
+
 @contextmanager
-def _beside(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iterator[ReportFiles]:
-    """Files beside what is printed; those that cannot be written are refused before anything runs."""
+def _sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does: the history is kept, and the database closed."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # only the main thread may set a handler
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _opened_files(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iterator[ReportFiles]:
+    """The files of reports; one that cannot be written is refused before anything runs."""
     for kind in REPORT_TYPES:
         if kind.destination is Destination.FILE and given[kind.parameter] not in (None, "", "-"):
             refuse_unwritable(kind.option, given[kind.parameter])
@@ -276,56 +248,80 @@ def _beside(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iter
         yield files
 
 
-def _recorded(ran: Ran) -> History:
-    if ran.run.history is None:
-        raise AssertionError("a run that records leaves a history")
-    return ran.run.history
-
-
-def _check(history: History, asked: tuple[Level, ...], promises: tuple[Level, ...], most: int) -> Report:
-    """What was asked, or else what the evidence speaks of and what was promised."""
-    chosen = asked or {*checkers.default_levels(history), *promises}
-    return checkers.check(history, [level for level in Level if level in chosen], max_anomalies=most)
-
-
-def _with_mechanisms(report: Report | None, live: Report | None) -> Report | None:
-    """The report, with what was found while the database ran; that alone if nothing else was asked."""
-    if report is None or live is None:
-        return report or live
-    return replace(report, mechanisms=live.mechanisms)
-
-
-def _print(ran: Ran, report: Report | None, *, as_json: bool, path: str = "") -> None:
-    if as_json:
-        click.echo(dumps(_document(ran, report, path)))
+def _print_saved(saved: SavedHistory) -> None:
+    """Says on standard error where the history is."""
+    for loss in saved.losses:
+        click.echo(f"lost: {loss}", err=True)
+    for problem in saved.problems:
+        click.echo(f"error: {problem}", err=True)
+    if not saved.path:
+        click.echo("hint: the history is lost; make room, or name another folder with --out", err=True)
         return
-    width = screen.width()
-    said = [*ran.lines(), *([] if report is None else [verdict_line(ran, report)])]
-    for head, text in said:
-        screen.echo(paragraph(text, width=width, head=f"{head}: ", margin=2))
+    click.echo(f"history: {saved.path}", err=True)
+    if not saved.as_asked:
+        click.echo("hint: move it before the system clears that folder", err=True)
+
+
+def _with_description(report: Report, completed: CompletedRun) -> Report:
+    """The report, which also says what ran."""
+    head, text = run_text.description(completed)
+    return replace(report, assumptions=(f"recorded from {head}: {text}", *report.assumptions))
+
+
+def _print(completed: CompletedRun, report: Report | None, *, as_json: bool, path: str = "") -> None:
+    if as_json:
+        click.echo(dumps(_document(completed, report, path)))
+        return
+    width = terminal.width()
+    lines = [run_text.description(completed), run_text.rate_line(completed)]
+    lines += [] if report is None else [run_text.promise_line(completed.answer(report))]
+    for head, text in lines:
+        terminal.echo(paragraph(text, width=width, head=f"{head}: ", margin=2))
     if report is not None:
-        screen.echo(f"\n{render_text(report, width=width, colour=screen.has_colour())}")
+        terminal.echo(f"\n{render_text(report, width=width, colour=terminal.has_colour())}")
 
 
-def _document(ran: Ran, report: Report | None, path: str) -> dict[str, Any]:
-    if report is None:
-        kept = {"history": {"path": path}} if path else {}
-        return {"isoscope": __version__, **kept, "run": ran.document()}
-    promise = str(judge(ran.promises, report)) if ran.run.progress.committed else str(Promise.OPEN)
-    return {**document(report), "run": {**ran.document(), "promise": promise}}
+def _document(completed: CompletedRun, report: Report | None, path: str) -> dict[str, Any]:
+    run = {"run": completed.document(report)}
+    if report is not None:
+        return {**document(report), **run}
+    return {"isoscope": __version__, **({"history": {"path": path}} if path else {}), **run}
 
 
-def _status(ran: Ran, report: Report | None, asked: tuple[Level, ...]) -> int:
+def _status(completed: CompletedRun, report: Report | None, asked: tuple[Level, ...]) -> int:
     """As `isoscope check` has it, with the promised levels as the named ones."""
-    if ran.run.problem is not None:
+    if completed.run.problem is not None:
         return BAD_INPUT
     if report is None:
         return 0
-    if not ran.run.progress.committed:
+    if not completed.run.progress.committed:
         return UNDECIDED
     if report.mechanisms is not None:
         outcomes = {verdict.outcome for verdict in report.mechanisms.verdicts}
         if Outcome.VIOLATED in outcomes or not report.verdicts:
             return int(Outcome.VIOLATED in outcomes)
-    named = asked or ran.promises
+    named = asked or completed.promises
     return exit_status([report], named) if named else 0
+
+
+def _hermitage(target: str, isolation: str | None, settings: Mapping[str, str]) -> int:
+    """Prints the table for one isolation, or for all; 1 if one is weaker than is known."""
+    with Line() as line:
+
+        def show(database: Database, result: ScriptResult | None) -> None:
+            done = None if result is None else f"{database.isolation}: {result.script.name}"
+            line.show(done or f"opening {database.NAME} ...")
+
+        results = run_hermitage(target, isolation=isolation, settings=settings, progress=show)
+    rows = [_hermitage_row(result) for result in results]
+    click.echo(render_hermitage(results[-1].scripted.database, rows, width=terminal.width()), nl=False)
+    return int(any(result.is_weaker for result in results))
+
+
+def _hermitage_row(result: IsolationResult) -> HermitageRow:
+    found, known = result.scripted.found, result.expected
+    if known is None:
+        return HermitageRow(isolation=result.isolation, found=found)
+    return HermitageRow(
+        isolation=result.isolation, found=found, expected=known.cells, kind=known.kind, source=known.source
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope.cli.judging import in_one_line, judging_of, online_status
+from isoscope.cli.online import check_settings, online_status, short_answer
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.formats.source import output
@@ -117,37 +117,37 @@ def command(
         isoscope serve --profile postgresql/serializable
         isoscope serve --host 0.0.0.0 --memory-limit 700M --out report.json
     """
-    judging = judging_of(
+    check = check_settings(
         names=names,
         profile=profile_name,
         clock_error=clock_error,
         timeout=timeout,
         keep=keep,
-        most=max_anomalies,
+        max_anomalies=max_anomalies,
         initial=initial,
         spill=None if spill is None else Path(spill),
     )
-    settings = Settings(check=judging, memory=memory_limit, fsync=Fsync(fsync))
+    settings = Settings(check=check, memory=memory_limit, fsync=Fsync(fsync))
     with ExitStack() as stack:
         if data is None:
             click.echo("note: without --data, a restart begins anew", err=True)
             data = stack.enter_context(tempfile.TemporaryDirectory(prefix="isoscope-"))
-        # What cannot be written is found out now, not when the run is over.
+        # A file that cannot be written is refused now, not at the end.
         document, page = (stack.enter_context(output(file)) if file else None for file in (out, report))
-        serving = _Serving(host=host, port=port, token=token, body=max_body, rate=max_rate, drain=drain)
-        final = serving.run(Path(data), settings)
+        server = _Server(host=host, port=port, token=token, body=max_body, rate=max_rate, drain=drain)
+        final = server.run(Path(data), settings)
         _write(final, document, page)
-    click.echo(in_one_line(final))
-    return online_status(final, judging)
+    click.echo(short_answer(final))
+    return online_status(final, check)
 
 
-class _Serving:
-    """The network's side of the options."""
+class _Server:
+    """The server, from the options of the network."""
 
     def __init__(
         self, *, host: str, port: int, token: str | None, body: int, rate: float | None, drain: float
     ) -> None:
-        # Few commands need a server, and few installations have one.
+        # The server is an extra, and only this command needs it.
         try:
             from isoscope.live.access import Access, is_loopback  # noqa: PLC0415
             from isoscope.live.http_server import HttpServer, listen  # noqa: PLC0415
@@ -158,24 +158,24 @@ class _Serving:
         if token is not None and not (
             token.isascii() and token.isprintable() and token == token.strip() != ""
         ):
-            # An empty one would let everybody in, and a header cannot say the others.
+            # An empty token would admit every client, and a header cannot carry the others.
             raise UsageError("expected a token in ASCII, not empty and without spaces around it")
         if token is None and not is_loopback(host):
             raise UsageError(
-                f"everybody could write to {host}, so a token is needed\n\n"
+                f"any client could write to {host}, so a token is needed\n\n"
                 "hint: put one into $ISOSCOPE_TOKEN, or listen on 127.0.0.1"
             )
         self._access = Access(token=token, body=body, per_second=rate)
         self._listener = listen(host, port)
-        self._serving, self._drain = HttpServer, drain
+        self._http_server, self._drain = HttpServer, drain
 
     def run(self, data: Path, settings: Settings) -> Report:
-        """Serves until a signal comes; the final report."""
+        """Serves until a signal comes; returns the final report."""
         with self._listener:
             service = Service(data, settings)
-            serving = self._serving(service, self._access, self._listener, drain=self._drain)
+            http_server = self._http_server(service, self._access, self._listener, drain=self._drain)
             try:
-                serving.run(_announce)
+                http_server.run(_announce)
                 return service.report()
             finally:
                 service.close()

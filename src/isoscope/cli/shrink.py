@@ -11,7 +11,7 @@ import click
 
 from isoscope import explain, formats
 from isoscope.checkers import check, version_order
-from isoscope.cli import screen
+from isoscope.cli import terminal
 from isoscope.cli.options import format_option, initial_option, parse_level
 from isoscope.errors import UsageError
 from isoscope.reports import render_counterexample
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-#: Intervals convict mechanisms before levels, and it is levels that OUT still breaks.
+#: Not intervals: they judge mechanisms, and OUT must break a level.
 _METHODS = [str(method) for method in Method if method is not Method.INTERVALS]
 
 
@@ -67,7 +67,7 @@ def command(
         isoscope shrink run.txt.gz small.txt
     """
     if to is None:
-        formats.for_path(target)  # a name that says nothing is refused before the work, not after
+        formats.for_path(target)  # an unknown format is refused before the work
     if target != "-" and os.path.realpath(path) == os.path.realpath(target):
         raise UsageError(f"{target} would replace the history that it is a part of")
     question = _Question(method, assume)
@@ -85,8 +85,8 @@ def command(
     _show_progress("")
     for loss in formats.save(small, target, format=to, lossy=lossy):
         click.echo(f"lost: {loss}", err=True)
-    # What was written to standard output must stay a history.
-    click.echo(_said(history, small, question.verdict(small, broken.level)), err=target == "-")
+    # Standard output must hold nothing but the history.
+    click.echo(_summary(history, small, question.verdict(small, broken.level)), err=target == "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ class _Question:
         return verdict
 
     def doubts(self, history: History) -> frozenset[tuple[str, object]]:
-        """The keys of which not all claims are believed, and why."""
+        """The keys that contradict a claim, and why."""
         claims = [Claim(name) for name in self.assume]
         return frozenset(version_order.disbelieved(history, claims)) if claims else frozenset()
 
     def believes_more(self, part: History, doubts: frozenset[tuple[str, object]]) -> bool:
-        """Whether a claim that a key of the whole contradicts would be believed of what is left of the key.
+        """Whether a claim that a key of the whole contradicts would be believed in the part.
 
         Then the part could break a level by an order of versions that is none in the whole.
         """
@@ -115,7 +115,7 @@ class _Question:
         return bool(left) and not left <= self.doubts(part)
 
     def broken(self, history: History, level: Level | None) -> Verdict:
-        """The verdict on the level, or on the weakest that is violated; refuses what is not."""
+        """The verdict on the level, or on the weakest violated one. Raises UsageError if none is violated."""
         levels = None if level is None else [level]
         report = check(history, levels, method=self.method, assume=self.assume)
         if not report.weakest_violated:
@@ -132,20 +132,20 @@ def _why_not(verdict: Verdict | None) -> str:
     return f"{verdict.level} {verdict.outcome}"
 
 
-def _said(history: History, small: History, verdict: Verdict) -> str:
-    """What was kept, and what is wrong with it."""
+def _summary(history: History, small: History, verdict: Verdict) -> str:
+    """The sizes before and after, and the counterexamples that are left."""
     sizes = (
         f"{len(history):,} transactions -> {len(small):,}, "
         f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
     )
     shown = [
-        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=screen.width())}"
+        f"{anomaly.name}\n\n{render_counterexample(anomaly, width=terminal.width())}"
         for anomaly in verdict.anomalies
     ]
     return "\n\n".join([f"{sizes}: breaks {verdict.level}", *shown])
 
 
 def _show_progress(text: str) -> None:
-    """Replaces the last line of a terminal; nothing is shown to anybody else."""
+    """Replaces the last line of a terminal; elsewhere prints nothing."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K{text}", err=True, nl=False)

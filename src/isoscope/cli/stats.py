@@ -107,7 +107,7 @@ def statistics(history: History) -> dict[str, Any]:
 
 
 def graph_statistics(history: History) -> dict[str, Any]:
-    """The dependency graph in numbers, and by which source how many keys are ordered."""
+    """The sizes of the dependency graph, and the number of keys that each source orders."""
     counted = graph.characteristics(history)
     ordered = version_order.ordered(history)
     return {

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope.cli import screen
-from isoscope.cli.judging import judging_of, online_status
+from isoscope.cli import terminal
+from isoscope.cli.online import check_settings, online_status
 from isoscope.cli.options import initial_option, profile_options
 from isoscope.errors import UsageError
 from isoscope.live.engines import open_engines
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _SECOND = 1_000_000_000
-#: Nanoseconds between two pictures of the table.
+#: Nanoseconds between two updates of the table.
 _PICTURE = _SECOND // 4
 
 
@@ -80,46 +80,46 @@ def command(
         isoscope watch history.jsonl --to-the-end --json
         isoscope watch trace.leopard.jsonl --profile postgresql/serializable
     """
-    judging = judging_of(
+    settings = check_settings(
         names=names,
         profile=profile_name,
         clock_error=clock_error,
         timeout=timeout,
         keep=keep,
-        most=max_anomalies,
+        max_anomalies=max_anomalies,
         initial=initial,
     )
-    watching = _Watching(judging, "<stdin>" if source == "-" else source, is_quiet=as_json)
-    shape = "aion" if judging.profile is None else "leopard"
+    watch = _Watch(settings, "<stdin>" if source == "-" else source, is_quiet=as_json)
+    shape = "aion" if settings.profile is None else "leopard"
     with _opened(source) as handle, _stopping() as stop:
-        watching.run(follow(handle, watching.path, shape=shape, to_the_end=to_the_end, stop=stop))
-    report = watching.engines.report()
+        watch.run(follow(handle, watch.path, shape=shape, to_the_end=to_the_end, stop=stop))
+    report = watch.engines.report()
     if as_json:
         click.echo(render_json(report))
     else:
-        screen.echo(render_text(report, width=screen.width(), colour=screen.has_colour()))
-    return online_status(report, judging)
+        terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
+    return online_status(report, settings)
 
 
-class _Watching:
-    """The engines, told what comes and what time it is; and what they say of it."""
+class _Watch:
+    """Feeds the engines with slices of the file, and prints the violations that they find."""
 
-    def __init__(self, judging: CheckSettings, path: str, *, is_quiet: bool) -> None:
-        self.engines = open_engines(judging, path=path)
+    def __init__(self, settings: CheckSettings, path: str, *, is_quiet: bool) -> None:
+        self.engines = open_engines(settings, path=path)
         self.path = path
         self._is_quiet = is_quiet
         self._table = _Table(path)
         self._due = 0
 
     def run(self, slices: Iterator[History | None]) -> None:
-        """Until there are no more slices."""
+        """Takes slices until there are no more."""
         try:
             for history in slices:
                 self._take(history)
         finally:
             self._table.clear()
         self.engines.flush()
-        self._tell()
+        self._print_news()
 
     def _take(self, history: History | None) -> None:
         now = monotonic_ns()
@@ -130,21 +130,21 @@ class _Watching:
             except ValueError as error:
                 raise UsageError(f"{error}\n\nhint: `isoscope check` can judge a recorded history") from None
         self.engines.advance(now)
-        self._tell()
+        self._print_news()
         if now >= self._due:
             self._table.show(now, self.engines.status())
             self._due = now + _PICTURE
 
-    def _tell(self) -> None:
-        told = [news.line() for news in self.engines.news()]
-        if told and not self._is_quiet:
+    def _print_news(self) -> None:
+        lines = [news.line() for news in self.engines.news()]
+        if lines and not self._is_quiet:
             self._table.clear()
-            click.echo("\n".join(told))
+            click.echo("\n".join(lines))
             sys.stdout.flush()
 
 
 class _Table:
-    """A table at the bottom of the terminal, drawn over and over; nothing where there is none."""
+    """A table at the bottom of the terminal that is updated; nothing without a terminal."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -153,7 +153,7 @@ class _Table:
         self._is_on = sys.stderr.isatty()
 
     def show(self, now: int, status: Mapping[str, Any]) -> None:
-        """How far everything is."""
+        """Shows the state of the engines."""
         if not self._is_on:
             return
         parts = status["levels"] or [status["mechanisms"]]
@@ -165,12 +165,12 @@ class _Table:
             *(_levels(parts) if status["levels"] else _mechanisms(first)),
         ]
         self.clear()
-        width = screen.width()
+        width = terminal.width()
         click.echo("\n".join(line[:width] for line in lines), err=True)
         self._lines = len(lines)
 
     def clear(self) -> None:
-        """Takes the table away, so that something else can be printed."""
+        """Removes the table, so that something else can be printed."""
         if self._lines:
             click.echo(f"\x1b[{self._lines}F\x1b[J", err=True, nl=False)
             self._lines = 0

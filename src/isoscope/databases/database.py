@@ -1,8 +1,8 @@
-"""What every database offers a run: sessions on one table, and what it says of isolation.
+"""The interface of a database for a run: sessions on one table, and the levels that it promises.
 
 The table `isoscope` maps integer keys to registers (an integer) or to lists of integers. A driver says in
 which of three ways a statement failed: `Aborted` (the transaction is rolled back, for sure), `ConnectionLost`
-(nobody knows what became of the statement) or `DatabaseError` (there is no going on).
+(the effect of the statement is unknown) or `DatabaseError` (the run cannot go on).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ __all__ = [
 
 #: What a key holds.
 Content: TypeAlias = Literal["register", "list"]
-#: What a read of a key shows; None if there is no such row.
+#: The result of a read; None if there is no such row.
 Found: TypeAlias = int | tuple[int, ...] | None
 
 
-class Aborted(Exception):  # noqa: N818 - what happened, not a mistake of anybody
-    """The database rolled the transaction back; the message is what it said, short and without values."""
+class Aborted(Exception):  # noqa: N818 - an event, not an error
+    """The database rolled the transaction back; the message is its reason, short and without values."""
 
 
 class ConnectionLost(Exception):  # noqa: N818
-    """The connection is gone; whether the last statement took effect is not known."""
+    """The connection is lost; it is unknown whether the last statement took effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +62,10 @@ class Session(Protocol):
         """What `key` holds."""
 
     def write(self, key: int, value: int) -> None:
-        """Overwrites the register `key`, whose row is there."""
+        """Overwrites the register `key`; its row exists."""
 
     def append(self, key: int, value: int) -> None:
-        """Appends to the list `key`, whose row is there, in one statement."""
+        """Appends to the list `key` in one statement; its row exists."""
 
     def insert(self, key: int, value: int) -> None:
         """Adds a row: a register, or a list of this one element."""
@@ -77,7 +77,7 @@ class Session(Protocol):
         """Registers from `low` to `high`, both included, by key."""
 
     def commit(self) -> tuple[Timestamp, Timestamp] | None:
-        """Commits; the database's own start and commit timestamps, if it tells them."""
+        """Commits; returns the database's own start and commit timestamps, if it has them."""
 
     def rollback(self) -> None:
         """Rolls back; never fails, also if there is nothing to roll back or no connection."""
@@ -89,30 +89,30 @@ class Session(Protocol):
 class Database(Protocol):
     """A database that a workload can run on.
 
-    A driver is a class in a file of its own, called `DATABASE` there. What it can be told is known without a
-    connection: `NAME`, `ISOLATIONS`, `SETTINGS`. `open` comes first and `close` last, whatever happened
-    between them: it drops what `open` made, and stops what `open` started.
+    A driver is a class in its own file, called `DATABASE` there. `NAME`, `ISOLATIONS` and `SETTINGS` are
+    known without a connection. `open` comes first and `close` last, whatever happened between them: it drops
+    the table that `open` made, and stops the server that `open` started.
     """
 
-    #: What the command line calls it.
+    #: Its name on the command line.
     NAME: ClassVar[str]
     #: By name, the default first.
     ISOLATIONS: ClassVar[Mapping[str, Isolation]]
-    #: What can be set with `--set NAME=VALUE`, and what that means.
+    #: Settings for `--set NAME=VALUE`, with their meanings.
     SETTINGS: ClassVar[Mapping[str, str]]
-    #: The one that was asked for.
+    #: The isolation that sessions ask for.
     isolation: str
 
     @property
     def promises(self) -> tuple[Level, ...]:
-        """The strongest levels that it promises as it is set; once it is open, also as it is found."""
+        """The strongest promised levels with these settings; after `open`, also those of the server found."""
         return self.ISOLATIONS[self.isolation].promises
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
-        """Touches nothing yet; raises `UsageError` if something here makes no sense."""
+        """Connects to nothing yet; raises `UsageError` if the settings contradict each other."""
 
     def open(self, content: Content) -> str:
-        """Starts or connects, and makes an empty table; what it is, as `PostgreSQL 15.2`.
+        """Starts or connects, and makes an empty table; returns name and version, as `PostgreSQL 15.2`.
 
         Raises `DatabaseError` with one clear message if that is not possible.
         """
@@ -137,7 +137,7 @@ class Database(Protocol):
 
 
 def refuse_unknown(what: str, name: str, names: Collection[str]) -> None:
-    """Raises `UsageError` if `name` is none of the names that there are."""
+    """Raises `UsageError` if `name` is not one of `names`."""
     if name in names:
         return
     close = get_close_matches(name, names, n=1)

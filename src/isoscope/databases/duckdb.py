@@ -1,7 +1,7 @@
-"""DuckDB in this process: in memory, or a file that is given.
+"""DuckDB in this process: in memory, or in a given file.
 
-Its one isolation is snapshot isolation, where the first to write a row wins. Sessions are cursors: each is a
-connection of its own to the one database.
+Its only isolation is snapshot isolation, where the first transaction to write a row wins. Sessions are
+cursors: each is a connection to the same database.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HINT = "the folder must be there and writable, and no other program may have th
 
 
 class DuckDB(Database):
-    """DuckDB in this process, one cursor a session."""
+    """DuckDB in this process, one cursor for each session."""
 
     NAME: ClassVar[str] = "duckdb"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
@@ -46,7 +46,7 @@ class DuckDB(Database):
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:  # noqa: ARG002 - there are none
         self.isolation = isolation
         self._path = None if url is None else _path(url)
-        self._was_there = False
+        self._existed = False
         self._has_table = False
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._sessions: list[_Session] = []
@@ -55,20 +55,20 @@ class DuckDB(Database):
     def open(self, content: Content) -> str:
         """Opens the file or a database in memory, and makes the table."""
         self._content = content
-        self._was_there, self._has_table = self._path is not None and self._path.exists(), False
+        self._existed, self._has_table = self._path is not None and self._path.exists(), False
         try:
-            # Sessions are what runs at the same time here; threads of a query would be in their way.
+            # Sessions run at the same time; more threads for one query would disturb them.
             self._connection = duckdb.connect(str(self._path or ":memory:"), config={"threads": 1})
             self._connection.execute(
                 f"CREATE TABLE isoscope (key BIGINT PRIMARY KEY, value {_TYPES[content]} NOT NULL)"
             )
         except duckdb.CatalogException:
             raise DatabaseError(
-                f"{self._path} already holds a table `isoscope`, and nobody knows whose it is\n\n"
+                f"{self._path} already holds a table `isoscope`, which this run did not make\n\n"
                 "hint: drop it if it is a leftover, or give another file"
             ) from None
         except duckdb.Error as error:
-            raise DatabaseError(f"{_said(error)}\n\nhint: {_HINT}") from None
+            raise DatabaseError(f"{_message(error)}\n\nhint: {_HINT}") from None
         self._has_table = True
         return f"DuckDB {duckdb.__version__}"
 
@@ -104,11 +104,11 @@ class DuckDB(Database):
         if self._connection is None:
             return
         with suppress(duckdb.Error):
-            if self._has_table and self._was_there:
+            if self._has_table and self._existed:
                 self._connection.execute("DROP TABLE isoscope")
         self._connection.close()
         self._connection = None
-        if self._path is not None and not self._was_there:
+        if self._path is not None and not self._existed:
             for path in (self._path, self._path.with_name(self._path.name + ".wal")):
                 with suppress(OSError):
                     path.unlink()
@@ -183,19 +183,19 @@ class _Session:
         self._execute(f"INSERT INTO isoscope VALUES {places}", *(value for row in rows for value in row))
 
     def _execute(self, statement: str, *parameters: int | list[int]) -> list[Any]:
-        """All rows of a statement. What fails leaves no transaction, as COMMIT would pass over it."""
+        """All rows of a statement. A failure ends the transaction, because COMMIT would ignore it."""
         try:
             return self._cursor.execute(statement, parameters).fetchall()
         except (duckdb.TransactionException, duckdb.ConstraintException) as error:
             self.rollback()
-            raise Aborted(re.sub(' ?"[^"]*"', "", _said(error))) from None
+            raise Aborted(re.sub(' ?"[^"]*"', "", _message(error))) from None
         except duckdb.Error as error:
             self.rollback()
-            raise DatabaseError(_said(error)) from None
+            raise DatabaseError(_message(error)) from None
 
 
-def _said(error: duckdb.Error) -> str:
-    """The first line of a message, without the kind of error that it begins with."""
+def _message(error: duckdb.Error) -> str:
+    """The first line of a message, without the kind of error at its start."""
     line = str(error).partition("\n")[0]
     return line.partition(" Error: ")[2] or line
 

@@ -1,4 +1,4 @@
-"""A server of our own: a process in a temporary folder, on a free port of this machine, gone when we are.
+"""A server for one run: a process in a temporary folder, on a free port, that ends when this process ends.
 
 A guard, a few lines of shell in a session of their own, waits at the other end of a pipe. However this
 process ends, also by `kill -9`, the pipe closes; then the guard stops the server and removes the folder.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
-#: Is told the process to stop, 0 for none; $1 is the folder, $2 the signal.
+#: Reads the process to stop, 0 for none; $1 is the folder, $2 the signal.
 _GUARD = """
 pid=0
 while read -r told; do pid=$told; done
@@ -39,9 +39,9 @@ rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
 """
 #: Seconds that a server may take to stop before it is killed.
 _PATIENCE = 10.0
-#: Seconds between two looks whether a server is ready.
+#: Seconds between two checks whether a server is ready.
 _GLANCE = 0.05
-#: How often another port is tried, if somebody else has taken the free one.
+#: How many ports are tried, if another process takes the free one first.
 _TRIES = 5
 #: Lines of the log that a message shows.
 _LINES = 5
@@ -50,10 +50,10 @@ _HINT = "\n\nhint: TMPDIR names the folder in which temporary ones are made"
 
 
 class Server:
-    """A folder, and the server process that lives in it; `stop` ends both.
+    """A folder, and the server process that has its files there; `stop` ends both.
 
-    Where we are root, the first of `users` that exists owns and runs it: some servers refuse root.
-    `stop_signal` asks the server to stop; the guard, when we are gone, sends `guard_signal`.
+    For root, the first of `users` that exists owns and runs it: some servers refuse root. `stop_signal` asks
+    the server to stop; the guard sends `guard_signal` when this process has ended.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Server:
         try:
             path = self.folder / name
             path.write_text(text)
-            path.chmod(0o644)  # the folder is closed to all others
+            path.chmod(0o644)  # the folder itself is closed to other users
         except OSError as error:
             raise DatabaseError(f"{self.name} has no place for its files: {error.strerror}{_HINT}") from error
 
@@ -106,9 +106,9 @@ class Server:
         *,
         seconds: float = 60.0,
     ) -> int:
-        """Starts the server on a free port and waits until it is ready; the port.
+        """Starts the server on a free port and waits until it is ready; returns the port.
 
-        Raises `DatabaseError` if that does not come about in time.
+        Raises `DatabaseError` if it is not ready in time.
         """
         end = monotonic() + seconds
         for _ in range(_TRIES):
@@ -127,18 +127,18 @@ class Server:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process that was started last is still there."""
+        """Whether the process that was started last still runs."""
         return self._process is not None and self._process.poll() is None
 
     def error(self, problem: str) -> DatabaseError:
-        """An error that ends with the last lines of the server's log; a full disk says all."""
+        """An error that ends with the last lines of the server's log, or names the full disk."""
         lines = self._last_lines()
         if any(_FULL in line for line in lines):
             return DatabaseError(f"{problem}: no space left in {self.folder.parent}{_HINT}")
         return DatabaseError("\n".join([problem, *(f"  {line}" for line in lines[-_LINES:])]))
 
     def stop(self) -> None:
-        """Stops the server and removes its folder; never fails, also if that is done."""
+        """Stops the server and removes its folder; never fails, and a second call does nothing."""
         self._end()
         with suppress(OSError, subprocess.TimeoutExpired):
             if self._guard.stdin is not None and not self._guard.stdin.closed:
@@ -147,9 +147,9 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _spawn(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Starts a process that the guard knows; in a session of its own, which Ctrl-C does not reach."""
+        """Starts a process in its own session, which Ctrl-C does not reach, and tells the guard."""
         try:
-            with self._log.open("wb") as log:  # what an earlier process said explains nothing
+            with self._log.open("wb") as log:  # the output of an earlier process explains nothing
                 self._process = subprocess.Popen(
                     command,
                     cwd=self.folder,
@@ -168,7 +168,7 @@ class Server:
         return self._process
 
     def _end(self) -> None:
-        """Stops the process, politely at first."""
+        """Asks the process to stop, then kills it."""
         process = self._process
         if process is not None and process.poll() is None:
             process.send_signal(self._stop_signal)
@@ -178,7 +178,7 @@ class Server:
                 process.kill()
                 process.wait()
         self._process = None
-        # The number may soon be that of another process.
+        # Another process may soon have the same number.
         self._tell_guard(0)
 
     def _tell_guard(self, pid: int) -> None:
@@ -196,10 +196,10 @@ class Server:
 
 
 def _user(names: Sequence[str]) -> pwd.struct_passwd | None:
-    """Who owns and runs the server; None for ourselves."""
+    """The user that owns and runs the server; None for the current user."""
     if os.geteuid() != 0:
         return None
-    import pwd  # noqa: PLC0415 - not on Windows, where a URL is all that is needed
+    import pwd  # noqa: PLC0415 - does not exist on Windows
 
     for name in names:
         with suppress(KeyError):
@@ -223,7 +223,9 @@ def _refuse_closed(folder: Path, user: pwd.struct_passwd) -> None:
     for part in (folder, *folder.parents):
         status = part.stat()
         if not status.st_mode & 1 and status.st_uid != user.pw_uid:
-            raise DatabaseError(f"{part} is closed to {user.pw_name}, who would run the server{_HINT}")
+            raise DatabaseError(
+                f"{part} is closed to the user {user.pw_name}, which would run the server{_HINT}"
+            )
 
 
 def _guard(folder: Path, end: signal.Signals) -> subprocess.Popen[bytes]:

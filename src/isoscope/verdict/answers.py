@@ -47,7 +47,6 @@ class Method(StrEnum):
     VERSION_ORDER = "version-order"
     TIMESTAMPS = "timestamps"
     INTERVALS = "intervals"
-    SOLVER = "solver"
 
 
 class Mechanism(StrEnum):

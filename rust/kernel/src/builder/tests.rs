@@ -77,3 +77,33 @@ fn places_order_the_operations_of_a_transaction() {
     let history = builder.finish().unwrap();
     assert_eq!(history.operations.values, [3, 4, 1, 2].map(number));
 }
+
+#[test]
+fn a_slice_holds_its_transactions_and_the_initial_values_from_a_place_on() {
+    let mut builder = Builder::new();
+    builder.initial.default = number(0);
+    for (key, value) in [(1, 5), (2, 6)] {
+        let key = builder.key(number(key));
+        builder.initial.of_key.push((key, number(value)));
+    }
+    let session = builder.session(number(0));
+    for (id, value) in [(10, 7), (11, 8), (12, 9)] {
+        let transaction = builder.transaction(number(id), session, Status::Committed, 0).unwrap();
+        let key = builder.key(number(2));
+        let operation = builder.operation(transaction, Kind::Write, key, number(value), 0);
+        let interval = Interval::new(Some(value), Some(value + 1));
+        builder.details(operation, Details { interval, ..Details::default() });
+        let row = [(key, number(value))];
+        builder.range_read(transaction, (number(1), number(3)), &row, &[], 0);
+    }
+    let slice = builder.slice(&[1, 2], Some(1));
+    assert_eq!(slice.transactions.ids, [11, 12].map(number));
+    assert_eq!(slice.operation_offsets, [0, 2, 4]);
+    assert_eq!(slice.operations.values[0], number(8));
+    assert_eq!(slice.operations.intervals.get(2), Interval::new(Some(9), Some(10)));
+    assert_eq!(slice.rows_of(3).collect::<Vec<_>>(), [(0, number(9))]);
+    assert_eq!(slice.keys, [number(2)]);
+    assert_eq!((slice.initial.of(0), slice.initial.default), (number(6), number(0)));
+    assert_eq!(builder.slice(&[0], None).initial.default, Value::UNKNOWN);
+    assert_eq!(builder.finish().unwrap().transaction_count(), 3);
+}

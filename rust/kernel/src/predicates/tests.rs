@@ -4,7 +4,7 @@ use crate::formats::Reader;
 use crate::formats::jepsen::Jepsen;
 use crate::reads::counted;
 
-/// `reader key writer` of each observation, `reader key` of each miss, and how much was set aside.
+/// `reader key writer` of each observation, `reader key` of each miss, and how many states are ambiguous.
 fn judged(events: &[&str]) -> (Vec<String>, Vec<String>, u64) {
     let mut reader = Reader::new(Jepsen::default());
     for (process, event) in events.iter().enumerate() {
@@ -24,13 +24,13 @@ fn judged(events: &[&str]) -> (Vec<String>, Vec<String>, u64) {
     (
         found.observations.iter().map(observed).collect(),
         found.misses.iter().map(missed).collect(),
-        found.aside,
+        found.ambiguous_states,
     )
 }
 
 fn observed(events: &[&str]) -> Vec<String> {
-    let (observed, misses, aside) = judged(events);
-    assert_eq!((misses, aside), (vec![], 0));
+    let (observed, misses, ambiguous) = judged(events);
+    assert_eq!((misses, ambiguous), (vec![], 0));
     observed
 }
 

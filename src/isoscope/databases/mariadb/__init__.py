@@ -1,4 +1,4 @@
-"""MariaDB and MySQL: the four isolations of InnoDB, on a server of our own or at a URL.
+"""MariaDB and MySQL: the four isolations of InnoDB, on a temporary server or at a URL.
 
 A plain read shows the snapshot of the transaction's first read. An UPDATE changes the newest version instead,
 whatever the snapshot shows; only `innodb_snapshot_isolation=ON` refuses that where the two differ.
@@ -36,11 +36,11 @@ _VALUES = {
     "sync_binlog": "[0-9]{1,9}",
     "log_bin": "ON|OFF",
 }
-#: Those that can be set for a session, and so also on somebody else's server.
+#: Settings of a session, which can also be set on a server at a URL.
 _OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
-#: What the log must hold: every changed row, whole.
+#: Settings of the log: it must hold every changed row, complete.
 _WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
-#: Seconds that a statement may take that is not one of the run.
+#: Seconds that a statement outside of the run may take.
 _PATIENCE = 10
 #: Rows that one statement inserts, and how often it is tried.
 _BATCH, _TRIES = 1000, 10
@@ -48,7 +48,7 @@ _STOPPED = "MariaDB has stopped"
 
 
 class MariaDB(Database):
-    """A MariaDB server of our own, or a MariaDB or MySQL server at a URL."""
+    """A temporary MariaDB server, or a MariaDB or MySQL server at a URL."""
 
     NAME: ClassVar[str] = "mariadb"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
@@ -117,10 +117,10 @@ class MariaDB(Database):
         return super().promises
 
     def open(self, content: Content) -> str:
-        """Starts a server or connects to one, and makes a table of its own there."""
+        """Starts a server or connects to one, and makes a table there."""
         self._content = content
         if self._place is None:
-            connection.errors()  # before a server is started that nobody could talk to
+            connection.errors()  # without a driver, no server is started
             self._server = Server("mariadb", users=("mysql", "nobody"))
             self._place = server.start(self._server, self._settings)
         self._control = connection.connect(self._place, patience=_PATIENCE)
@@ -139,7 +139,7 @@ class MariaDB(Database):
             for first in range(0, len(kept), _BATCH):
                 batch = kept[first : first + _BATCH]
                 values = ",".join(f"({key:d},{self._literal(value)})" for key, value in batch)
-                # Of rows that wait for sessions' locks, a deadlock may leave nothing.
+                # A deadlock with sessions may undo the whole statement.
                 self._ask(f"INSERT INTO {self._named_table()} VALUES {values}", tries=_TRIES)
             self._initial.update(kept)
 
@@ -156,23 +156,23 @@ class MariaDB(Database):
         return session
 
     def version_order(self) -> list[tuple[int, int]] | None:
-        """What the binary log says; None if there is none, or we may not read it."""
+        """The order in the binary log; None if there is no log, or no permission to read it."""
         if self._log_start is None:
             return None
         if self._server is not None:
-            # A server with a full disk does not answer, but waits for somebody to make space.
+            # A server with a full disk does not answer, but waits for free space.
             server.refuse_full(self._server, server.LEAST)
         return self._logged(self._log_start, self._log_end())
 
     def close(self) -> None:
-        """Stops the server, or drops what was made on somebody else's."""
+        """Stops the temporary server, or drops the table at the URL."""
         try:
             if self._server is not None:
                 self._server.stop()
             elif self._table is not None:
                 self._drop(*self._table)
         except DatabaseError:
-            # Who waits for a server that does not answer cannot be closed either.
+            # Sessions that wait for a silent server cannot be closed either.
             return
         finally:
             self._table = None
@@ -195,7 +195,7 @@ class MariaDB(Database):
             self._snapshots = False
 
     def _make(self, place: connection.Place) -> None:
-        """A table in a database that is there, or in one of its own."""
+        """Makes a table in the given database, or in a new one."""
         own = f"isoscope_{token_hex(4)}"
         kind = "BIGINT" if self._content == "register" else "MEDIUMTEXT CHARACTER SET ascii"
         columns = f"(k BIGINT PRIMARY KEY, v {kind} NOT NULL)"
@@ -212,8 +212,8 @@ class MariaDB(Database):
 
     def _drop(self, database: str, table: str) -> None:
         assert self._place is not None
-        # The connection of the run may be gone, and a session that hangs may still hold the table.
-        # Where no other is to be had, it has to do.
+        # The connection of the run may be lost, and a session that hangs may still lock the table.
+        # If there is no other connection, this one is used.
         with suppress(DatabaseError):
             self._control = connection.connect(self._place, patience=_PATIENCE)
         self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
@@ -226,7 +226,7 @@ class MariaDB(Database):
         )
 
     def _open_log(self) -> str | None:
-        """Remembers where the log ends now; why not, if it lacks what is needed or we may not read it."""
+        """Keeps the current end of the log; returns the reason if the log cannot be used."""
         try:
             if not self._ask("SELECT @@log_bin")[0][0]:
                 return "log_bin is OFF"
@@ -255,7 +255,7 @@ class MariaDB(Database):
             raise self._end(error) from error
 
     def _prelude(self, statement: str) -> None:
-        """Runs a statement now, and at the begin of every session."""
+        """Runs a statement now, and at the start of every session."""
         self._ask(statement)
         self._preludes.append(statement)
 
@@ -267,7 +267,7 @@ class MariaDB(Database):
         return ".".join("`" + name.replace("`", "``") + "`" for name in self._table)
 
     def _ask(self, statement: str, *, tries: int = 1) -> Any:
-        """What the server answers to a statement outside of the run; raises `DatabaseError`."""
+        """The answer to a statement outside of the run; raises `DatabaseError`."""
         try:
             with self._control.cursor() as cursor:
                 cursor.execute(statement)
@@ -279,7 +279,7 @@ class MariaDB(Database):
             raise self._end(failed) from error
 
     def _end(self, failed: Exception) -> DatabaseError:
-        """Why there is no going on without an answer."""
+        """The error for a missing answer."""
         if isinstance(failed, DatabaseError):
             return failed
         if self._server is not None and not self._server.is_running:
@@ -291,7 +291,7 @@ DATABASE = MariaDB
 
 
 def _refuse_value(name: str, value: str, *, is_ours: bool) -> None:
-    """Raises `UsageError` for a setting that has no such value, or that is not ours to set."""
+    """Raises `UsageError` for a setting with a bad value, or one that only a temporary server has."""
     if not re.fullmatch(_VALUES[name], value, re.IGNORECASE):
         raise UsageError(f"{name}={value} makes no sense\n\nhint: {MariaDB.SETTINGS[name]}")
     if not is_ours and name not in _OF_SESSIONS:
@@ -301,7 +301,7 @@ def _refuse_value(name: str, value: str, *, is_ours: bool) -> None:
 
 
 def _log_status(name: str) -> str:
-    """How a server is asked where its log ends; MySQL has another word for it since 8.2."""
+    """The statement that asks for the end of the log; MySQL has a new one since 8.2."""
     system, version = name.split(" ")
     numbers = tuple(int(number) for number in version.split(".")[:2])
     return "SHOW BINARY LOG STATUS" if system == "MySQL" and numbers >= (8, 2) else "SHOW MASTER STATUS"

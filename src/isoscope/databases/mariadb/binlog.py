@@ -1,4 +1,4 @@
-"""The order of versions in the binary log: each changed row of what was committed, by commits."""
+"""The order of versions in the binary log: the changed rows of committed transactions, in commit order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Position", "read", "versions"]
 
-#: Seconds in which a server must go on sending its log.
+#: Seconds that the server may pause while it sends its log.
 _PATIENCE = 30
 #: A file, and a place in it.
 Position: TypeAlias = tuple[str, int]
@@ -39,7 +39,7 @@ def read(
 
 
 def versions(events: Iterable[Any], initial: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """What each transaction left of the keys that it wrote; its rows come before the event of its commit."""
+    """The last value of each key in each transaction; its rows come before the event of its commit."""
     left: dict[int, int] = {}
     for event in events:
         kind = type(event).__name__
@@ -58,13 +58,13 @@ def versions(events: Iterable[Any], initial: Mapping[int, int]) -> Iterator[tupl
 def _stream(place: Place, table: tuple[str, str], start: Position) -> Any:
     """Events of one table, and ends of all transactions."""
     replication = library("pymysqlreplication")
-    # It warns if the log has no names of columns; ours are two, in the order of the table.
+    # The library warns if the log has no column names; the table has two, in a known order.
     logging.getLogger("pymysqlreplication").setLevel(logging.ERROR)
     rows = library("pymysqlreplication.row_event")
     changes = [rows.WriteRowsEvent, rows.UpdateRowsEvent, rows.DeleteRowsEvent]
     return replication.BinLogStreamReader(
         options(place),
-        # Two replicas with the same number would push each other out.
+        # Two replicas with the same number disconnect each other.
         server_id=2**30 + randbelow(2**31),
         resume_stream=True,
         log_file=start[0],
@@ -79,7 +79,7 @@ def _stream(place: Place, table: tuple[str, str], start: Position) -> Any:
 
 
 def _connect(**told: Any) -> Any:
-    # The library says `db`, of which the driver warns.
+    # The library passes `db`, and the driver warns of it.
     if "db" in told:
         told["database"] = told.pop("db")
     told["read_timeout"] = _PATIENCE
@@ -87,9 +87,9 @@ def _connect(**told: Any) -> Any:
 
 
 def _until(stream: Any, end: Position) -> Iterator[Any]:
-    """Events up to `end`: others may write the log faster than we read it."""
+    """Events up to `end`: other clients may write the log faster than it is read."""
     for event in stream:
         yield event
-        # Names of files end in a number, which may grow by a digit.
+        # File names end in a number that may get more digits.
         if (len(stream.log_file), stream.log_file, stream.log_pos) >= (len(end[0]), *end):
             return

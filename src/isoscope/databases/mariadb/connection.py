@@ -1,4 +1,4 @@
-"""Connections to a server: where it is, and what its errors mean for a transaction."""
+"""Connections to a server: its address, and the meaning of its errors for a transaction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "mariadb://USER:PASSWORD@HOST:PORT/DATABASE"
 #: Seconds that a server has to accept a connection.
 PATIENCE = 5
 _PORT = 3306
-#: What the server says when a transaction cannot go on.
+#: Errors of the server that end a transaction.
 _REFUSED = {
     1020: "record has changed since the snapshot",
     1062: "duplicate key",
@@ -28,7 +28,7 @@ _REFUSED = {
     1969: "statement timeout",
     3024: "statement timeout",
 }
-#: What it says, or the driver for it, when the connection is gone.
+#: Errors of the server or the driver for a lost connection.
 _LOST = {
     0: "connection is closed",
     1053: "server shutdown in progress",
@@ -40,7 +40,7 @@ _LOST = {
     4031: "connection was closed by the server",
 }
 _UNREACHABLE = 2003
-#: All connections are taken: of the server, or of the user.
+#: Errors for too many connections, of the server or of the user.
 _TOO_MANY = (1040, 1203, 1226)
 _FULL = (1021, 1114)
 #: Flag of the protocol: an UPDATE counts the rows that it finds, not those that it changes.
@@ -49,7 +49,7 @@ _FOUND_ROWS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a server is, and who we are there; without a database, one of our own will be made."""
+    """The address of a server, user and password; without a database, a new one will be made."""
 
     host: str
     port: int
@@ -62,7 +62,7 @@ class Place:
 
 
 def parse(url: str) -> Place:
-    """What a URL says; raises `UsageError`, which never shows the URL: it may hold a password."""
+    """The place that a URL names; raises `UsageError`, which never shows the URL: it may hold a password."""
     parts = _split(url)
     return Place(
         host=parts.hostname or "",
@@ -74,7 +74,7 @@ def parse(url: str) -> Place:
 
 
 def _split(url: str) -> SplitResult:
-    # What Python says of a URL may quote a part of it.
+    # Python's message may quote a part of the URL.
     with suppress(ValueError):
         parts = urlsplit(url)
         if parts.port != 0 and parts.hostname and not parts.query and "/" not in parts.path[1:]:
@@ -97,13 +97,13 @@ def library(module: str) -> Any:
 
 
 def errors() -> type[Exception]:
-    """What the driver raises."""
+    """The exceptions of the driver."""
     found: type[Exception] = library("pymysql").err.Error
     return found
 
 
 def options(place: Place) -> dict[str, Any]:
-    """What the driver is told of a place."""
+    """The arguments of the driver for a place."""
     return {
         "host": place.host,
         "port": place.port,
@@ -127,29 +127,29 @@ def connect(place: Place, *, patience: float | None = None) -> Any:
 
 
 def _refusal(place: Place, error: Exception) -> str:
-    """Why there is no connection."""
-    code, said = _said(error)
+    """The error for a connection that failed."""
+    code, text = _message(error)
     if code == _UNREACHABLE:
         cause = getattr(error, "original_exception", None)
-        why = getattr(cause, "strerror", None) or cause or said
+        why = getattr(cause, "strerror", None) or cause or text
         return f"no server answers at {place}: {why}\n\nhint: without a URL, isoscope starts a server"
     hint = "fewer --sessions need fewer connections" if code in _TOO_MANY else URL
-    return f"the server at {place} refuses the connection: {said}\n\nhint: {hint}"
+    return f"the server at {place} refuses the connection: {text}\n\nhint: {hint}"
 
 
 def failure(error: Exception) -> Exception:
-    """What an error of a statement means for its transaction."""
-    code, said = _said(error)
+    """The meaning of an error of a statement for its transaction."""
+    code, text = _message(error)
     if code in _REFUSED:
         return Aborted(_REFUSED[code])
     if code in _LOST:
         return ConnectionLost(_LOST[code])
     full = "there is no space left for the database: " if code in _FULL else ""
-    return DatabaseError(f"{full}{said} (error {code})")
+    return DatabaseError(f"{full}{text} (error {code})")
 
 
-def _said(error: Exception) -> tuple[int, str]:
+def _message(error: Exception) -> tuple[int, str]:
     match error.args:
-        case (int(code), said):
-            return code, str(said)
+        case (int(code), text):
+            return code, str(text)
     return -1, str(error)

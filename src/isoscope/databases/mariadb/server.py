@@ -1,4 +1,4 @@
-"""A MariaDB server of our own: on this machine, for this run, with a password that nobody else knows."""
+"""A temporary MariaDB server: on this machine, for this run, with a random password."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST", "refuse_full", "start"]
 
-#: Where programs may be beside PATH.
+#: Folders of programs in addition to PATH.
 _FOLDERS = ("/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin")
 _OPTIONS = (
     "--bind-address=127.0.0.1",
@@ -29,7 +29,7 @@ _OPTIONS = (
     "--max-connections=1000",
 )
 _LOG = ("--log-bin=log", "--server-id=1", "--binlog-format=ROW", "--binlog-row-image=FULL")
-#: Bytes of the disk that a server at work cannot do without, and those that a new one takes.
+#: Bytes of disk space that a running server needs, and that a new one takes.
 LEAST, _NEW = 1 << 20, 160 << 20
 _ACCOUNTS = """\
 CREATE USER {user}@'127.0.0.1' IDENTIFIED BY '{password}';
@@ -55,7 +55,7 @@ def start(server: Server, settings: Mapping[str, str]) -> Place:
 
 
 def refuse_full(server: Server, least: int) -> None:
-    """Raises `DatabaseError` if there are fewer bytes than that for the files of the server."""
+    """Raises `DatabaseError` if the disk has fewer free bytes for the files of the server."""
     free = shutil.disk_usage(server.folder).free
     if free < least:
         raise DatabaseError(

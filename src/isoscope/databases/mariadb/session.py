@@ -19,14 +19,14 @@ __all__ = ["Connected"]
 
 
 class Connected:
-    """A session of a run; `table` is how statements call it."""
+    """A session of a run; `table` is the name in statements."""
 
     def __init__(self, connection: Any, table: str, content: Content) -> None:
         self._connection = connection
         self._cursor = connection.cursor()
         self._errors = errors()
         self._is_list = content == "list"
-        # Whether there may be something to roll back.
+        # Whether a transaction may be open.
         self._is_begun = False
         self._select = f"SELECT v FROM {table} WHERE k="
         self._update = f"UPDATE {table} SET v="
@@ -75,7 +75,7 @@ class Connected:
         try:
             self.run("COMMIT")
         except DatabaseError as error:
-            # It may be committed all the same: only the log knows.
+            # It may be committed nevertheless: only the log shows it.
             raise ConnectionLost(str(error)) from error
         self._is_begun = False
 
@@ -93,16 +93,16 @@ class Connected:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has closed the connection."""
+        """Whether the connection is open."""
         return bool(self._connection.open)
 
     @property
     def number(self) -> int:
-        """What the server calls the connection."""
+        """The number of the connection on the server."""
         return int(self._connection.thread_id())
 
     def run(self, statement: str) -> int:
-        """Runs a statement, and counts the rows that it found; after `Aborted` nothing is left of it."""
+        """Runs a statement and counts its rows; after `Aborted` the transaction is rolled back."""
         try:
             count: int = self._cursor.execute(statement)
         except self._errors as error:
@@ -115,7 +115,7 @@ class Connected:
 
     def _change(self, statement: str) -> None:
         if not self.run(statement):
-            # A snapshot may show a row that is gone by now: nothing was written.
+            # A snapshot may show a row that was deleted since: nothing was written.
             self.rollback()
             raise Aborted("no such row")
 

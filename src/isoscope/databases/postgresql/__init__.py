@@ -1,4 +1,4 @@
-"""PostgreSQL: a server of our own where its programs are found, or one that a URL locates.
+"""PostgreSQL: a temporary server if its programs are installed, or a server at a URL.
 
 The order of versions is that of commit records, read from a slot of logical decoding at the end of a run.
 """
@@ -31,13 +31,18 @@ if TYPE_CHECKING:
 __all__ = ["DATABASE", "PostgreSQL"]
 
 #: Defaults of every connection. Reading the whole of a small table would be a predicate lock on all of it;
-#: a lock that nobody gives back must not hold up a run.
-_OF_CONNECTIONS = {"enable_seqscan": "off", "lock_timeout": "5s", "synchronous_commit": "on"}
-#: Defaults of a server of our own. Its data need not survive the machine.
-_OF_SERVERS = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "logical"}
-#: Seconds in which sessions end by themselves, and in which they end when they are told to.
+#: a lock that is never released must not hold up a run.
+_CONNECTION_DEFAULTS = {"enable_seqscan": "off", "lock_timeout": "5s", "synchronous_commit": "on"}
+#: Defaults of a temporary server. Its data need not survive a crash.
+_SERVER_DEFAULTS = {
+    "deadlock_timeout": "10ms",
+    "fsync": "off",
+    "shared_buffers": "128MB",
+    "wal_level": "logical",
+}
+#: Seconds in which sessions end by themselves, and after they are terminated.
 _GRACE, _PATIENCE = 2.0, 5.0
-#: Seconds between two looks whether they have.
+#: Seconds between two checks whether they have ended.
 _GLANCE = 0.02
 
 
@@ -54,10 +59,10 @@ class PostgreSQL(Database):
             meaning="a transaction sees what was committed before it began; the first to update a row wins",
             promises=(Level.STRONG_SNAPSHOT_ISOLATION,),
         ),
-        # Its histories are strict serializable, too: the proof that a circle needs two rw steps in a row, the
-        # last of them into whoever commits first, holds as well for circles through real time. Not promised.
+        # Its histories are strict serializable, too: a cycle needs two rw steps in a row, the second of them
+        # to the transaction that commits first, and the proof also holds with real time. Not promised.
         "serializable": Isolation(
-            meaning="as repeatable-read, and who could be part of a circle of dependencies is aborted",
+            meaning="as repeatable-read; transactions that could form a cycle of dependencies are aborted",
             promises=(Level.STRONG_SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
         ),
     }
@@ -72,7 +77,7 @@ class PostgreSQL(Database):
     }
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
-        for setting in sorted(settings.keys() & _OF_SERVERS.keys()) if url is not None else ():
+        for setting in sorted(settings.keys() & _SERVER_DEFAULTS.keys()) if url is not None else ():
             raise UsageError(
                 f"`{setting}` is set where a server is started\n\n"
                 "hint: the one that the URL locates has it in its configuration"
@@ -80,8 +85,8 @@ class PostgreSQL(Database):
         self.isolation = isolation
         self._begin = f"BEGIN ISOLATION LEVEL {isolation.replace('-', ' ').upper()}".encode()
         self._url = url
-        self._settings = {**_OF_CONNECTIONS, **_OF_SERVERS, **settings}
-        #: Of the schema, and of all else that must have a name.
+        self._settings = {**_CONNECTION_DEFAULTS, **_SERVER_DEFAULTS, **settings}
+        #: The name of the schema, the slot and the publication.
         self._name = f"isoscope_{secrets.token_hex(4)}"
         self._table = f"{self._name}.isoscope"
         self._content: Content = "register"
@@ -99,14 +104,14 @@ class PostgreSQL(Database):
         driver()
         self._content = content
         if self._url is None:
-            self._server, self._where = start({name: self._settings[name] for name in _OF_SERVERS})
+            self._server, self._where = start({name: self._settings[name] for name in _SERVER_DEFAULTS})
         else:
             self._where = parse(self._url)
         column = "bigint" if content == "register" else "bigint[]"
         admin = self._connected()
         with driver_errors():
             admin.execute(f"CREATE SCHEMA {self._name}")
-            # Half of each page is for new versions: updates that find room in the page leave the index alone.
+            # Half of each page is free for new versions: an update within its page does not change the index.
             admin.execute(
                 f"CREATE TABLE {self._table} (key bigint PRIMARY KEY, value {column} NOT NULL)"
                 " WITH (fillfactor = 50)"
@@ -114,7 +119,7 @@ class PostgreSQL(Database):
         return ", ".join(self._remarks(admin))
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
-        """Commits rows with initial values in a transaction of their own."""
+        """Commits rows with their initial values in one transaction."""
         rows = list(rows)
         columns = [[key for key, _ in rows], [value for _, value in rows]]
         with self._lock, driver_errors():
@@ -143,17 +148,17 @@ class PostgreSQL(Database):
             raise
 
     def version_order(self) -> Iterable[tuple[int, int]] | None:
-        """Versions in the order of commit records; of lists there is none, they show it themselves."""
+        """Versions in the order of commit records; None for lists, since their reads show the order."""
         if not self._has_log:
             return None
         with self._lock, driver_errors():
             admin = self._connected()
-            # A commit may be under way though its client is gone.
+            # A commit may go on although its client has disconnected.
             self._end_sessions(admin, grace=_GRACE)
-            # Decoding goes as far as the log is written; a synchronous commit writes all that came before it.
+            # Decoding ends where the log is written; a synchronous commit writes everything before it.
             admin.execute("SET synchronous_commit = on")
             admin.execute("SELECT pg_logical_emit_message(true, 'isoscope', '')")
-            # Read here, where an error is still ours; in columns, for there are many.
+            # Read here, where errors are handled; as columns, since there may be many.
             keys, values = array("q"), array("q")
             for key, value in versions(self._messages(admin), without=self._initial):
                 keys.append(key)
@@ -161,7 +166,7 @@ class PostgreSQL(Database):
         return zip(keys, values, strict=True)
 
     def close(self) -> None:
-        """Stops our own server; on another, drops what was made."""
+        """Stops the temporary server, or drops the schema at the URL."""
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()
@@ -176,13 +181,13 @@ class PostgreSQL(Database):
     def _connect(self) -> Connection[Any]:
         if self._server is not None and not self._server.is_running:
             raise self._server.error("PostgreSQL has died")
-        settings = {name: self._settings[name] for name in _OF_CONNECTIONS}
+        settings = {name: self._settings[name] for name in _CONNECTION_DEFAULTS}
         # Planning takes longer than reading one row.
         settings["plan_cache_mode"] = "force_generic_plan"
         return connect(self._where, name=self._name, settings=settings)
 
     def _connected(self) -> Connection[Any]:
-        """The connection for all that is no session's; a new one if it broke."""
+        """The connection for statements outside of sessions; a new one if it was lost."""
         if self._admin is not None:
             try:
                 self._admin.execute("SELECT 1")
@@ -194,7 +199,7 @@ class PostgreSQL(Database):
         return self._admin
 
     def _remarks(self, admin: Connection[Any]) -> Iterator[str]:
-        """What this server is, and what is particular about it."""
+        """The version of the server, and its special settings."""
         version = admin.info.parameter_status("server_version") or "of unknown version"
         yield f"PostgreSQL {version.split()[0]}"
         if self._server is not None and self._settings["fsync"] == "off":
@@ -206,10 +211,10 @@ class PostgreSQL(Database):
                 yield f"no order of versions: {reason}"
 
     def _open_log(self, admin: Connection[Any]) -> str | None:
-        """Makes a slot of logical decoding; why not, if that is not possible.
+        """Makes a slot of logical decoding; returns the reason if that is not possible.
 
-        On somebody else's server it ends with our connection, whatever happens: a slot that is left behind
-        keeps the log from then on. On our own it outlives a crash.
+        At a URL it ends with the connection, whatever happens: a leftover slot would keep the log for ever.
+        On a temporary server it survives a crash.
         """
         is_temporary = self._server is None
         try:
@@ -236,7 +241,7 @@ class PostgreSQL(Database):
                 yield data
 
     def _end_sessions(self, admin: Connection[Any], *, grace: float = 0.0) -> None:
-        """Waits until none of our sessions is left; ends those that are still there after `grace` seconds."""
+        """Waits until all sessions have ended; terminates those left after `grace` seconds."""
         began = monotonic()
         ours = "FROM pg_stat_activity WHERE application_name = %s AND pid <> pg_backend_pid()"
         while admin.execute(f"SELECT pid {ours}", [self._name]).fetchall():

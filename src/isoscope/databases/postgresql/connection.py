@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL, and what is said when there is none: one clear message, never the password."""
+"""Connections to PostgreSQL; an error is one clear message that never shows the password."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def driver() -> Any:
 
 
 def parse(url: str) -> dict[str, Any]:
-    """What a URL says, as parameters of a connection; raises `UsageError` if it says nothing."""
+    """The parameters of a connection that a URL holds; raises `UsageError` if the URL is bad."""
     psycopg = driver()
     try:
         found: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:
-        # What libpq says would show a part of the URL, perhaps of the password.
+        # The message of libpq would show a part of the URL, perhaps of the password.
         raise UsageError(
             "the URL of PostgreSQL is not understood\n\n"
             "hint: it looks like postgresql://user:password@host:port/database; @ is written %40 in a "
@@ -55,7 +55,7 @@ def parse(url: str) -> dict[str, Any]:
 
 
 def connect(where: Mapping[str, Any], *, name: str, settings: Mapping[str, str]) -> Connection[Any]:
-    """A connection that calls itself `name`; raises `DatabaseError` if the server does not let us in."""
+    """A connection that calls itself `name`; raises `DatabaseError` if the server refuses it."""
     psycopg = driver()
     options = [f"-c {setting}={_escaped(value)}" for setting, value in settings.items()]
     more = {
@@ -74,7 +74,7 @@ def connect(where: Mapping[str, Any], *, name: str, settings: Mapping[str, str])
 
 @contextmanager
 def driver_errors() -> Iterator[None]:
-    """What psycopg raises inside, as what a database raises."""
+    """Turns exceptions of psycopg into those of a database."""
     psycopg = driver()
     try:
         yield
@@ -105,7 +105,7 @@ def _why(text: str) -> str:
 
 
 def _shown(where: Mapping[str, Any]) -> str:
-    """Where it is, without the password."""
+    """The URL without the password."""
     user = f"{where['user']}@" if "user" in where else ""
     port = f":{where['port']}" if "port" in where else ""
     return f"postgresql://{user}{where.get('host', '')}{port}/{where.get('dbname', '')}"

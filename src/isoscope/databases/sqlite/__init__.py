@@ -1,7 +1,7 @@
-"""SQLite, from Python's standard library: a file of its own, or one that is given.
+"""SQLite, from Python's standard library: a temporary file, or a given one.
 
-Serializable means one writer at a time, whatever the journal. Read uncommitted takes a cache that all
-sessions share: there a reader asks for no lock, and sees what others have not committed.
+Serializable means one writer at a time, with every journal. Read uncommitted uses a cache that all sessions
+share: there a reader takes no lock, and sees what others have not committed.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _CHOICES = MappingProxyType(
     }
 )
 _BUSY_TIMEOUT = 5000
-#: Without any, a thread keeps the interpreter for dozens of transactions, and next to nothing is concurrent.
+#: Without latency, a thread keeps the interpreter for dozens of transactions, and almost none are concurrent.
 _LATENCY = 100
 #: Seconds for which the connection of the database itself waits for locks.
 _PATIENCE = 10.0
 
 
 class SQLite(Database):
-    """SQLite in this process, one connection a session."""
+    """SQLite in this process, one connection for each session."""
 
     NAME: ClassVar[str] = "sqlite"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
         {
             "serializable": Isolation(
-                meaning="one writer at a time; who read must not write what is no longer the newest",
+                meaning="one writer at a time; a transaction must not write after reading an old version",
                 promises=(Level.STRICT_SERIALIZABLE,),
             ),
             "read-uncommitted": Isolation(
@@ -80,8 +80,8 @@ class SQLite(Database):
         self._is_shared = isolation == "read-uncommitted"
         self._given = None if url is None else _path(url)
         self._folder: Path | None = None
-        self._was_there = False
-        self._journal_was: str | None = None
+        self._existed = False
+        self._old_journal: str | None = None
         self._has_table = False
         self._own: Session | None = None
         self._lock = Lock()
@@ -93,7 +93,7 @@ class SQLite(Database):
         self._content = content
         if self._given is None:
             self._folder = Path(mkdtemp(prefix="isoscope-"))
-        self._was_there, self._has_table = self._path.exists(), False
+        self._existed, self._has_table = self._path.exists(), False
         self._own = self._connect(_PATIENCE)
         with self._refusing_conflicts():
             self._make_table(self._own)
@@ -118,7 +118,7 @@ class SQLite(Database):
         return session
 
     def version_order(self) -> list[tuple[int, int]] | None:
-        """What the triggers wrote down: who writes holds the one lock, so that this is the true order."""
+        """The order that triggers recorded, which is the true one: only one transaction writes at a time."""
         if self._own is None or not self._has_log:
             return None
         return self._own.execute("SELECT key, value FROM isoscope_log ORDER BY position")
@@ -132,7 +132,7 @@ class SQLite(Database):
                 self._restore(self._own)
             self._own.close()
             self._own = None
-            if not self._was_there:
+            if not self._existed:
                 for suffix in ("", "-journal", "-wal", "-shm"):
                     with suppress(OSError):
                         self._path.with_name(self._path.name + suffix).unlink()
@@ -151,7 +151,7 @@ class SQLite(Database):
         return self._content == "register" and self._settings.get("log", "on") == "on"
 
     def _connect(self, timeout: float) -> Session:
-        """A connection that waits so many seconds for locks."""
+        """A connection that waits `timeout` seconds for locks."""
         connection = None
         try:
             connection = sqlite3.connect(
@@ -159,7 +159,7 @@ class SQLite(Database):
                 uri=True,
                 timeout=timeout,
                 isolation_level=None,
-                # A session is made by one thread and used by another.
+                # One thread makes a session and another one uses it.
                 check_same_thread=False,
             )
             connection.execute(f"PRAGMA synchronous = {self._settings.get('synchronous', 'off')}")
@@ -172,7 +172,7 @@ class SQLite(Database):
 
     @contextmanager
     def _refusing_conflicts(self) -> Iterator[None]:
-        """Where there is no transaction that could be aborted."""
+        """Turns `Aborted` into an error where there is no transaction to abort."""
         try:
             yield
         except Aborted as error:
@@ -181,11 +181,11 @@ class SQLite(Database):
     def _make_table(self, own: Session) -> None:
         if own.execute("SELECT 1 FROM sqlite_master WHERE name IN ('isoscope', 'isoscope_log')"):
             raise DatabaseError(
-                f"{self._path} already holds a table `isoscope`, and nobody knows whose it is\n\n"
+                f"{self._path} already holds a table `isoscope`, which this run did not make\n\n"
                 "hint: drop it if it is a leftover, or give another file"
             )
-        [[self._journal_was]] = own.execute("PRAGMA journal_mode")
-        journal = self._settings.get("journal_mode", self._journal_was)
+        [[self._old_journal]] = own.execute("PRAGMA journal_mode")
+        journal = self._settings.get("journal_mode", self._old_journal)
         if own.execute(f"PRAGMA journal_mode = {journal}") != [(journal,)]:
             raise DatabaseError(f"{self._path} cannot have journal_mode={journal}")
         kind = "TEXT" if self._content == "list" else "INTEGER"
@@ -197,12 +197,12 @@ class SQLite(Database):
             )
 
     def _restore(self, own: Session) -> None:
-        """A file that was there is as it was before, but for its size."""
-        if self._has_table and self._was_there:
+        """Restores a file that existed before, except for its size."""
+        if self._has_table and self._existed:
             own.execute("DROP TABLE isoscope")
             own.execute("DROP TABLE IF EXISTS isoscope_log")
-        if self._journal_was is not None and self._was_there:
-            own.execute(f"PRAGMA journal_mode = {self._journal_was}")
+        if self._old_journal is not None and self._existed:
+            own.execute(f"PRAGMA journal_mode = {self._old_journal}")
 
 
 DATABASE = SQLite

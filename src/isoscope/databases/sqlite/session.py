@@ -1,4 +1,4 @@
-"""One connection to SQLite, and what its errors mean to a run."""
+"""One connection to SQLite, and the meaning of its errors for a run."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["IN_USE", "Session", "sentence"]
 
 IN_USE = "another program is using the file"
 
-#: Seconds between two tries at a lock of the shared cache: SQLite itself does not wait for those.
+#: Seconds between two attempts to get a lock of the shared cache: SQLite does not wait for those.
 _PAUSE = 0.0005
-#: What ends a transaction, but not the run: somebody else's lock, snapshot, rollback or row.
+#: Errors that end a transaction, but not the run: a lock, snapshot, rollback or row of another one.
 _CONFLICTS = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_ABORT, sqlite3.SQLITE_CONSTRAINT}
 )
 _HINTS = MappingProxyType(
     {
-        sqlite3.SQLITE_FULL: "make room on the disk",
+        sqlite3.SQLITE_FULL: "free space on the disk",
         sqlite3.SQLITE_READONLY: "the file and its folder must be writable",
         sqlite3.SQLITE_CANTOPEN: "the folder must be there and writable; "
         "an absolute path is `sqlite:/PATH`, or `sqlite:////PATH` as a URL",
@@ -109,7 +109,7 @@ class Session:
             self._connection.close()
 
     def log(self) -> None:
-        """Has every change written down, as long as the connection lives: what is done by others is not."""
+        """Records every change of this connection by triggers."""
         for event in ("INSERT", "UPDATE"):
             self.execute(_TRIGGER.format(event=event))
 
@@ -121,7 +121,7 @@ class Session:
         self.execute("COMMIT")
 
     def execute(self, statement: str, parameters: tuple[int | str, ...] = ()) -> list[Any]:
-        """All rows of a statement. What fails leaves no transaction: also a COMMIT that met a lock."""
+        """All rows of a statement. A failure ends the transaction, also that of a COMMIT."""
         if self.latency:
             sleep(self.latency)
         end = monotonic() + self._timeout
@@ -144,24 +144,24 @@ def _found(value: int | str) -> Found:
 
 
 def _failure(error: sqlite3.Error, path: Path) -> Aborted | DatabaseError:
-    """What an error of SQLite means to a run."""
+    """The meaning of an error of SQLite for a run."""
     if _code(error) & 0xFF in _CONFLICTS:
-        return Aborted(f"{_said(error)} ({error.sqlite_errorname})")
+        return Aborted(f"{_message(error)} ({error.sqlite_errorname})")
     return DatabaseError(sentence(error, path))
 
 
 def sentence(error: sqlite3.Error, path: Path) -> str:
-    """What to tell somebody whose file it is."""
+    """The error with the path of the file, and a hint."""
     hint = _HINTS.get(_code(error) & 0xFF)
-    return f"{path}: {_said(error)}" + (f"\n\nhint: {hint}" if hint else "")
+    return f"{path}: {_message(error)}" + (f"\n\nhint: {hint}" if hint else "")
 
 
-def _said(error: sqlite3.Error) -> str:
-    """What went wrong, without the name of what it happened to."""
+def _message(error: sqlite3.Error) -> str:
+    """The message without the name of the table or row."""
     return str(error).partition(":")[0]
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The extended code, which a connection that is closed does not give."""
+    """The extended code; an error of a closed connection has none."""
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code

@@ -1,0 +1,102 @@
+"""The text of a run: workload, rate, whether the promise was kept, and the verification."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from isoscope.cli.progress import rate
+from isoscope.explain import harmless
+from isoscope.run import Promise, VerifiedSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from isoscope.levels import Level
+    from isoscope.run import Answer, CompletedRun, SentSummary, VerificationProgress
+
+__all__ = ["description", "promise_line", "rate_line", "summary_text", "verification_text"]
+
+#: Reasons of aborts that are shown.
+_MAX_REASONS = 3
+#: Aborts for each commit from which on a hint is given.
+_MANY_ABORTS = 3
+
+
+def description(completed: CompletedRun) -> tuple[str, str]:
+    """What ran: a head and a text."""
+    plan = completed.plan
+    options = "".join(f", {name}={value}" for name, value in plan.settings.items())
+    count = plan.clients.sessions
+    sessions = "1 session" if count == 1 else f"{count:,} sessions"
+    return (
+        harmless(f"{completed.run.database}, {completed.isolation}{options}"),
+        f"{plan.workload}, {sessions}, seed {plan.seed}",
+    )
+
+
+def rate_line(completed: CompletedRun) -> tuple[str, str]:
+    """How fast it was: a head and a text."""
+    progress = completed.run.progress
+    counts = [
+        f"{progress.committed:,} committed in {progress.seconds:.1f} s"
+        f" ({rate(progress.committed, progress.seconds)})",
+        f"{progress.aborted:,} aborted",
+        f"{progress.indeterminate:,} indeterminate",
+    ]
+    is_contended = progress.aborted > _MANY_ABORTS * progress.committed > 0
+    hint = "; most conflict: fewer --sessions or more keys let more commit" if is_contended else ""
+    return "rate", ", ".join(counts) + _reasons(completed) + hint
+
+
+def _reasons(completed: CompletedRun) -> str:
+    """Why transactions did not commit, the most frequent reasons first."""
+    reasons = completed.run.reasons
+    shown = [f"{harmless(reason)}: {count:,}" for reason, count in reasons.most_common(_MAX_REASONS)]
+    rest = len(reasons) - len(shown)
+    more = [f"{rest} more reasons"] if rest else []
+    return f" ({', '.join([*shown, *more])})" if shown else ""
+
+
+def promise_line(answer: Answer) -> tuple[str, str]:
+    """Whether the database kept its promise: a head and a text."""
+    if not answer.promises:
+        return "promised", "nothing"
+    if not answer.is_tested:
+        return "not put to the test", "nothing was committed"
+    match answer.promise:
+        case Promise.KEPT:
+            return "kept its promise", _joined(answer.promises, "holds", "hold")
+        case Promise.BROKEN:
+            broken = _joined(answer.broken, "is violated", "are violated")
+            weakest = f", as {_joined(answer.weakest, 'is', 'are')}" if answer.weakest else ""
+            return "broke its promise", broken + weakest
+        case Promise.OPEN:
+            unknown = _joined(answer.unknown, "is unknown", "are unknown")
+            return "may have kept its promise", f"{unknown} ({'; '.join(answer.reasons)})"
+
+
+def _joined(levels: Sequence[Level], one: str, several: str) -> str:
+    *others, last = levels
+    if not others:
+        return f"{last} {one}"
+    return f"{', '.join(others)} and {last} {several}"
+
+
+def verification_text(progress: VerificationProgress) -> str:
+    """How far a verification is, and how far behind the run."""
+    behind = "" if progress.behind is None else f", {progress.behind:.1f} s behind"
+    violations = f", {progress.violations:,} violations" if progress.violations else ""
+    return f"verified {progress.verified:,} of {progress.ended:,}{behind}{violations}"
+
+
+def summary_text(summary: VerifiedSummary | SentSummary, seconds: float) -> str:
+    """The result of a verification during a run of so many seconds."""
+    share = 100 * summary.held_up / (seconds or 1)
+    held_up = f"sessions were held up for {summary.held_up:.2f} s in all ({share:.1f} % of the run)"
+    if isinstance(summary, VerifiedSummary):
+        return (
+            f"live: {verification_text(summary.at_end)} when the run ended, all {summary.seconds:.2f} s "
+            f"later, against {summary.profile}; {held_up}"
+        )
+    left_out = f", {summary.left_out:,} left out" if summary.left_out else ""
+    return f"live: {summary.transactions:,} transactions told to {summary.url}{left_out}; {held_up}"

@@ -1,0 +1,56 @@
+"""Run a workload on a database, record it, verify it live, and say whether the database kept its promise.
+
+`run` is one run: a database, a workload and limits in, a history out. `Plan.of` names them as the command
+line does, `execute` runs the plan, and the completed run checks itself:
+
+>>> from isoscope import run
+>>> plan = run.Plan.of("simulated", limits=run.Limits(transactions=100))
+>>> completed = run.execute(plan)
+>>> report = completed.check()
+>>> str(completed.answer(report).promise)
+'kept'
+
+`verify_live` verifies transactions while the run goes on, `HistoryFile` writes the history where it is safe,
+`run_hermitage` and `run_scripts` send scripts statement by statement. Each transaction is built into columns
+once: the history, the verifier and the service share them.
+"""
+
+from __future__ import annotations
+
+from isoscope.run.hermitage import HERMITAGE, IsolationResult, run_hermitage
+from isoscope.run.history_file import HistoryFile, SavedHistory, refuse_unwritable
+from isoscope.run.plan import CompletedRun, Plan, execute, verify_live
+from isoscope.run.promise import Answer, Promise, answer
+from isoscope.run.recording import Sink
+from isoscope.run.result import Limits, Progress, Run
+from isoscope.run.scripts import ScriptedRun, ScriptResult, run_scripts
+from isoscope.run.sessions import run
+from isoscope.run.verification import SentSummary, Verification, VerificationProgress, VerifiedSummary
+
+__all__ = [
+    "HERMITAGE",
+    "Answer",
+    "CompletedRun",
+    "HistoryFile",
+    "IsolationResult",
+    "Limits",
+    "Plan",
+    "Progress",
+    "Promise",
+    "Run",
+    "SavedHistory",
+    "ScriptResult",
+    "ScriptedRun",
+    "SentSummary",
+    "Sink",
+    "Verification",
+    "VerificationProgress",
+    "VerifiedSummary",
+    "answer",
+    "execute",
+    "refuse_unwritable",
+    "run",
+    "run_hermitage",
+    "run_scripts",
+    "verify_live",
+]

@@ -1,0 +1,182 @@
+"""A planned run: workload x database, its live verification, its result and what that says of the promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from isoscope import checkers, databases, profiles
+from isoscope.databases.database import refuse_unknown
+from isoscope.errors import UsageError
+from isoscope.levels import Level
+from isoscope.run import promise, sessions
+from isoscope.run.hermitage import HERMITAGE
+from isoscope.run.local_verification import LocalVerification
+from isoscope.run.result import Limits
+from isoscope.run.service_verification import ServiceVerification
+from isoscope.workloads import CLIENTS, client_workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from isoscope.databases.database import Database
+    from isoscope.history import History
+    from isoscope.run.result import Progress, Run
+    from isoscope.run.verification import SentSummary, Verification, VerifiedSummary
+    from isoscope.verdict import Report
+    from isoscope.workloads.clients import ClientWorkload
+
+__all__ = ["DEFAULT_SECONDS", "CompletedRun", "Plan", "execute", "verify_live"]
+
+#: Seconds of a run that has no other limit.
+DEFAULT_SECONDS = 10.0
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A workload, the database that it will run on, and when the run ends."""
+
+    database: Database
+    settings: Mapping[str, str]
+    workload: str
+    clients: ClientWorkload
+    seed: int
+    limits: Limits
+
+    @classmethod
+    def of(  # noqa: PLR0913 - all but the first are seldom needed
+        cls,
+        target: str,
+        *,
+        isolation: str | None = None,
+        settings: Mapping[str, str] = _NOTHING,
+        workload: str = "key-value",
+        parameters: Mapping[str, Any] = _NOTHING,
+        seed: int = 0,
+        limits: Limits | None = None,
+    ) -> Plan:
+        """`target` is the name of a database or a URL; the default isolation is the database's first.
+
+        Without a limit, the run takes ten seconds. Raises `UsageError` if a name or a parameter is unknown.
+        """
+        refuse_unknown("workload", workload, [*CLIENTS, HERMITAGE])
+        limits = limits or Limits()
+        if limits.seconds is None and limits.transactions is None:
+            limits = replace(limits, seconds=DEFAULT_SECONDS)
+        return cls(
+            database=databases.connect(target, isolation=isolation, settings=settings),
+            settings=settings,
+            workload=workload,
+            clients=client_workload(workload, {**parameters, "seed": seed}),
+            seed=seed,
+            limits=limits,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedRun:
+    """A run, what it was asked to be, and what the database promised.
+
+    `verification` says what a live verification did, `mechanisms` what it found if it was in this process.
+    """
+
+    plan: Plan = field(repr=False)
+    run: Run
+    promises: tuple[Level, ...]
+    verification: VerifiedSummary | SentSummary | None = None
+    mechanisms: Report | None = field(default=None, repr=False)
+
+    @property
+    def isolation(self) -> str:
+        """The isolation that sessions asked for."""
+        return self.plan.database.isolation
+
+    @property
+    def history(self) -> History:
+        """The history; raises ValueError if nothing was recorded."""
+        if self.run.history is None:
+            raise ValueError("the run was not recorded")
+        return self.run.history
+
+    def check(
+        self, history: History | None = None, *, levels: tuple[Level, ...] = (), max_anomalies: int = 1
+    ) -> Report:
+        """Checks the history, or the same one in a file, and adds what the live verification found.
+
+        Without `levels`, those that the evidence can decide and those that were promised.
+        """
+        history = self.history if history is None else history
+        chosen = levels or {*checkers.default_levels(history), *self.promises}
+        asked = [level for level in Level if level in chosen]
+        report = checkers.check(history, asked, max_anomalies=max_anomalies)
+        live = self.mechanisms
+        return report if live is None else replace(report, mechanisms=live.mechanisms)
+
+    def answer(self, report: Report) -> promise.Answer:
+        """Whether the database kept its promise, according to `report`."""
+        return promise.answer(self.promises, report, committed=self.run.progress.committed)
+
+    def document(self, report: Report | None = None) -> dict[str, Any]:
+        """The run as JSON; with a report, also what became of the promise."""
+        progress = self.run.progress
+        document = {
+            "database": self.run.database,
+            "isolation": self.isolation,
+            "settings": dict(self.plan.settings),
+            "workload": self.plan.workload,
+            "sessions": self.plan.clients.sessions,
+            "seed": self.plan.seed,
+            "seconds": round(progress.seconds, 6),
+            "committed": progress.committed,
+            "aborted": progress.aborted,
+            "indeterminate": progress.indeterminate,
+            "operations": progress.operations,
+            "reasons": dict(self.run.reasons.most_common()),
+            "promises": [str(level) for level in self.promises],
+            "problem": self.run.problem,
+            "interrupted": self.run.interrupted,
+        }
+        return document if report is None else {**document, "promise": str(self.answer(report).promise)}
+
+
+def execute(
+    plan: Plan,
+    *,
+    record: bool = True,
+    verification: Verification | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> CompletedRun:
+    """Runs the plan, as `run` does."""
+    ran = sessions.run(
+        plan.database, plan.clients, plan.limits, record=record, sink=verification, progress=progress
+    )
+    return CompletedRun(
+        plan=plan,
+        run=ran,
+        promises=plan.database.promises,  # only a database that was opened knows all of them
+        verification=None if verification is None else verification.summary(),
+        mechanisms=None if verification is None else verification.report(),
+    )
+
+
+def verify_live(
+    plan: Plan, *, url: str | None = None, profile: str | None = None, max_anomalies: int = 1
+) -> Verification:
+    """A verification for `execute`: by the service at `url`, or else in this process.
+
+    The default profile is that of the database, its isolation and its settings. Raises `UsageError` if there
+    is none, or if the service checks another one.
+    """
+    database = plan.database
+    name = profile or profiles.of(database.NAME, database.isolation, plan.settings)
+    if url is not None:
+        known = None if name is None else profiles.load(name).name
+        return ServiceVerification(url, profile=known, sessions=plan.clients.sessions)
+    if name is None:
+        raise UsageError(
+            f"no profile says what {database.NAME} promises at {database.isolation}\n\n"
+            "hint: --profile names one; `isoscope profiles` lists them"
+        )
+    return LocalVerification(profiles.load(name), sessions=plan.clients.sessions, max_anomalies=max_anomalies)

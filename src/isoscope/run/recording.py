@@ -1,0 +1,112 @@
+"""The record of a run: each transaction becomes columns once, for the history and for a sink."""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+from isoscope._native import Builder
+from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from isoscope._native import _RecordedRow as RecordedRow
+    from isoscope.collect import SliceSource
+    from isoscope.history import Timestamp
+    from isoscope.run.attempt import Attempt
+
+__all__ = ["Recording", "Sink"]
+
+_LOG = VERSION_SOURCES.index(VersionSource.LOG)
+_SOURCE = Source(path="<run>", format="run")
+
+
+class Sink(Protocol):
+    """Takes transactions while a run goes on, from any thread: an online checker."""
+
+    def connect(self, slice_of: SliceSource) -> None:
+        """Called first: `slice_of` gives recorded transactions as a slice of the history."""
+
+    def began(self, session: int) -> None:
+        """A session is about to begin a transaction, which will end."""
+
+    def transaction(
+        self,
+        number: int,
+        session: int,
+        status: Status,
+        operations: list[RecordedRow],
+        timestamps: tuple[Timestamp, Timestamp] | None,
+    ) -> None:
+        """A recorded transaction; an operation is (index in `KINDS`, key, value, invocation, completion)."""
+
+    def close(self) -> None:
+        """Called last: takes the rest. Raises ServiceError if the sink could not take everything."""
+
+
+class Recording:
+    """Puts ended transactions into columns, and tells the sink."""
+
+    def __init__(self, *, record: bool, sink: Sink | None) -> None:
+        self.is_on = record
+        self._sink = sink
+        self._lock = Lock()
+        self._builder = Builder()
+        self._builder.initial(0, replaceable=False)
+        self.counts = [0] * len(STATUSES)
+        self.operations = 0
+        self.reasons: Counter[str] = Counter()
+        if sink is not None:
+            sink.connect(self.slice_of)
+
+    def initial(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Sets the initial values of keys where they are not 0."""
+        if not self.is_on:
+            return
+        with self._lock:
+            for key, value in rows:
+                if value:
+                    self._builder.initial_of(key, value)
+
+    def began(self, session: int) -> None:
+        """A session is about to begin a transaction."""
+        if self._sink:
+            self._sink.began(session)
+
+    def ended(self, attempt: Attempt) -> None:
+        """Records a transaction that has ended."""
+        rows = attempt.rows
+        with self._lock:
+            self.counts[attempt.status] += 1
+            self.operations += attempt.operations
+            if attempt.reason is not None:
+                self.reasons[attempt.reason] += 1
+            number = sum(self.counts)
+            if self.is_on:
+                self._builder.recorded(
+                    number, attempt.session_number, attempt.status, rows, attempt.timestamps
+                )
+        if self._sink is not None:
+            self._sink.transaction(
+                number, attempt.session_number, STATUSES[attempt.status], rows, attempt.timestamps
+            )
+
+    def slice_of(self, numbers: list[int], *, initial: bool) -> History:
+        """The transactions with these numbers, and with `initial` the initial values of no earlier slice."""
+        with self._lock:
+            return History(self._builder.slice(numbers, initial=initial), _SOURCE)
+
+    def close_sink(self) -> None:
+        """Waits until the sink has taken everything; must come before `history`. Raises ServiceError."""
+        if self._sink is not None:
+            self._sink.close()
+
+    def history(self, versions: Iterable[tuple[int, int]] | None) -> History | None:
+        """Everything that was recorded; `versions` is the order of versions in the database's log."""
+        if not self.is_on:
+            return None
+        for key, value in versions or ():
+            self._builder.version(_LOG, key, value)
+        return History(self._builder.finish(), _SOURCE)

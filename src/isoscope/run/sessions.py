@@ -1,0 +1,295 @@
+"""The sessions of a run: one thread each, every operation recorded as its client saw it.
+
+An operation is recorded with the instants before it was sent and after it was answered; whole transactions go
+into the native builder, so that a long run takes little memory. A transaction that the database refused is
+aborted; a connection that was lost while committing leaves the transaction indeterminate.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from isoscope.databases.database import Aborted, ConnectionLost
+from isoscope.errors import DatabaseError, ServiceError
+from isoscope.history import STATUSES, Status
+from isoscope.run.attempt import Attempt, RecordedAttempt
+from isoscope.run.recording import Recording
+from isoscope.run.result import Progress, Run
+from isoscope.workloads.clients import RolledBack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from isoscope.databases.database import Database, Session
+    from isoscope.run.recording import Sink
+    from isoscope.run.result import Limits
+    from isoscope.workloads.clients import ClientWorkload, Program
+
+__all__ = ["run"]
+
+_COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
+#: Seconds for which a session tries to connect to a database again.
+_PATIENCE = 5.0
+#: Seconds between two reports of the progress.
+_GLANCE = 0.1
+#: Seconds that a statement may still take after the end of the run.
+_GRACE = 10.0
+
+
+def run(  # noqa: PLR0913 - the rest is named
+    database: Database,
+    workload: ClientWorkload,
+    limits: Limits,
+    *,
+    record: bool = True,
+    sink: Sink | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Run:
+    """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
+
+    A `sink` gets every transaction, and is closed at the end. An interrupt (Ctrl-C) ends the run early,
+    and so does a lost database: what was recorded is kept. Raises `DatabaseError` if the run cannot begin.
+    """
+    if sink is not None and not record:
+        raise ValueError("a sink needs recorded transactions")
+    try:
+        name = database.open(workload.content)
+        return _Sessions(database, workload, limits, Recording(record=record, sink=sink)).run(name, progress)
+    finally:
+        database.close()
+
+
+class _Sessions:
+    """The sessions of one run."""
+
+    def __init__(
+        self, database: Database, workload: ClientWorkload, limits: Limits, recording: Recording
+    ) -> None:
+        self._database = database
+        self._workload = workload
+        self._limits = limits
+        self._recording = recording
+        self._attempt = RecordedAttempt if recording.is_on else Attempt
+        self._stop = Event()
+        self._lock = Lock()
+        self._left = limits.transactions
+        self._under_way: dict[int, Attempt] = {}
+        self._problem: str | None = None
+        self._interrupted = False
+
+    def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
+        self._insert(self._workload.rows())
+        clients = self._workload.clients(self._insert)
+        # Connections are made one after the other: a database that refuses one says so before the run.
+        sessions = self._sessions(len(clients))
+        threads = [
+            Thread(target=self._work, args=(number, session, client), daemon=True)
+            for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
+        ]
+        started = monotonic()
+        self._interrupted = self._watch(threads, started, progress)
+        seconds = monotonic() - started
+        with self._interruptible():
+            self._join(threads)
+        return self._result(name, seconds)
+
+    def _sessions(self, count: int) -> list[Session]:
+        """Makes `count` connections, or none: closing the database may need one to drop its table."""
+        sessions: list[Session] = []
+        try:
+            while len(sessions) < count:
+                sessions.append(self._database.session())
+        except BaseException:
+            for session in sessions:
+                session.close()
+            raise
+        return sessions
+
+    def _watch(
+        self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
+    ) -> bool:
+        """Starts the sessions and waits for the end; True if the run was interrupted."""
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads) and not self._stop.is_set():
+                seconds = monotonic() - started
+                left = _GLANCE if self._limits.seconds is None else self._limits.seconds - seconds
+                if left <= 0:
+                    break
+                if progress is not None:
+                    progress(self._progress(seconds))
+                self._stop.wait(min(left, _GLANCE))
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self._stop.set()
+        return False
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """The first interrupt of a run ends only this block; the second one ends the run without a result."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._interrupted:
+                raise
+            self._interrupted = True
+
+    def _join(self, threads: list[Thread]) -> None:
+        end = monotonic() + _GRACE
+        for thread in threads:
+            if thread.ident is not None:  # else an interrupt came before its start
+                thread.join(max(0.0, end - monotonic()))
+
+    def _result(self, name: str, seconds: float) -> Run:
+        for number in list(self._under_way):
+            self._ended(number, is_known=False)  # its session still waits for an answer
+        versions, problem = None, self._problem
+        if problem is None and self._recording.is_on:
+            try:
+                with self._interruptible():
+                    versions = self._database.version_order()
+            except (ConnectionLost, DatabaseError) as error:
+                problem = f"the order of versions cannot be read from the log: {error}"
+        try:
+            self._recording.close_sink()
+        except ServiceError as error:
+            problem = problem or str(error)
+        return Run(
+            database=name,
+            history=self._recording.history(versions),
+            progress=self._progress(seconds),
+            reasons=self._recording.reasons,
+            problem=problem,
+            interrupted=self._interrupted,
+        )
+
+    def _ended(self, number: int, *, is_known: bool = True) -> None:
+        # Either the session or the end of the run takes the attempt, and only that one records it.
+        attempt = self._under_way.pop(number, None)
+        if attempt is not None:
+            attempt.status = attempt.status if is_known else _INDETERMINATE
+            self._recording.ended(attempt)
+
+    def _progress(self, seconds: float) -> Progress:
+        recorded = self._recording
+        return Progress(
+            seconds=seconds,
+            committed=recorded.counts[_COMMITTED],
+            aborted=recorded.counts[_ABORTED],
+            indeterminate=recorded.counts[_INDETERMINATE],
+            operations=recorded.operations,
+        )
+
+    def _insert(self, rows: Iterable[tuple[int, int]]) -> None:
+        rows = list(rows)
+        self._database.insert(rows)
+        self._recording.initial(rows)
+
+    def _work(self, number: int, session: Session, client: Iterator[Program]) -> None:
+        """Runs the transactions of one session until the run ends."""
+        try:
+            for program in self._paced(number, client):
+                again = self._limits.retries
+                while self._may_try():
+                    self._recording.began(number)
+                    attempt = self._attempt(session, number)
+                    self._under_way[number] = attempt
+                    try:
+                        alive = self._try(attempt, program)
+                    finally:
+                        # Also after an error of the database: others may have read the writes.
+                        self._ended(number)
+                    if not alive:
+                        session.close()
+                        session = self._reconnected()
+                    if attempt.status != _ABORTED or not again:
+                        break
+                    again -= 1
+        except (DatabaseError, ServiceError) as error:
+            self._fail(str(error))
+        except ConnectionLost as error:
+            self._fail(f"the database is gone: {error}")
+        except BaseException as error:
+            # An error in our code must not look like the end of a run.
+            self._fail(f"session {number} failed: {type(error).__name__}: {error}")
+            raise
+        finally:
+            session.close()
+
+    def _paced(self, number: int, client: Iterator[Program]) -> Iterator[Program]:
+        """Yields the programs of a client, each when it is due; sessions take turns from the start."""
+        step = 1 / self._limits.rate if self._limits.rate else 0.0
+        due, pause = monotonic() + number * step, self._workload.sessions * step
+        for program in client:
+            if self._stop.is_set():
+                return
+            if pause:
+                if self._stop.wait(max(0.0, due - monotonic())):
+                    return
+                due += pause
+            yield program
+
+    def _may_try(self) -> bool:
+        """Takes one of the transactions that are left; False if there is none."""
+        if self._stop.is_set():
+            return False
+        if self._left is None:
+            return True
+        with self._lock:
+            if self._left <= 0:
+                self._stop.set()
+                return False
+            self._left -= 1
+        return True
+
+    def _try(self, attempt: Attempt, program: Program) -> bool:
+        """Runs one transaction; False if its connection is gone."""
+        try:
+            attempt.begin()
+            program(attempt)
+        except Aborted as error:
+            attempt.reason = str(error)
+            attempt.rollback()
+            return True
+        except RolledBack:
+            attempt.reason = "rolled back by its client"
+            attempt.rollback()
+            return True
+        except ConnectionLost as error:
+            attempt.reason = str(error)
+            return False
+        return self._commit(attempt)
+
+    def _commit(self, attempt: Attempt) -> bool:
+        attempt.status = _INDETERMINATE
+        try:
+            attempt.commit()
+        except Aborted as error:
+            attempt.status, attempt.reason = _ABORTED, str(error)
+            attempt.rollback()
+            return True
+        except ConnectionLost as error:
+            attempt.reason = str(error)
+            return False
+        attempt.status = _COMMITTED
+        return True
+
+    def _reconnected(self) -> Session:
+        end = monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._database.session()
+            except (ConnectionLost, DatabaseError):
+                if monotonic() >= end or self._stop.is_set():
+                    raise
+                sleep(_GLANCE)
+
+    def _fail(self, problem: str) -> None:
+        with self._lock:
+            self._problem = self._problem or problem
+        self._stop.set()

@@ -1,0 +1,7 @@
+"""Fixtures for runs."""
+
+from __future__ import annotations
+
+from tests.interrupts import ctrl_c
+
+__all__ = ["ctrl_c"]
