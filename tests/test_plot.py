@@ -1,4 +1,4 @@
-"""The page of charts: a picture that can be read, whatever the history holds."""
+"""The page of charts: a readable picture for any history."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_lines_of_one_chart_differ_by_dash_or_width_and_not_by_colour_alone(busy
     assert "stroke-dasharray" not in rules[".line"]
 
 
-def test_the_page_is_described_for_those_who_do_not_see_it(busy: Activity) -> None:
+def test_the_page_has_a_description_for_screen_readers(busy: Activity) -> None:
     page = drawn(busy, "<run>")
     assert page.get("aria-labelledby") == "title about"
     assert page.findtext(f"{SVG}title") == "<run>: what went on"
@@ -136,5 +136,5 @@ def test_scales_end_at_round_numbers() -> None:
     assert Scale.logarithmic(5, 5).share(5) == pytest.approx(0.69897)
 
 
-def test_what_cannot_be_printed_is_written_out() -> None:
+def test_characters_that_cannot_be_printed_are_written_out() -> None:
     assert written("a\x00<b") == "a\\x00&lt;b"

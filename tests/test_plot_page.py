@@ -1,4 +1,4 @@
-"""The picture in the documentation is what its program and its command make today."""
+"""The picture in the documentation is the one that its program and its command make."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "how-to" / "plot-a-history.md"
 
 
-def test_the_picture_of_the_page_is_what_its_program_makes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_picture_of_the_page_is_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     program = next(block for _, language, block in blocks(PAGE) if language == "python")
     exec(compile(program, str(PAGE), "exec"), {"__name__": "__page__"})

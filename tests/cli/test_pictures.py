@@ -102,14 +102,14 @@ def test_a_search_is_drawn_too(folder: Path) -> None:
     ("arguments", "message"),
     [
         (["--svg", ""], "--svg needs a name"),
-        (["--dot", "-"], "--dot needs a name"),
+        (["--dot", "-"], "--dot needs the name of a file"),
         (["--dot", "."], "--dot: . is a directory"),
         (["--svg", "clean.txt"], "--svg: clean.txt is no directory"),
-        (["--dot", "aborted.txt"], "--dot: aborted.txt would replace a history"),
+        (["--dot", "aborted.txt"], "--dot: aborted.txt would replace aborted.txt"),
         (["--dot", "missing/a.dot"], "cannot write missing/a.dot: No such file or directory"),
         (["--svg", "clean.txt/pictures"], "cannot write clean.txt/pictures/aborted-read-1.svg: "),
         (["--dot", "a.svg", "--svg", "a.svg"], "--svg: a.svg would replace"),
-        (["--svg", "out", "--summary"], "--summary counts and draws nothing"),
+        (["--svg", "out", "--summary"], "--summary counts and has no --svg"),
     ],
 )
 def test_a_place_that_makes_no_sense_is_refused(folder: Path, arguments: list[str], message: str) -> None:

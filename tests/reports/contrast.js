@@ -1,4 +1,4 @@
-// Every text whose contrast with what is behind it, as WCAG counts it, is below 4.5.
+// Every text with a contrast to its background below 4.5, as WCAG counts it.
 () => {
   const channels = (text) => text.match(/[\d.]+/g).map(Number);
   const light = ([r, g, b]) => {

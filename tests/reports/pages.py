@@ -1,4 +1,4 @@
-"""Histories for pages: many anomalies, and texts that somebody means harm with."""
+"""Histories for pages: many anomalies, and hostile texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOSTILE = (
 
 
 def many(count: int) -> History:
-    """So many fractured reads, each of its own two transactions."""
+    """A history with `count` fractured reads, each of its own two transactions."""
     recorder = Recorder(initial=0)
     for number in range(count):
         with recorder.transaction(session=f"writer {number}") as writer:

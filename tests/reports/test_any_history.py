@@ -1,4 +1,4 @@
-"""Whatever a history holds, every report of it can be written."""
+"""Every report type can write a report on any history."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_report_can_be_written(history: History, assume: tuple[str, ...]) 
     write_all(search(history, NAMES, assume=assume, max_anomalies=3))
 
 
-def test_lists_that_show_later_appends_of_their_readers_are_told(tmp_path: Path) -> None:
+def test_a_list_that_shows_a_later_append_of_its_reader_has_a_text(tmp_path: Path) -> None:
     """The first two read the same version, of which the list says that it came after their own."""
     path = tmp_path / "h.edn"
     path.write_text(
@@ -69,7 +69,7 @@ def test_lists_that_show_later_appends_of_their_readers_are_told(tmp_path: Path)
     ]
 
 
-def test_an_update_of_what_itself_was_made_of_an_update_is_told() -> None:
+def test_an_update_of_a_value_that_was_updated_has_a_text() -> None:
     history = record(
         [("read", "x", 3), ("write", "x", 1)],
         [("read", "x", 3), ("write", "x", 2)],
@@ -84,7 +84,7 @@ def test_an_update_of_what_itself_was_made_of_an_update_is_told() -> None:
     )
 
 
-def test_a_predicate_may_miss_what_nobody_wrote() -> None:
+def test_a_predicate_read_may_miss_a_key_without_a_write() -> None:
     shown, missed = (
         Operation(kind=OperationKind.RANGE_READ, key=None, value=Range(rows=rows), predicate=":true")
         for rows in ((("x", 0),), ())

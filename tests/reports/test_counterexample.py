@@ -1,4 +1,4 @@
-"""One counterexample: who did what, the proof, the contradiction."""
+"""One counterexample: the transactions, the proof, the contradiction."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_session_is_named_only_if_the_input_names_it() -> None:
     ]
 
 
-def test_transactions_stand_above_what_they_did_where_there_is_little_room() -> None:
+def test_transactions_stand_above_their_operations_where_there_is_little_room() -> None:
     anomaly = found(in_session("a-session-with-quite-a-long-name"), "aborted-read")
     assert rows(anomaly, width=60) == [
         '  T1, session "a-session-with-quite-a-long-name":',
@@ -95,7 +95,7 @@ def test_transactions_stand_above_what_they_did_where_there_is_little_room() -> 
     ]
 
 
-def test_an_outcome_that_nobody_knows_is_said() -> None:
+def test_an_unknown_outcome_of_a_transaction_is_in_the_text() -> None:
     recorder = Recorder(initial=0)
     with recorder.transaction() as t:
         t.write("x", 1)
@@ -131,7 +131,7 @@ def test_begin_and_end_are_no_operations_of_their_own() -> None:
     assert rows(replace(anomaly, participants=(bracketed,))) == ["  T1  read x = 5"]
 
 
-# Where operations are.
+# Places of operations.
 
 
 def loaded(folder: Path, text: str) -> History:
@@ -158,7 +158,7 @@ def test_without_a_folder_the_place_is_whole(tmp_path: Path) -> None:
 
 
 def placed(*places: str) -> Anomaly:
-    """A read that is wrong, of a transaction with an operation at each of these places."""
+    """A wrong read, of a transaction with an operation at each of these places."""
     anomaly = found(record([("read", "x", 5)]), "thin-air-read")
     [participant] = anomaly.participants
     [read] = participant.operations
@@ -205,7 +205,7 @@ def test_transactions_are_in_the_order_of_time_if_it_is_known() -> None:
     assert names(found(timed(fork, *times[::-1]), "long-fork")) == ["T1", "T2", "T3", "T4"]
 
 
-def test_else_they_are_in_the_order_of_the_proof_and_who_only_shows_something_comes_last() -> None:
+def test_without_times_they_are_in_the_order_of_the_proof_and_mere_readers_come_last() -> None:
     anomaly, _ = CASES["write-cycle in a session"]
     assert names(anomaly) == ["T1", "T2", "T3"]
     fork, _ = CASES["long-fork"]
@@ -213,7 +213,7 @@ def test_else_they_are_in_the_order_of_the_proof_and_who_only_shows_something_co
     assert names(fork) == [reason.before for reason in part.reasons]
 
 
-def test_a_session_keeps_its_order_whatever_the_proof_begins_with() -> None:
+def test_a_session_keeps_its_order_even_against_the_proof() -> None:
     anomaly, _ = CASES["write-cycle in a session"]
     turned = replace(anomaly, steps=anomaly.steps[::-1])
     assert [reason.before for reason in proof(turned)[0].reasons] == ["T2", "T1"]
@@ -221,7 +221,7 @@ def test_a_session_keeps_its_order_whatever_the_proof_begins_with() -> None:
 
 
 @given(histories())
-def test_every_anomaly_of_every_history_can_be_told(history: History) -> None:
+def test_every_anomaly_of_every_history_has_a_text(history: History) -> None:
     for verdict in check(history).verdicts:
         for anomaly in verdict.anomalies:
             *transactions, steps = render_counterexample(anomaly, width=60).split("\n\n")
@@ -233,7 +233,7 @@ def test_every_anomaly_of_every_history_can_be_told(history: History) -> None:
 # Long and hostile input.
 
 
-def test_a_long_list_is_shown_around_what_matters() -> None:
+def test_a_long_list_is_shown_around_the_elements_that_matter() -> None:
     elements = tuple(range(100, 200))
     history = record(
         *[[("append", "x", n)] for n in elements if n != 150],
@@ -249,7 +249,7 @@ HOSTILE = ["\x1b[2J", "a\nb", "\u202etxt", "\u2066x\u200f", "\u00ad", "\u200b", 
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=ascii)
-def test_whatever_the_input_holds_every_line_is_harmless(hostile: str) -> None:
+def test_every_line_is_printable_for_any_input(hostile: str) -> None:
     recorder = Recorder(initial=0)
     with recorder.transaction(id=hostile, session=hostile) as t:
         t.write(hostile, hostile)
@@ -291,7 +291,7 @@ def test_wide_characters_take_two_columns(width: int) -> None:
     assert width - 24 < max(map(columns, text.splitlines())) <= width
 
 
-def test_names_are_bold_and_what_does_not_matter_is_faint() -> None:
+def test_names_are_bold_and_operations_that_do_not_matter_are_faint() -> None:
     history = record([("write", "x", 1), ("write", "z", 1), ("abort",)], [("read", "x", 1)])
     text = render_counterexample(found(history, "aborted-read"), colour=True)
     assert text.splitlines()[0] == "  \x1b[1mT1\x1b[0m  wrote x = 1, \x1b[2mwrote z = 1\x1b[0m, then aborted"
@@ -303,7 +303,7 @@ def test_colours_change_nothing_else() -> None:
     assert coloured.replace("\x1b[1m", "").replace("\x1b[0m", "") == render_counterexample(anomaly, width=60)
 
 
-def test_an_anomaly_that_no_checker_reports_is_told_plainly() -> None:
+def test_an_anomaly_that_no_checker_reports_has_a_plain_text() -> None:
     participant = Participant(
         transaction="T1",
         lane=0,

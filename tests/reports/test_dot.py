@@ -15,7 +15,7 @@ from isoscope.history import Term
 from isoscope.reports import examples, render_dot
 from isoscope.verdict import START, Method, Presence, Search, Sighting, Step
 from tests.recorded import record
-from tests.reports.pictured import CASES, HOSTILE, HOSTILE_TERMS, circle
+from tests.reports.anomalies import CASES, HOSTILE, HOSTILE_TERMS, circle
 from tests.strategies import histories
 
 HISTORY = record([("write", "x", 1), ("write", "y", 1)], [("read", "x", 0), ("read", "y", 1)])
@@ -35,7 +35,7 @@ def of(*anomalies: isoscope.Anomaly) -> Search:
 
 
 def tokens(text: str) -> list[str]:
-    """The graph, read; fails where it is none."""
+    """The tokens of the graph; fails if the text is no graph."""
     found, place = [], 0
     while text[place:].strip():
         match = TOKEN.match(text, place)
@@ -48,7 +48,7 @@ def tokens(text: str) -> list[str]:
 
 
 def accepted(text: str) -> bool:
-    """Whether Graphviz reads it, if it is here."""
+    """Whether Graphviz reads it, if it is installed."""
     tokens(text)
     if not shutil.which("dot"):
         return True
@@ -105,14 +105,14 @@ ESCAPES = ("\\", 'a\\"b', "\\N\\l", "a\nb")
 
 
 @pytest.mark.parametrize("key", [*HOSTILE, *ESCAPES, *map(Term, (*HOSTILE_TERMS, *ESCAPES))], ids=repr)
-def test_a_key_that_means_harm_stays_in_its_quotes(key: object) -> None:
+def test_a_hostile_key_stays_in_its_quotes(key: object) -> None:
     graph = render_dot(of(circle(2, key=key)))
     plain = tokens(render_dot(of(circle(2))))
     assert [token[0] for token in tokens(graph)] == [token[0] for token in plain]
     assert all(line.isprintable() for line in graph.splitlines())
 
 
-def test_graphviz_reads_keys_that_mean_harm() -> None:
+def test_graphviz_reads_hostile_keys() -> None:
     keys = [*HOSTILE, *ESCAPES, *map(Term, (*HOSTILE_TERMS, *ESCAPES)), "x" * 10_000_000]
     graph = render_dot(of(*(circle(2, key=key) for key in keys)))
     assert accepted(graph)

@@ -19,7 +19,7 @@ OTHER = HermitageRow(
 NEW = HermitageRow(isolation="chaos", found={"G0": "no"})
 
 
-def test_what_was_found_stands_above_what_is_known_and_differences_are_marked() -> None:
+def test_results_stand_above_known_results_and_differences_are_marked() -> None:
     assert render_hermitage("MariaDB 10.11", [ALIKE, OTHER]) == (
         "MariaDB 10.11: which anomalies does each isolation prevent?\n"
         "\n"
@@ -41,14 +41,14 @@ def test_what_was_found_stands_above_what_is_known_and_differences_are_marked() 
     )
 
 
-def test_a_database_that_does_what_is_known_is_said_to() -> None:
+def test_a_database_with_the_known_results_is_said_to_have_them() -> None:
     text = render_hermitage("MariaDB 10.11", [ALIKE])
     assert text.endswith("\n\nAll is as published.\n")
     assert "!" not in text
     assert "R/O" not in text
 
 
-def test_an_isolation_of_which_nothing_is_known_is_said_to_be_one() -> None:
+def test_an_isolation_without_known_results_is_named() -> None:
     text = render_hermitage("Toy 1.0", [NEW])
     assert text.endswith("\n\nchaos: nothing is known that it could be compared with.\n")
     assert "chaos  found  no\n" in text

@@ -1,4 +1,4 @@
-"""The page, without a browser: what it holds, that it is inert, that it stays small."""
+"""The page, without a browser: its content, that nothing in it runs, that it stays small."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import pytest
 
 from isoscope import Recorder, check, load, save
 from isoscope.checkers import search
-from isoscope.reports import embedding
-from isoscope.reports.html import render_html
-from isoscope.reports.names import LONGEST
+from isoscope.reports.html import embedded_counterexamples, render_html
+from isoscope.reports.html.short_names import LONGEST
 from tests.recorded import record
 from tests.reports.pages import HOSTILE, many
 from tests.test_cases import CLAIMED, VIOLATED
@@ -55,7 +54,7 @@ class Outline(HTMLParser):
 
 
 def unpacked(page: str, start: str) -> list[Any]:
-    """The data of the packed scripts whose tag begins so."""
+    """The data of the packed scripts; `start` is the beginning of their attributes."""
     packed = re.findall(rf'<script type="text/plain" {start}">([^<]*)</script>', page)
     return [json.loads(zlib.decompress(base64.b64decode(text))) for text in packed]
 
@@ -98,7 +97,7 @@ def test_no_attribute_is_a_style_or_a_script_which_the_policy_would_refuse() -> 
         assert not [name for name in attributes if name == "style" or name.startswith("on")]
 
 
-def test_the_summary_says_what_was_checked_and_what_came_out() -> None:
+def test_the_summary_has_sizes_and_outcomes() -> None:
     page = render_html(check(FRACTURED))
     assert "<dt>transactions</dt><dd>2</dd>" in page
     assert '<p class="short">read-committed holds, read-atomic is violated.</p>' in page
@@ -127,10 +126,10 @@ def test_the_first_counterexample_of_each_name_needs_no_script() -> None:
     ]
 
 
-def test_the_index_says_where_each_counterexample_is_and_who_takes_part() -> None:
+def test_the_index_has_the_part_and_the_transactions_of_each_counterexample() -> None:
     [index] = unpacked(render_html(check(FRACTURED, ["read-atomic"])), 'id="index')
     assert index["examples"] == [
-        ["fractured-read-co-1", "fractured-read-co", "T1 T2", "x, y", embedding.PLAIN]
+        ["fractured-read-co-1", "fractured-read-co", "T1 T2", "x, y", embedded_counterexamples.PLAIN]
     ]
     assert [(row[0], row[-1]) for row in index["transactions"]] == [("T1", [0]), ("T2", [0])]
 
@@ -165,7 +164,7 @@ def test_every_anomaly_of_the_catalogue_has_its_place_in_a_page(path: Path) -> N
 
 
 def recorded(text: Any, *, key: Any = "x", ids: tuple[str, str] = ("writer", "reader")) -> History:
-    """A history with a fractured read whose texts come from somebody else."""
+    """A history with a fractured read and these texts in it."""
     recorder = Recorder(initial=0)
     with recorder.transaction(session=text, id=ids[0]) as first:
         first.write(key, text)
@@ -186,7 +185,7 @@ def test_texts_of_a_history_are_never_markup(text: str) -> None:
     ]
 
 
-def test_what_cannot_be_printed_is_spelt_out() -> None:
+def test_characters_that_cannot_be_printed_are_spelt_out() -> None:
     page = articles(render_html(check(recorded("a\u202eb\u0000c\nd"))))
     assert "\u202e" not in page
     assert "\u0000" not in page
@@ -210,7 +209,7 @@ def test_very_long_names_of_transactions_are_short_and_stay_apart() -> None:
 
 
 def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_BUDGET", 60_000)
+    monkeypatch.setattr(embedded_counterexamples, "_BUDGET", 60_000)
     report = check(many(600), ["read-atomic"], max_anomalies=600)
     page = render_html(report)
     [index] = unpacked(page, 'id="index')
@@ -220,7 +219,7 @@ def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_names_take_turns_when_there_is_not_room_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_MOST", 6)
+    monkeypatch.setattr(embedded_counterexamples, "_MAX_EXAMPLES", 6)
     history = record(
         *[[("write", f"x{n}", 1), ("write", f"y{n}", 1)] for n in range(5)],
         *[[("read", f"x{n}", 0), ("read", f"y{n}", 1)] for n in range(5)],
@@ -260,7 +259,7 @@ def test_a_value_that_looks_like_a_place_is_no_link(tmp_path: Path) -> None:
 
 
 def test_large_counterexamples_do_not_wait_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_PART_LONGEST", 20_000)
+    monkeypatch.setattr(embedded_counterexamples, "_PART_LONGEST", 20_000)
     parts = unpacked(render_html(check(many(20), ["read-atomic"], max_anomalies=20)), 'class="part')
     assert len(parts) > 3
     assert sum(map(len, parts)) == 19

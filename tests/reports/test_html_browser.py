@@ -38,7 +38,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Opened:
-    """A page in the browser, with what went wrong and what was asked for."""
+    """A page in the browser, with its errors and requests."""
 
     def __init__(self, browser: Browser, path: Path, *, scheme: str = "light", script: bool = True) -> None:
         self.path = path
@@ -88,7 +88,7 @@ def test_the_page_opens_with_the_summary_and_its_lattice(opened: Opened) -> None
     assert not page.locator("#counterexamples").is_visible()
 
 
-def test_a_level_leads_to_what_breaks_it_and_the_back_button_back(opened: Opened) -> None:
+def test_a_level_leads_to_its_counterexample_and_the_back_button_back(opened: Opened) -> None:
     page = opened.at()
     page.wait_for_selector(".js")
     page.locator(".lattice a").first.click()

@@ -1,4 +1,4 @@
-"""JUnit XML: well-formed, with what Jenkins and GitLab read, and as red as the exit status."""
+"""JUnit XML: well-formed, as Jenkins and GitLab read it, and in agreement with the exit status."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from isoscope import check
 from isoscope.cli.check import exit_status
 from isoscope.levels import Level
 from isoscope.reports import render_text
+from isoscope.reports.findings import Result, Unreadable
 from isoscope.reports.junit import render_junit
-from isoscope.reports.results import Result, Unreadable
 from tests.recorded import record
 from tests.strategies import histories
 
@@ -28,7 +28,7 @@ ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
 SKEWED = record([("read", "y", 0), ("write", "x", 1)], [("read", "x", 0), ("write", "y", 1)])
 CLEAN = record([("write", "x", 1)], [("read", "x", 1)])
 
-#: What Jenkins' schema lets an element have, and what it must have.
+#: The attributes that an element may and must have in Jenkins' schema.
 ATTRIBUTES = {
     "testsuites": ({"name", "time", "tests", "failures", "errors"}, set()),
     "testsuite": (
@@ -62,7 +62,7 @@ def parsed(text: str) -> ElementTree.Element:
 
 
 def ends(text: str) -> dict[str, str]:
-    """How each case of the only suite ended."""
+    """The end of each case of the only suite."""
     [suite] = parsed(text)
     return {case.attrib["name"]: next((end.tag for end in case), "passed") for case in suite}
 
@@ -139,7 +139,7 @@ def test_hostile_characters_are_spelt_out_or_escaped(hostile: str) -> None:
 
 
 @given(key=st.text(), value=st.text())
-def test_any_key_and_value_can_be_told(key: str, value: str) -> None:
+def test_any_key_and_value_can_be_written(key: str, value: str) -> None:
     history = record([("write", key, value), ("abort",)], [("read", key, value)])
     text = render_junit([check(history, ["pl-2"])], asked=[Level.PL_2])
     text.encode()

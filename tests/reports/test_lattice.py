@@ -1,4 +1,4 @@
-"""The lattice as a picture: everything has its place, and says its outcome in words."""
+"""The lattice as a picture: every level has its place, and its outcome in words."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_levels_with_sessions_stand_left_of_those_without() -> None:
 
 @pytest.mark.parametrize("levels", CHOICES.values(), ids=CHOICES)
 def test_no_line_runs_behind_a_level(levels: tuple[Level, ...]) -> None:
-    """Where a line is upright it is beside the boxes: curves are between the rows."""
+    """A vertical line is beside the boxes, a curve is between the rows."""
     svg = drawn(levels)
     for path in re.findall(r'<path class="implies[^"]*" d="([^"]+)"', svg):
         for x, top, bottom in re.findall(r"C\S+ \S+ \S+ \S+ ([\d.]+) ([\d.]+)V([\d.]+)", path):

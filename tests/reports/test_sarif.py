@@ -16,7 +16,7 @@ from isoscope import __version__, check
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import message
 from isoscope.levels import Level
-from isoscope.reports.results import Unreadable
+from isoscope.reports.findings import Unreadable
 from isoscope.reports.sarif import render_sarif
 from tests.formats.binary import bincode
 from tests.recorded import record
@@ -25,9 +25,9 @@ from tests.test_cases import VIOLATED, each
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from isoscope.reports.results import Result
+    from isoscope.reports.findings import Result
 
-#: Of the schema: the properties that an object must have, and those of the others that are ours.
+#: From the schema: the properties that an object must have, and the others that we write.
 SHAPES: dict[str, tuple[set[str], set[str]]] = {
     "run": ({"tool"}, {"columnKind", "invocations", "results"}),
     "driver": ({"name"}, {"semanticVersion", "rules"}),
@@ -140,7 +140,9 @@ def test_a_circle_is_a_code_flow_with_a_reason_for_each_step(skewed: isoscope.Hi
     assert [text.partition(",")[0] for text in texts] == ["T0 before T1 (rw)", "T1 before T0 (rw)"]
 
 
-def test_what_decides_the_exit_status_is_an_error_and_all_else_a_warning(skewed: isoscope.History) -> None:
+def test_results_that_decide_the_exit_status_are_errors_and_others_warnings(
+    skewed: isoscope.History,
+) -> None:
     [warned] = run_of(check(skewed))["results"]
     [failed] = run_of(check(skewed, ["serializable"]), asked=(Level.SERIALIZABLE,))["results"]
     assert (warned["level"], failed["level"]) == ("warning", "error")
@@ -216,7 +218,7 @@ def test_a_key_is_never_a_link_or_a_gap_to_be_filled(key: str, shown: str) -> No
 
 
 @given(key=st.text(), value=st.text())
-def test_any_key_and_value_can_be_told(key: str, value: str) -> None:
+def test_any_key_and_value_can_be_written(key: str, value: str) -> None:
     history = record([("write", key, value), ("abort",)], [("read", key, value)])
     [result] = run_of(check(history, ["pl-2"]))["results"]
     assert result["ruleId"] == "aborted-read"

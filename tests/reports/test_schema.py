@@ -57,12 +57,12 @@ def test_the_document_of_a_case_keeps_the_schema(path: Path) -> None:
 
 
 @given(history=any_histories())
-def test_whatever_a_history_holds_the_document_keeps_the_schema(history: isoscope.History) -> None:
+def test_the_document_of_any_history_keeps_the_schema(history: isoscope.History) -> None:
     assert problems(document(isoscope.check(history))) == []
 
 
 @given(history=histories())
-def test_whatever_is_found_the_document_keeps_the_schema(history: isoscope.History) -> None:
+def test_the_document_of_any_search_keeps_the_schema(history: isoscope.History) -> None:
     assert problems(document(isoscope.search(history, NAMES))) == []
 
 
@@ -86,7 +86,7 @@ OPTIONS: list[list[str]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_what_the_command_prints_keeps_the_schema(folder: Path, options: list[str]) -> None:
+def test_the_output_of_the_command_keeps_the_schema(folder: Path, options: list[str]) -> None:
     printed = run("check", *TEXTS, "missing.txt", "--json", *options).out.splitlines()
     assert len(printed) == (1 if "--summary" in options else len(TEXTS) + 1)
     assert [problems(json.loads(line)) for line in printed] == [[] for _ in printed]
@@ -147,7 +147,7 @@ def test_no_field_may_be_added(folder: Path) -> None:
     ],
     ids=lambda part: ".".join(map(str, part)) if isinstance(part, list) and len(part) > 1 else None,
 )
-def test_a_value_that_means_nothing_is_found_out(folder: Path, path: list[Any], value: object) -> None:
+def test_a_value_without_meaning_breaks_the_schema(folder: Path, path: list[Any], value: object) -> None:
     [line] = run("check", "aborted.txt", "--level", "pl-2", "--json").out.splitlines()
     found = json.loads(line)
     assert problems(found) == []

@@ -1,4 +1,4 @@
-"""The GitHub step summary: tables, folded proofs, nothing that is taken for markup, never too long."""
+"""The GitHub step summary: tables, folded proofs, no markup from the history, never too long."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import isoscope
 from isoscope import check
 from isoscope.levels import Level
-from isoscope.reports.results import Result, Unreadable
-from isoscope.reports.step_summary import LIMIT, render_step_summary
+from isoscope.reports.findings import Result, Unreadable
+from isoscope.reports.registry import STEP_SUMMARY_LIMIT as LIMIT
+from isoscope.reports.step_summary import render_step_summary
 from tests.recorded import record
 
 ABORTED = record([("write", "x", 1), ("abort",)], [("read", "x", 1)])
@@ -40,7 +41,7 @@ def test_a_summary_to_the_letter() -> None:
     )
 
 
-def test_what_decides_the_exit_status_is_bold() -> None:
+def test_a_level_that_decides_the_exit_status_is_bold() -> None:
     text = render_step_summary([check(SKEWED)])
     assert "serializable" in text
     assert "**" not in text
@@ -67,14 +68,14 @@ def test_a_circle_stands_before_its_sentences() -> None:
     assert "- T1 (rw) T2 (rw) T1<br>T1 and T2 each read" in render_step_summary([check(SKEWED)])
 
 
-def test_more_than_is_shown_is_counted() -> None:
+def test_anomalies_that_are_not_shown_are_counted() -> None:
     history = record([("write", "x", 1), ("abort",)], *[[("read", "x", 1)]] * 3)
     text = render_step_summary([check(history, ["pl-2"], max_anomalies=1)])
     assert "aborted-read: 3 found" in text
     assert "- and 2 more" in text
 
 
-def test_a_history_that_cannot_be_read_is_said() -> None:
+def test_a_history_that_cannot_be_read_has_its_error() -> None:
     text = render_step_summary([Unreadable(path="a.txt", error="a.txt: no\n\nhint: yes")])
     assert html.unescape(text) == "### a.txt\n\ncould not be read: a.txt: no\n"
 
@@ -111,7 +112,7 @@ def test_a_name_stays_on_its_line(name: str) -> None:
     assert len(text.splitlines()) == 3
 
 
-def test_what_does_not_fit_is_left_out_and_counted() -> None:
+def test_parts_that_do_not_fit_are_left_out_and_counted() -> None:
     results = [check(ABORTED), check(SKEWED), check(ABORTED)]
     whole = render_step_summary(results)
     assert "Left out" not in whole

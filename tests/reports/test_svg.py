@@ -17,7 +17,7 @@ from isoscope.history import Term
 from isoscope.reports import STYLE, render_svg
 from tests.recorded import record
 from tests.repo.test_files import ROOT
-from tests.reports.pictured import CASES, HOSTILE, HOSTILE_TERMS, anomaly_of, circle, shown
+from tests.reports.anomalies import CASES, HOSTILE, HOSTILE_TERMS, anomaly_of, circle, shown
 from tests.strategies import histories
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def written(root: ET.Element) -> list[str]:
 
 
 @each_case
-def test_the_picture_of_a_case_is_well_formed_small_and_says_what_it_shows(path: Path) -> None:
+def test_the_picture_of_a_case_is_well_formed_small_and_described(path: Path) -> None:
     anomaly = anomaly_of(path)
     text = render_svg(anomaly)
     root = ET.fromstring(text)
@@ -59,10 +59,10 @@ def test_any_picture_is_well_formed_and_the_same_every_time(history: History) ->
         assert render_svg(anomaly) == render_svg(replace(anomaly))
 
 
-def test_the_picture_in_the_documentation_is_what_is_drawn(
+def test_the_picture_in_the_documentation_is_up_to_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its place in the input is part of it, so it is drawn where the page says; `--svg` writes it anew."""
+    """The picture contains the path of its input, so the test runs in the folder that the page names."""
     page = ROOT / "docs" / "how-to" / "draw-a-counterexample.md"
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^> ({.*})$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -87,7 +87,7 @@ def test_everything_can_be_found_by_a_page() -> None:
     assert steps == [("step wr", "0", "T0:1 T1:0"), ("step wr", "1", "T1:1 T0:0")]
 
 
-def test_what_matters_is_marked_and_what_is_left_out_is_counted() -> None:
+def test_operations_that_matter_are_marked_and_those_left_out_are_counted() -> None:
     anomaly = circle(2)
     first, second = anomaly.participants
     crowded = replace(first, matters=frozenset({1}), left_out=1200)
@@ -111,7 +111,7 @@ def test_a_status_is_a_border_and_a_word(status: str) -> None:
     assert re.search(rf"\.{status} \.rim{{stroke-dasharray", STYLE)
 
 
-def test_an_end_that_nobody_knows_has_no_border() -> None:
+def test_an_unknown_end_has_no_border() -> None:
     anomaly = circle(2, clock="intervals")
     first, second = anomaly.participants
     root = parsed(replace(anomaly, participants=(replace(first, times=(0, None)), second)))
@@ -143,7 +143,7 @@ def test_kinds_of_arrows_differ_in_more_than_colour() -> None:
 
 
 @pytest.mark.parametrize("key", [*HOSTILE, *map(Term, HOSTILE_TERMS)], ids=repr)
-def test_a_key_that_means_harm_is_inert(key: object) -> None:
+def test_a_hostile_key_is_inert(key: object) -> None:
     harmless, root = parsed(circle(3)), parsed(circle(3, key=key))
     assert [element.tag for element in root.iter()] == [element.tag for element in harmless.iter()]
     assert [element.keys() for element in root.iter()] == [element.keys() for element in harmless.iter()]
@@ -157,7 +157,7 @@ def test_words_that_run_to_the_left_leave_the_rest_of_the_line_in_its_place() ->
     assert not any(MARK in text for text in written(parsed(circle(2, key="漢字"))))
 
 
-def test_names_of_transactions_and_sessions_that_mean_harm_are_inert() -> None:
+def test_hostile_names_of_transactions_and_sessions_are_inert() -> None:
     hostile = '"><script>\x07'
     anomaly = circle(2)
     [first, second] = anomaly.participants

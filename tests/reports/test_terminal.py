@@ -47,12 +47,12 @@ def test_a_word_is_never_broken() -> None:
     assert paragraph(f"a {'b' * 20} c", width=10) == f"a\n{'b' * 20}\nc"
 
 
-def test_what_is_glued_stays_together_unless_it_is_too_long_for_a_line() -> None:
+def test_glued_words_stay_together_unless_they_are_too_long_for_a_line() -> None:
     assert paragraph(f"one two{GLUE}three", width=10) == "one\ntwo three"
     assert paragraph(f"one two{GLUE}three{GLUE}four", width=10) == "one two\nthree four"
 
 
-def test_nothing_is_one_line_without_spaces() -> None:
+def test_an_empty_text_is_one_line_without_spaces() -> None:
     assert paragraph("", head="x", margin=4) == "x"
 
 

@@ -1,4 +1,4 @@
-"""Every case of every anomaly, to the letter; whoever changes a word sees all that it changes."""
+"""Every case of every anomaly, to the letter: a changed word shows all texts that it changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_there_is_a_text_for_every_anomaly_that_is_reported() -> None:
 
 
 @each_case
-def test_what_has_steps_ends_with_what_follows_from_them(case: Path) -> None:
+def test_a_proof_with_steps_ends_with_its_conclusion(case: Path) -> None:
     for anomaly in sighting(case).anomalies:
         said = contradiction(anomaly)
         assert said.startswith(("So ", "But ")) == bool(anomaly.steps)
@@ -48,5 +48,5 @@ def test_a_text_fits_every_width_and_has_the_same_words(case: Path) -> None:
 
 
 def words(said: str) -> list[str]:
-    """The words; what stands in a table has other commas and colons than what is stacked."""
+    """The words; a table has other commas and colons than stacked rows."""
     return [word.rstrip(",:") for word in said.split()]

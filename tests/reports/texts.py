@@ -1,4 +1,4 @@
-"""The exact text of every case: `python -m tests.reports.texts` writes it as it is now, to be looked at."""
+"""The exact text of every case: `python -m tests.reports.texts` writes it, for review."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parents[1]
 CASES = sorted((TESTS / "histories").glob("*/violated-*"))
-#: What is claimed of the versions in the cases of an anomaly.
+#: The claims about versions in the cases of an anomaly.
 CLAIMED = {"cyclic-versions": (Claim.SEQUENTIAL_KEYS,)}
 
 
@@ -25,12 +25,12 @@ def name(case: Path) -> str:
 
 
 def kept(case: Path) -> Path:
-    """Where the text of a case is."""
+    """The path of the text of a case."""
     return TESTS / "texts" / f"{name(case)}.text"
 
 
 def text(case: Path, *, width: int = 100) -> str:
-    """What a report says of the anomaly that the case is there for, without what it says of the history."""
+    """The part of the report on the anomaly of the case, without the heading."""
     return render_text(_found(case), width=width).split("\n\n", 2)[2]
 
 

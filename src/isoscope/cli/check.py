@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,11 +18,10 @@ from isoscope.cli.options import (
     parse_levels,
     profile_options,
 )
-from isoscope.cli.outputs import Outputs, output_options
-from isoscope.cli.pictures import Pictures, picture_options
+from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.reports import Summary, dumps, render_json, render_text
-from isoscope.reports.results import Unreadable, answers
+from isoscope.reports.findings import Unreadable, answers
 from isoscope.verdict import Claim, Method, Outcome, Report, Search
 
 if TYPE_CHECKING:
@@ -54,10 +53,9 @@ VIOLATED, UNDECIDED = 1, 3
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
 @click.option("--summary", "summarise", is_flag=True,
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a history, or one summary.")
+@report_option("json", "as_json")
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
-@output_options
-@picture_options
+@report_file_options
 def command(
     histories: tuple[str, ...],
     *,
@@ -74,12 +72,7 @@ def command(
     summarise: bool,
     as_json: bool,
     timings: bool,
-    report: str | None,
-    junit: str | None,
-    sarif: str | None,
-    step_summary: bool,
-    dot: str | None,
-    svg: str | None,
+    **given: Any,
 ) -> int:
     """Check recorded histories against isolation levels.
 
@@ -128,25 +121,14 @@ def command(
     if streaming:
         _refuse_streaming(question)
     paths = list(_each(histories) if summarise else histories)
-    outputs = Outputs(
-        report=report,
-        junit=junit,
-        sarif=sarif,
-        step_summary=step_summary,
-        asked=asked,
-        timings=timings,
-    )
+    files = ReportFiles(given, histories, asked=asked, timings=timings)
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
-    if summarise and report is not None:
-        raise UsageError("--summary counts and has no --report")
-    if summarise and (dot is not None or svg is not None):
-        raise UsageError("--summary counts and draws nothing: it has no --dot and no --svg")
-    pictures = Pictures(dot, svg, paths)
-    with outputs.opened(histories), pictures.opened():
+    if summarise:
+        files.refuse_with_summary()
+    with files.opened():
         if summarise:
-            return _summarise(checker, paths, outputs, as_json=as_json)
-        files = (outputs, pictures)
+            return _summarise(checker, paths, files, as_json=as_json)
         return _worst([_check(checker, path, files, as_json=as_json, timings=timings) for path in paths])
 
 
@@ -247,24 +229,20 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(
-    checker: _Checker, path: str, files: Iterable[Outputs | Pictures], *, as_json: bool, timings: bool
-) -> int:
+def _check(checker: _Checker, path: str, files: ReportFiles, *, as_json: bool, timings: bool) -> int:
     """Checks one history, prints the report and adds it to the files; returns its exit status."""
     try:
         report = checker.report(path)
     except IsoscopeError as error:
         _report_error(path, error, as_json=as_json)
-        for output in files:
-            output.add(Unreadable(path=path, error=str(error)))
+        files.add(Unreadable(path=path, error=str(error)))
         return BAD_INPUT
     _print(report, as_json=as_json, timings=timings)
-    for output in files:
-        output.add(report)
+    files.add(report)
     return _status(report, checker.question.levels)
 
 
-def _summarise(checker: _Checker, paths: list[str], outputs: Outputs, *, as_json: bool) -> int:
+def _summarise(checker: _Checker, paths: list[str], files: ReportFiles, *, as_json: bool) -> int:
     summary, statuses = Summary(), []
     for path in paths:
         try:
@@ -272,11 +250,11 @@ def _summarise(checker: _Checker, paths: list[str], outputs: Outputs, *, as_json
         except IsoscopeError as error:
             click.echo(f"error: {str(error).splitlines()[0]}", err=True)
             summary.add_unreadable(path, str(error))
-            outputs.add(Unreadable(path=path, error=str(error)))
+            files.add(Unreadable(path=path, error=str(error)))
             statuses.append(BAD_INPUT)
             continue
         summary.add(report)
-        outputs.add(report)
+        files.add(report)
         statuses.append(_status(report, checker.question.levels))
     click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
     return _worst(statuses)

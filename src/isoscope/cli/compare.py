@@ -13,7 +13,7 @@ from isoscope.cli.check import VIOLATED
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.levels import MINIMUM
 from isoscope.reports import Comparison, dumps
-from isoscope.reports.compare import Run
+from isoscope.reports.comparison import Run
 
 if TYPE_CHECKING:
     from isoscope.history import Initial

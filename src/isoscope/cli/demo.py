@@ -20,8 +20,8 @@ from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample, render_json, render_text
+from isoscope.reports.findings import findings
 from isoscope.reports.html import render_html
-from isoscope.reports.results import findings
 from isoscope.reports.text import in_short
 from isoscope.workloads import Workload, generate
 

@@ -13,11 +13,11 @@ from isoscope import __version__
 from isoscope.cli import BAD_INPUT, run_text, terminal
 from isoscope.cli.check import UNDECIDED, exit_status
 from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given
-from isoscope.cli.outputs import Outputs, output_options
-from isoscope.cli.pictures import Pictures, picture_options
 from isoscope.cli.progress import Line, ProgressLine
+from isoscope.cli.report_files import FILE_PARAMETERS, ReportFiles, report_file_options
 from isoscope.errors import UsageError
 from isoscope.reports import HermitageRow, document, dumps, paragraph, render_hermitage, render_text
+from isoscope.reports.registry import REPORT_TYPES, Destination
 from isoscope.run import (
     HERMITAGE,
     HistoryFile,
@@ -48,9 +48,7 @@ _PARAMETERS = (
     "max_writes_per_key", "distribution",
 )  # fmt: skip
 #: Options that need a check, and options that need a history.
-_NEED_CHECK = (
-    "names", "max_anomalies", "report", "junit", "sarif", "step_summary", "dot", "svg",
-)  # fmt: skip
+_NEED_CHECK = ("names", "max_anomalies", *FILE_PARAMETERS)
 _NEED_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
@@ -62,7 +60,7 @@ _SECTIONS = {
     "History": ("out", "lossy", "no_record"),
     "Live": ("live", "profile"),
     "Check": ("names", "max_anomalies", "no_check"),
-    "Output": ("as_json", "report", "junit", "sarif", "step_summary", "dot", "svg", "--help"),
+    "Output": ("as_json", *FILE_PARAMETERS, "--help"),
 }
 
 
@@ -106,8 +104,7 @@ _SECTIONS = {
 @click.option("--max-anomalies", default=1, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@output_options
-@picture_options
+@report_file_options
 def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **given: Any) -> int:
     """Run a workload on a database and check what it promises.
 
@@ -165,8 +162,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
             report = completed.check(saved.history, levels=asked, max_anomalies=given["max_anomalies"])
         _print(completed, report, as_json=as_json, path=saved.path)
         if report is not None:
-            for output in files:
-                output.add(_with_description(report, completed))
+            files.add(_with_description(report, completed))
     return _status(completed, report, asked) if saved.as_asked else BAD_INPUT
 
 
@@ -242,24 +238,14 @@ def _sigterm_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _opened_files(
-    path: str, given: Mapping[str, Any], named: Sequence[Level]
-) -> Iterator[list[Outputs | Pictures]]:
-    """Report files and pictures; a file that cannot be written is refused before anything runs."""
-    files = {name: given[name] for name in ("report", "junit", "sarif", "dot")}
-    outputs = Outputs(
-        report=given["report"],
-        junit=given["junit"],
-        sarif=given["sarif"],
-        step_summary=given["step_summary"],
-        asked=named,
-    )
-    pictures = Pictures(given["dot"], given["svg"], [path])
-    for name, file in files.items():
-        if file not in (None, "", "-"):
-            refuse_unwritable(f"--{name}", file)
-    with outputs.opened([path]), pictures.opened():
-        yield [outputs, pictures]
+def _opened_files(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iterator[ReportFiles]:
+    """The files of reports; one that cannot be written is refused before anything runs."""
+    for kind in REPORT_TYPES:
+        if kind.destination is Destination.FILE and given[kind.parameter] not in (None, "", "-"):
+            refuse_unwritable(kind.option, given[kind.parameter])
+    files = ReportFiles(given, [path], asked=named)
+    with files.opened():
+        yield files
 
 
 def _print_saved(saved: SavedHistory) -> None:

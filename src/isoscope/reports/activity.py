@@ -1,4 +1,4 @@
-"""What went on in a history, in words and numbers: what the plot shows, nothing is only a picture."""
+"""The activity of a history in words and numbers: everything that the plot shows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.activity import Clock
 from isoscope.explain import shown, whole
 from isoscope.explain.value_text import duration
+from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "activity_document",
     "activity_lines",
-    "count",
     "extent",
     "latency",
     "missing",
@@ -25,14 +25,14 @@ __all__ = [
     "under_way",
 ]
 
-#: What an instant is by each clock.
+#: The unit of time of each clock.
 UNITS = {
     Clock.CLIENT: "nanoseconds",
     Clock.DATABASE: "ticks",
     Clock.EVENTS: "events",
     Clock.APPEARANCE: "transactions",
 }
-#: What a history has whose best clock this is.
+#: The times that a history has if this is its best clock.
 _HAS = {
     Clock.CLIENT: "intervals on the client's clock",
     Clock.DATABASE: "the database's timestamps only",
@@ -48,7 +48,7 @@ _BY = {
 
 
 def activity_document(activity: Activity) -> dict[str, Any]:
-    """The numbers as data; what the history cannot say is null, and `missing` says why."""
+    """The numbers as data; a number that the history cannot give is null, and `missing` says why."""
     found = asdict(activity)
     found |= {
         "clock": str(activity.clock),
@@ -80,14 +80,14 @@ def activity_lines(activity: Activity) -> Iterator[tuple[str, str]]:
     rates = (f"{status} {percent(activity.share(status))}" for status in ("aborted", "indeterminate"))
     yield "did not commit", ", ".join(rates)
     busiest = (
-        f"{shown(used.key)} ({count(used.writers, 'writer')}, {count(used.readers, 'reader')})"
+        f"{shown(used.key)} ({counted(used.writers, 'writer')}, {counted(used.readers, 'reader')})"
         for used in activity.keys[:3]
     )
     yield "busiest keys", ", ".join(busiest) or "none"
 
 
 def missing(activity: Activity) -> dict[str, str]:
-    """What the history cannot say of latency, under_way and throughput, and why."""
+    """The numbers that the history cannot give, of latency, under_way and throughput, and why."""
     has, clock = _HAS[activity.clock], activity.clock
     found = {}
     if clock is not Clock.CLIENT:
@@ -104,13 +104,13 @@ def missing(activity: Activity) -> dict[str, str]:
 
 
 def extent(activity: Activity) -> str:
-    """How long it took and by whose clock."""
-    how_long = count(activity.length, UNITS[activity.clock].removesuffix("s"))
+    """The length of the history and its clock."""
+    how_long = counted(activity.length, UNITS[activity.clock].removesuffix("s"))
     if activity.clock is Clock.CLIENT:
         how_long = duration(activity.length)
     said = [f"{how_long} {_BY[activity.clock]}"]
     if activity.untimed:
-        said.append(f"{count(activity.untimed, 'transaction')} without a time")
+        said.append(f"{counted(activity.untimed, 'transaction')} without a time")
     if activity.clock is not Clock.APPEARANCE and activity.open > activity.untimed:
         said.append(f"{activity.open - activity.untimed:,} without a known beginning or end")
     return "; ".join(said)
@@ -127,11 +127,6 @@ def latency(found: Latency | None) -> str:
 def under_way(found: UnderWay | None) -> str:
     """Mean and peak on one line."""
     return "unknown" if found is None else f"mean {found.mean:,.1f}, peak {found.peak:,}"
-
-
-def count(number: int, what: str) -> str:
-    """`1 key`, `2,000 keys`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def percent(share: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Marks of a chart as SVG: scales, text, lines and bars. No library, the same bytes for the same numbers."""
+"""Marks of a chart as SVG: scales, text, lines and bars. The same numbers give the same bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STYLE", "Frame", "Scale", "bar", "line", "round_up", "short", "text", "written"]
 
-#: Series differ by dash as well as by colour; the colours are told apart by colour-blind people and in grey.
+#: Series differ by dash as well as by colour; the colours also differ in grey and for colour-blind readers.
 STYLE = """
 .page{fill:#fff}
 text{font:11px system-ui,sans-serif;fill:#333}
@@ -69,7 +69,7 @@ class Scale:
         return min(1.0, max(0.0, found))
 
     def ticks(self) -> list[float]:
-        """A few numbers to write beside the axis."""
+        """The numbers beside the axis."""
         if not self.is_log:
             return [self.high * share for share in (0.0, 0.5, 1.0)]
         powers = round(log10(self.high / self.low))
@@ -96,14 +96,14 @@ class Frame:
 
 
 def text(x: float, y: float, said: str, *, style: str = "", anchor: str = "") -> str:
-    """One line of text, harmless whatever it says."""
+    """One line of text, escaped."""
     attributes = f' class="{style}"' if style else ""
     attributes += f' text-anchor="{anchor}"' if anchor else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{attributes}>{written(said)}</text>'
 
 
 def written(said: str) -> str:
-    """Text that can stand in a document: what is not printable, and what turns the direction, is escaped."""
+    """The text as XML: markup is escaped, and so are characters that are not printable."""
     return escape(said if said.isprintable() else ascii(said)[1:-1])
 
 
@@ -137,7 +137,7 @@ def bar(x: float, y: float, size: tuple[float, float], style: str = "bar") -> st
 
 
 def round_up(value: float, leading: Sequence[float] = (1, 2, 5, 10)) -> float:
-    """The next number that starts with one of these and has nothing but zeros behind it."""
+    """The next number that is one of `leading` followed by zeros."""
     if value <= 0:
         return 1.0
     step: float = 10.0 ** floor(log10(value))

@@ -1,4 +1,4 @@
-"""One counterexample as text: who did what, then the proof step by step, then why it cannot be."""
+"""One counterexample as text: the transactions and their operations, the proof, the contradiction."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from isoscope.explain import (
     shown,
     trimmed,
 )
+from isoscope.reports.places import Place
 from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
 from isoscope.reports.timeline_text import render_timeline
 from isoscope.verdict import ABSENT, ReadFacts, StaleReadFacts
@@ -30,13 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["render_counterexample"]
 
 _MARGIN = 2
-#: What stands on the left of a table takes at most this share of the width; else it stands above.
+#: The left column of a table takes at most this share of the width; a wider one stands above the text.
 _LEFT = 0.4
 _READS = ("read", "range-read")
-#: How a transaction ended is said in words of their own.
+#: These operations are no rows: the end of a transaction has words of its own.
 _BRACKETS = ("begin", "commit", "abort")
 _ENDS = {"aborted": "then aborted", "indeterminate": "then no answer came (indeterminate)"}
-_PLACE = re.compile(r"(?P<path>.*?):(?P<unit> byte )?(?P<number>\d+)", re.DOTALL)
 #: An operation stays on its line: a verb with its key, that with its value, a list, a place.
 _TOGETHER = re.compile(
     r" = |\b(key|read|wrote|inserted|deleted) |\bappended \S+ to |\[[^][]*\]"
@@ -55,16 +55,16 @@ def render_counterexample(
     told = trimmed(anomaly) if anomaly.participants else anomaly
     parts = proof(told)
     blocks = [
-        "\n".join(_accounts(anomaly, parts, _Places(folder), width, paint)),
+        "\n".join(_participants(anomaly, parts, _Places(folder), width, paint)),
         "\n".join([*_steps(parts, width), _filled(contradiction(told), width)]),
     ]
     return "\n\n".join(block for block in blocks if block)
 
 
-def _accounts(
+def _participants(
     anomaly: Anomaly, parts: Sequence[Part], places: _Places, width: int, paint: Paint
 ) -> Iterator[str]:
-    """What each transaction did: when, if that matters."""
+    """The operations of each transaction, with their times if the anomaly is about time."""
     if is_timed(anomaly) and anomaly.participants:
         return render_timeline(anomaly, places.of, width=width, paint=paint)
     return _transactions(anomaly, parts, places, width, paint)
@@ -73,7 +73,7 @@ def _accounts(
 def _transactions(
     anomaly: Anomaly, parts: Sequence[Part], places: _Places, width: int, paint: Paint
 ) -> Iterator[str]:
-    """One row each: its name, its session if it has a name, what it did."""
+    """One row each: its name, the name of its session if there is one, its operations."""
     rows = []
     for participant in _in_order(anomaly, parts):
         name = paint.name(abbreviated(participant.transaction))
@@ -86,27 +86,27 @@ def _transactions(
 
 
 def _in_order(anomaly: Anomaly, parts: Sequence[Part]) -> list[Participant]:
-    """By the time when they began if one clock has it for all, else as the proof speaks of them."""
-    everyone = sorted(anomaly.participants, key=lambda one: (one.lane, one.position))
-    if len({one.clock for one in everyone}) == 1 and all(one.times[0] is not None for one in everyone):
-        return sorted(everyone, key=lambda one: one.times[0] or 0)
-    spoken_of = [end for part in parts for reason in part.reasons for end in (reason.before, reason.after)]
-    by_proof = sorted(everyone, key=lambda one: _turn(one, spoken_of))
-    # A session's transactions stay in their order, whichever the proof begins with.
-    of_lane = {one.lane: iter([p for p in everyone if p.lane == one.lane]) for one in everyone}
+    """By the time when they began if one clock has it for all, else in the order of the proof."""
+    by_lane = sorted(anomaly.participants, key=lambda one: (one.lane, one.position))
+    if len({one.clock for one in by_lane}) == 1 and all(one.times[0] is not None for one in by_lane):
+        return sorted(by_lane, key=lambda one: one.times[0] or 0)
+    named = [end for part in parts for reason in part.reasons for end in (reason.before, reason.after)]
+    by_proof = sorted(by_lane, key=lambda one: _rank(one, named))
+    # A session's transactions keep their order, even if the proof begins with a later one.
+    of_lane = {one.lane: iter([p for p in by_lane if p.lane == one.lane]) for one in by_lane}
     return [next(of_lane[one.lane]) for one in by_proof]
 
 
-def _turn(participant: Participant, spoken_of: Sequence[str]) -> int:
-    """First whoever wrote what others only read, last whoever only read."""
-    if (name := abbreviated(participant.transaction)) in spoken_of:
-        return spoken_of.index(name)
+def _rank(participant: Participant, named: Sequence[str]) -> int:
+    """Its place among the names in the proof; else a transaction that wrote comes first, others last."""
+    if (name := abbreviated(participant.transaction)) in named:
+        return named.index(name)
     reads = all(one.kind in _READS for one in participant.operations if one.index in participant.matters)
-    return len(spoken_of) if reads else -1
+    return len(named) if reads else -1
 
 
 def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: Paint) -> Iterator[str]:
-    """What it did; where several operations in a row are in one place, that stands once behind them."""
+    """Its operations; a place that several in a row share stands once, behind the last of them."""
     done = list(_with_gaps(participant))
     for (left_out, operation), following in zip_longest(done, done[1:]):
         if left_out:
@@ -122,7 +122,7 @@ def _deeds(participant: Participant, anomaly: Anomaly, places: _Places, paint: P
 
 
 def _with_gaps(participant: Participant) -> Iterator[tuple[int, Witness | None]]:
-    """Its operations, each with how many are left out before it; at last, how many after all of them."""
+    """Its operations, each with the number left out before it; None stands for the end."""
     left_out, after = 0, -1
     for operation in participant.operations:
         left_out += operation.index - after - 1
@@ -134,7 +134,7 @@ def _with_gaps(participant: Participant) -> Iterator[tuple[int, Witness | None]]
 
 
 def _elements(anomaly: Anomaly, operation: Witness) -> list[object]:
-    """What matters in a list that was read: what is wrong with it, or who appended to it."""
+    """The elements of a list that matter: the wrong one, and those that a participant appended."""
     appended = [
         write.value
         for one in anomaly.participants
@@ -154,18 +154,17 @@ class _Places:
         self._path = ""
 
     def of(self, operation: Witness) -> str:
-        found = _PLACE.fullmatch(operation.place)
-        if not found:
+        place = Place.parse(operation.place)
+        if place is None:
             return f" ({harmless(operation.place)})" if operation.place else ""
-        path, unit, number = found["path"], (found["unit"] or "line").strip(), found["number"]
-        if path == self._path:
-            return f" ({unit} {number})"
-        self._path = path
+        if place.path == self._path:
+            return f" ({place.unit} {place.number})"
+        self._path = place.path
         return f" ({harmless(operation.place.removeprefix(self._folder))})"
 
 
 def _steps(parts: Sequence[Part], width: int) -> Iterator[str]:
-    """A row for each step; what is supposed stands above its steps."""
+    """A row for each step; a supposition stands above its steps."""
     for part in parts:
         if part.supposed:
             yield _filled(f"{part.supposed}:", width)
@@ -177,7 +176,7 @@ def _steps(parts: Sequence[Part], width: int) -> Iterator[str]:
 def _table(
     heads: Sequence[str], stacked: Sequence[str], texts: Sequence[str], width: int, *, margin: int = _MARGIN
 ) -> Iterator[str]:
-    """Rows of a head and a text beside it; where that leaves too little room, below `stacked`."""
+    """Rows of a head and a text beside it, or below `stacked` if there is too little room beside."""
     left = margin + max(map(columns, heads), default=0) + 2
     longest = max((columns(word) for text in texts for word in text.split(" ")), default=0)
     has_room = left <= width * _LEFT and left + longest <= width

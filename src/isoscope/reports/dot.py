@@ -5,46 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope.explain import shown
-from isoscope.reports.lettering import inert, operation, shortened
-from isoscope.reports.picture import circles, participants_of
-from isoscope.reports.results import examples
+from isoscope.reports.findings import examples
+from isoscope.reports.picture.labels import operation
+from isoscope.reports.picture.layout import circles, participants_of
+from isoscope.reports.plain_text import printable, shortened
+from isoscope.reports.relations import RELATIONS
 from isoscope.verdict import START
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.links import Link
+    from isoscope.reports.picture.links import Link
     from isoscope.verdict import Anomaly, Participant, Report, Search
 
 __all__ = ["render_dot"]
 
-#: Colour and head of every kind of edge; a colour is never all that tells two of them apart.
-_KINDS = {
-    "wr": ("#0072b2", "normal"),
-    "ww": ("#007a59", "normalnormal"),
-    "rw": ("#b84f00", "empty"),
-    "session": ("#4d4d4d", "vee"),
-    "real-time": ("#7d5a00", "veetee"),
-    "cm": ("#a3447c", "odiamond"),
-    "clock": ("#6b4fbb", "teenormal"),
-}
 _STATUS = {"aborted": "dashed", "indeterminate": "dotted"}
 
 
 def render_dot(report: Report | Search) -> str:
-    """A graph of everything that the report shows; an inferred edge is dashed, what matters has a star."""
+    """One graph for the report; an inferred edge is dashed, an operation that matters has a star."""
     lines = [
         f"digraph {_quoted(str(report.history['path']))} {{",
         "  rankdir=LR;",
         '  node [shape=box, fontname="monospace", fontsize=11];',
         '  edge [fontname="sans-serif", fontsize=11];',
-        *(line for number, anomaly in enumerate(examples(report), start=1) for line in _of(anomaly, number)),
+        *(
+            line
+            for number, anomaly in enumerate(examples(report), start=1)
+            for line in _clusters(anomaly, number)
+        ),
         "}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _of(anomaly: Anomaly, number: int) -> Iterator[str]:
+def _clusters(anomaly: Anomaly, number: int) -> Iterator[str]:
     for place, (caption, links) in enumerate(circles(anomaly), start=1):
         name = f"{number}.{place}" if caption else str(number)
         title = f"{anomaly.name}, {caption.removesuffix(':')}" if caption else anomaly.name
@@ -79,11 +75,12 @@ def _transaction(name: str, participant: Participant) -> str:
 
 
 def _edge(name: str, link: Link) -> str:
-    colour, head = _KINDS.get(link.relation, _KINDS["wr"])
+    relation = RELATIONS.get(link.relation, RELATIONS["wr"])
     style = "dashed" if link.inferred else "solid"
     return (
         f"    {_node(name, link.before)} -> {_node(name, link.after)} [label={_label(link.label)}, "
-        f'color="{colour}", fontcolor="{colour}", arrowhead={head}, style={style}];'
+        f'color="{relation.light}", fontcolor="{relation.light}", arrowhead={relation.dot_head}, '
+        f"style={style}];"
     )
 
 
@@ -103,4 +100,4 @@ def _quoted(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text of which Graphviz reads every character as it is."""
-    return inert(text).replace("\\", r"\\").replace('"', r"\"")
+    return printable(text).replace("\\", r"\\").replace('"', r"\"")

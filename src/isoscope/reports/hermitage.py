@@ -1,11 +1,11 @@
-"""Hermitage's table: what was found beside what is known, one isolation after the other."""
+"""The table of the Hermitage suite: for each isolation, the results beside the known ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isoscope.reports.terminal import paragraph
+from isoscope.reports.terminal import paragraph, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _MEANINGS = {
     "R/O": "it is prevented for transactions that only read",
     "yes": "it is prevented",
 }
-#: How a sentence names who says what is known.
+#: How a sentence names the source of the known results.
 _PHRASES = {"published": "published", "theory": "theory says"}
 _DIFFERS = "!"
 _ABSENT = "-"
@@ -26,9 +26,9 @@ _ABSENT = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HermitageRow:
-    """What was found at one isolation, by anomaly; `expected` is what is known of it.
+    """The result of each anomaly at one isolation; `expected` are the known results.
 
-    `kind` is who says so (`published`, `theory`), and `source` where, or of what.
+    `kind` is their origin (`published`, `theory`), and `source` the publication or the level.
     """
 
     isolation: str
@@ -39,13 +39,13 @@ class HermitageRow:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The anomalies for which what was found is not what is known."""
+        """The anomalies whose result is not the known one."""
         known = self.expected or {}
         return tuple(name for name, cell in self.found.items() if name in known and known[name] != cell)
 
 
 def render_hermitage(database: str, rows: Sequence[HermitageRow], *, width: int = 100) -> str:
-    """The table, what its words mean, and what differs, in words."""
+    """The table, its legend, and the differences in words."""
     blocks = [
         paragraph(f"{database}: which anomalies does each isolation prevent?", width=width),
         _table(rows),
@@ -63,11 +63,7 @@ def _table(rows: Sequence[HermitageRow]) -> str:
         lines.append([row.isolation, "found", *found])
         if row.expected is not None:
             lines.append(["", row.kind, *(row.expected.get(name, _ABSENT) for name in anomalies)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(size) for cell, size in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
+    return table(lines)
 
 
 def _found(row: HermitageRow, anomaly: str) -> str:

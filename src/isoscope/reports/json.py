@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope import __version__
 from isoscope.explain import because, hint, is_timed, message, one_line, whole
 from isoscope.reports.mechanisms import beta
+from isoscope.reports.relations import KEYLESS
 from isoscope.verdict import ABSENT, Report, StaleReadFacts
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _step(step: Step) -> dict[str, Any]:
         "from": step.before,
         "to": step.after,
         "relation": step.relation,
-        "key": None if step.relation in ("session", "real-time", "clock") else whole(step.key),
+        "key": None if step.relation in KEYLESS else whole(step.key),
         "source": step.source,
         "because": because(step),
     }

@@ -1,7 +1,7 @@
 """JUnit XML, as Jenkins and GitLab read it: a suite for each history, a case for each level.
 
 A case fails if it decides the exit status: a level that was named, or without names one of the minimum,
-is violated. What else is violated or unknown is skipped with its reason, so that a green job stays green.
+is violated. Other violated or unknown levels are skipped with a reason, so that a green job stays green.
 A named level that is unknown is an error, as is a history that could not be read.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from isoscope.reports.results import Unreadable, answers
+from isoscope.reports.findings import Unreadable, answers
 from isoscope.reports.text import render_text
 from isoscope.verdict import Outcome
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from isoscope.levels import Level
-    from isoscope.reports.results import Answer, Result
+    from isoscope.reports.findings import Answer, Result
 
 __all__ = ["render_junit"]
 
-#: What a case can end with, as a suite counts it.
+#: The attributes in which a suite counts the elements of its cases.
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def render_junit(results: Sequence[Result], *, asked: Sequence[Level] = (), timings: bool = False) -> str:
-    """One document for all histories; times only with `timings`, so that the same input gives the same."""
+    """One document for all histories; without `timings` the same input gives the same bytes."""
     root = ElementTree.Element("testsuites", name="isoscope")
     for result in results:
         root.append(_suite(result, asked, timings=timings))
@@ -82,7 +82,7 @@ def _count(element: ElementTree.Element) -> None:
 
 
 def _allowed(text: str) -> str:
-    """XML 1.0 has no way to write most control characters, nor halves of pairs: they are spelt out."""
+    """Spells out the characters that XML 1.0 cannot hold: most control characters, halves of pairs."""
     return "".join(letter if _is_allowed(ord(letter)) else _spelt(letter) for letter in text)
 
 

@@ -1,7 +1,7 @@
-"""The lattice of levels as SVG, each level with its outcome: in words and in shapes, not by colour alone.
+"""The lattice of levels as SVG; shapes and words show the outcomes as well as colours do.
 
-A level stands above those that it implies; the families with and without session order stand side by side.
-The page that shows it has the style.
+`levels` holds the lattice. A level stands above those that it implies; the families with and without session
+order stand side by side. The page that shows the picture has the style.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MARGIN, _TOP = 8, 34
 #: A longer name takes two lines.
 _LETTERS = 21
 _TITLES = ("with session order", "without sessions")
-#: Signs of 14 by 14, drawn: no font is asked for them.
+#: Signs of 14 by 14 pixels; they need no font.
 _SIGNS = {
     Outcome.HOLDS: '<circle class="sign" r="7"/><path class="mark" d="M-3.5 0L-1 3L3.5 -3"/>',
     Outcome.VIOLATED: '<path class="sign" d="M-7 -7H7V7H-7Z"/><path class="mark" d="M-3 -3L3 3M3 -3L-3 3"/>',
@@ -35,7 +35,7 @@ _SIGNS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Box:
-    """Where a level stands: the middle of its upper edge."""
+    """The place of a level: the middle of its upper edge."""
 
     x: float
     y: float
@@ -44,7 +44,7 @@ class _Box:
 def render_lattice(
     outcomes: Mapping[Level, Outcome | None], *, links: Mapping[Level, str] | None = None
 ) -> str:
-    """The levels of `outcomes`, some perhaps without one; those of `links` lead there."""
+    """The levels of `outcomes`, of which some may have none; `links` are the targets of levels."""
     below = {level: _directly_below(level, outcomes) for level in outcomes}
     groups = [group for group in _groups(outcomes) if group[1]]
     boxes, width = _placed(groups, below)
@@ -78,7 +78,7 @@ def _has_sessions(level: Level) -> bool:
 
 
 def _heights(below: Mapping[Level, Sequence[Level]]) -> dict[Level, int]:
-    """How many levels stand below each on the longest way down."""
+    """For each level the number of levels on the longest way down."""
     heights: dict[Level, int] = {}
     for level in reversed(Level):
         if level in below:
@@ -118,7 +118,7 @@ def _placed(
 def _pull(
     level: Level, below: Mapping[Level, Sequence[Level]], boxes: Mapping[Level, _Box], middle: float
 ) -> float:
-    """Where those that imply it stand on average."""
+    """The mean x of the levels that imply it."""
     above = [boxes[one].x for one in boxes if level in below[one]]
     return sum(above) / len(above) if above else middle
 
@@ -148,7 +148,7 @@ def _line(boxes: Mapping[Level, _Box], stronger: Level, weaker: Level) -> str:
 
 
 def _free(x: float, taken: Sequence[float]) -> float:
-    """The place nearest to `x` that is beside every box of a row."""
+    """The x nearest to `x` that is beside every box of a row."""
     beside = (_WIDTH + _GAP) / 2
     sides = [x, *(middle + side for middle in taken for side in (-beside, beside))]
     free = [side for side in sides if all(abs(side - middle) >= beside for middle in taken)]

@@ -1,10 +1,11 @@
-"""The mechanisms of a profile in words: were they at work, how much of them was seen, what stays open."""
+"""The mechanisms of a profile in words: their outcomes, the checks made, the checks left open."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from isoscope.explain.value_text import enumeration
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Mechanism, Outcome
 
 if TYPE_CHECKING:
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Dependencies, Mechanisms, MechanismVerdict, Report
 
-__all__ = ["HEADS", "answer", "beta", "counted", "depends", "rows", "units", "unverified"]
+__all__ = ["HEADS", "answer", "beta", "checks", "depends", "rows", "units", "unverified"]
 
 #: Heads of rows that are no outcome.
 HEADS = ("wr", "ww", "rw", "open")
-#: What each mechanism decides, one and several.
+#: The unit that each mechanism checks, in singular and plural.
 _UNITS = {
     Mechanism.CONSISTENT_READ: ("read", "reads"),
     Mechanism.MUTUAL_EXCLUSION: ("lock", "locks"),
@@ -27,7 +28,7 @@ _UNITS = {
 
 
 def answer(report: Report) -> str:
-    """Whether the mechanisms were at work, on one line; nothing if no profile was asked about."""
+    """Whether the mechanisms were at work, on one line; empty without a profile."""
     found = report.mechanisms
     if found is None:
         return ""
@@ -42,7 +43,7 @@ def answer(report: Report) -> str:
 
 
 def _at_work(found: Mechanisms) -> str:
-    """What is known where nothing is wrong."""
+    """The answer if no mechanism is violated."""
     if _is_silent(found):
         return "nothing shows whether its mechanisms were at work"
     is_open = any(verdict.outcome is Outcome.UNKNOWN for verdict in found.verdicts)
@@ -54,17 +55,17 @@ def _is_silent(found: Mechanisms) -> bool:
 
 
 def rows(found: Mechanisms) -> Iterator[tuple[str, str]]:
-    """The mechanisms by outcome, the dependencies, and what could not be verified: heads and texts."""
+    """Head and text of each row: the mechanisms, the dependencies, the checks left open."""
     for verdict in found.verdicts:
-        yield str(verdict.outcome), f"{verdict.mechanism}: {counted(verdict)}"
+        yield str(verdict.outcome), f"{verdict.mechanism}: {checks(verdict)}"
     for row in found.dependencies:
         yield row.kind, depends(row)
     if open_ := unverified(found):
         yield "open", f"not verified: {open_}"
 
 
-def counted(verdict: MechanismVerdict) -> str:
-    """How much of a mechanism was seen, how much was wrong, and how much could be either."""
+def checks(verdict: MechanismVerdict) -> str:
+    """How many checks of a mechanism were made, how many failed, and how many are open."""
     if verdict.outcome is Outcome.UNKNOWN and not verdict.checked:
         return verdict.reason
     if not verdict.checked and not verdict.anomaly_counts:
@@ -79,13 +80,13 @@ def counted(verdict: MechanismVerdict) -> str:
 
 
 def units(verdict: MechanismVerdict) -> str:
-    """How many of what were looked at."""
-    return f"{verdict.checked:,} {_UNITS[verdict.mechanism][verdict.checked != 1]}"
+    """The number of checks with their unit."""
+    return counted(verdict.checked, *_UNITS[verdict.mechanism])
 
 
 def depends(row: Dependencies) -> str:
-    """How many dependencies there are, and of how many the order is open."""
-    known = f"{row.total:,} {'dependency' if row.total == 1 else 'dependencies'}"
+    """The number of dependencies, and of those whose order is open."""
+    known = counted(row.total, "dependency", "dependencies")
     if not row.total:
         return known
     open_ = f"{row.overlapping:,} with intervals that overlap, {row.uncertain:,} uncertain"
@@ -98,7 +99,7 @@ def beta(row: Dependencies) -> float:
 
 
 def unverified(found: Mechanisms) -> str:
-    """What the intervals leave open, in numbers; nothing if that is nothing."""
+    """The number of checks that the intervals leave open; empty if there are none."""
     left = [f"{verdict.undecided:,} of {units(verdict)}" for verdict in found.verdicts if verdict.undecided]
     uncertain = [f"{row.uncertain:,} {row.kind}" for row in found.dependencies if row.uncertain]
     if uncertain:

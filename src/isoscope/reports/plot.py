@@ -1,6 +1,6 @@
-"""What went on in a history, as one page of small charts; SVG, which browsers, wikis and printers take.
+"""The activity of a history as one page of small charts, in SVG.
 
-A chart that the history cannot fill says why.
+A chart for which the history has no data says why.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from isoscope.explain import shown
 from isoscope.explain.value_text import duration
 from isoscope.reports import activity as words
 from isoscope.reports.charts import STYLE, Frame, Scale, bar, line, round_up, short, text, written
+from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ __all__ = ["render_plot"]
 WIDTH, HEIGHT, HEAD = 470, 250, 64
 _FRAME = Frame(left=62, right=WIDTH - 82, top=58, bottom=HEIGHT - 46)
 _STYLES = ("", "second", "third", "fourth")
-#: Labels at the ends of lines keep so far apart.
+#: The least distance between labels at the ends of lines.
 _GAP = 12
 _AXES = {
     Clock.CLIENT: "since the first invocation, by the client's clock",
@@ -159,7 +160,7 @@ def _distribution(activity: Activity) -> _Panel:
         return _empty(title, "no transaction reads or writes a key")
     frame = Frame(left=62, right=WIDTH - 20, top=_FRAME.top, bottom=_FRAME.bottom)
     high = Scale.logarithmic(1, max(activity.keys_by_use)).high
-    # A column of one key is seen as well.
+    # A column of one key must be visible.
     scale = Scale(low=0.5, high=high, is_log=True)
     marks = list(_rows(frame, scale, short, [10.0**power for power in range(12) if 10**power <= scale.high]))
     column = (frame.right - frame.left) / len(activity.keys_by_use)
@@ -175,12 +176,12 @@ def _distribution(activity: Activity) -> _Panel:
             marks.append(text(x + column / 2, top - 3, short(keys), style="small", anchor="middle"))
     across = "transactions that use a key: this many or more, up to the next"
     marks.append(text((frame.left + frame.right) / 2, frame.bottom + 32, across, anchor="middle"))
-    total = words.count(sum(activity.keys_by_use), "key")
+    total = counted(sum(activity.keys_by_use), "key")
     return _Panel(title, f"how many of {total} are used by how many transactions; log scale", marks)
 
 
 def _empty(title: str, why: str) -> _Panel:
-    """A place that says why it is empty."""
+    """A panel that says why it is empty."""
     size = (_FRAME.right - _FRAME.left, _FRAME.bottom - _FRAME.top)
     x, y = (_FRAME.left + _FRAME.right) / 2, (_FRAME.top + _FRAME.bottom) / 2
     lines = [text(x, y - 4 + 16 * place, said, anchor="middle") for place, said in enumerate(wrap(why, 48))]
@@ -256,5 +257,5 @@ def _duration(nanoseconds: float) -> str:
     return duration(round(nanoseconds)) if nanoseconds else "0"
 
 
-def _cut(said: str, most: int) -> str:
-    return said if len(said) <= most else f"{said[: most - 3]}..."
+def _cut(said: str, longest: int) -> str:
+    return said if len(said) <= longest else f"{said[: longest - 3]}..."

@@ -17,8 +17,9 @@ from urllib.parse import quote
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import because, message, one_line, shown, whole
+from isoscope.reports.findings import Unreadable, answers, findings
 from isoscope.reports.json import dumps
-from isoscope.reports.results import Unreadable, answers, findings
+from isoscope.reports.places import Place
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
 
     from isoscope.anomalies import CatalogueEntry
     from isoscope.levels import Level
-    from isoscope.reports.results import Finding, Result
+    from isoscope.reports.findings import Finding, Result
     from isoscope.verdict import Anomaly, Report, Search, Step, Witness
 
 __all__ = ["render_sarif"]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_PLACE = re.compile(r"(?P<path>.*?)(?::(?P<line>\d+)|: byte (?P<byte>\d+))?", re.DOTALL)
-#: Of these, a place names the row, which is no line.
+#: In this format the number of a place is a row, not a line.
 _ROWS = "parquet"
 _INDEX = {name: place for place, name in enumerate(CATALOGUE)}
 
@@ -64,7 +64,7 @@ def _rule(entry: CatalogueEntry) -> dict[str, Any]:
 
 
 def _notes(result: Result, asked: Sequence[Level]) -> Iterator[dict[str, Any]]:
-    """What kept an answer from being given."""
+    """The reasons for which an answer is missing."""
     if isinstance(result, Unreadable):
         yield _note("error", result.error, result.path)
         return
@@ -93,7 +93,7 @@ def _results(result: Result, asked: Sequence[Level]) -> Iterator[dict[str, Any]]
 
 
 class _Places:
-    """Results for one history: its format says what the number behind a path means."""
+    """The results of one history; its format says what the number behind a path means."""
 
     def __init__(self, report: Report | Search) -> None:
         self._path = str(report.history["path"])
@@ -129,16 +129,14 @@ class _Places:
         return {**self._location(place), "message": {"text": _plain(text)}}
 
     def _location(self, place: str) -> dict[str, Any]:
-        """Where a place is; the history as a whole for an operation that has none."""
-        match = _PLACE.fullmatch(place or self._path)
-        path, line, byte = (
-            match.group("path", "line", "byte") if match and place else (self._path, None, None)
-        )
+        """The location of a place; for an operation without one, the whole history."""
+        parsed = Place.parse(place)
+        path = parsed.path if parsed else place or self._path
         physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(path)}}
-        if line and self._are_lines:
-            physical["region"] = {"startLine": int(line)}
-        elif byte:
-            physical["region"] = {"byteOffset": int(byte), "byteLength": 0}
+        if parsed and parsed.unit == "byte":
+            physical["region"] = {"byteOffset": int(parsed.number), "byteLength": 0}
+        elif parsed and self._are_lines:
+            physical["region"] = {"startLine": int(parsed.number)}
         return {"physicalLocation": physical}
 
 
@@ -152,14 +150,14 @@ def _witnesses(anomaly: Anomaly) -> list[Witness]:
 
 
 def _fingerprint(anomaly: Anomaly) -> str:
-    """The same for the same anomaly wherever the file lies, and however many others there are."""
+    """Depends on the anomaly alone, not on the path of the file or on other anomalies."""
     steps = [[step.before, step.relation, step.after] for step in anomaly.steps]
     proof = [anomaly.name, list(anomaly.transactions), [whole(key) for key in anomaly.keys], steps]
     return hashlib.sha256(json.dumps(proof).encode()).hexdigest()[:32]
 
 
 def _plain(text: str) -> str:
-    """In a message, `[text](target)` is a link and `{0}` is replaced: here neither is meant."""
+    """Escapes `[text](target)`, which SARIF reads as a link, and `{0}`, which it replaces."""
     numbers = re.sub(r"\{(\d+)\}", r"{{\1}}", text)
     return numbers.replace("[", r"\[").replace("]", r"\]") if "](" in numbers else numbers
 

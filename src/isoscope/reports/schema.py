@@ -1,6 +1,6 @@
-"""The schema of the JSON documents, draft 2020-12: names come from the code, so that they cannot differ.
+"""The schema of the JSON documents, draft 2020-12; names of levels and anomalies come from the code.
 
-A field that is not optional is always there, and there are no others.
+A document has every field that is not optional, and no other fields.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from isoscope.verdict import Mechanism, Method, Outcome, Presence
 
 __all__ = ["EVIDENCE", "render_schema", "schema"]
 
-#: The kinds of evidence, which are a matter of histories.
+#: The kinds of evidence that a history can have.
 EVIDENCE = ("values", "version-order", "timestamps", "intervals")
 
 _TEXT = {"type": "string"}
@@ -39,7 +39,7 @@ def render_schema() -> str:
 
 
 def schema() -> dict[str, Any]:
-    """What `isoscope check --json` and `isoscope run --json` print: one of five documents."""
+    """The schema of `isoscope check --json` and `isoscope run --json`: one of five documents."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:isoscope:document",
@@ -66,7 +66,9 @@ def _documents() -> dict[str, Any]:
     report = {
         **head,
         **assumptions,
-        "version_order": _said(_list(_ref("ordered")), "who orders how many keys, the strongest first"),
+        "version_order": _said(
+            _list(_ref("ordered")), "keys by the source of their order, the strongest first"
+        ),
         "verdicts": _list(_ref("verdict")),
         "strongest_holding": levels,
         "strongest_possible": levels,
@@ -120,7 +122,7 @@ def _answers() -> dict[str, Any]:
 
 
 def _found() -> dict[str, Any]:
-    """What a verdict rests on if it is one of guilty."""
+    """The evidence of a violated verdict."""
     return {
         "anomaly_counts": {
             "type": "object",
@@ -161,7 +163,7 @@ def _mechanisms() -> dict[str, Any]:
 
 
 def _proved(field: str, shown: str, unknown: str) -> dict[str, Any]:
-    """What is violated or found is shown, what is unknown has a reason, and nothing else has either."""
+    """A violated or found row has anomalies, an unknown one has a reason, and others have neither."""
     some, none = {"minItems": 1}, {"maxItems": 0}
     return {
         "allOf": [
@@ -290,7 +292,7 @@ def _said(part: dict[str, Any], description: str) -> dict[str, Any]:
 def _when(
     field: str, value: str, other: str, then: dict[str, Any], *, otherwise: dict[str, Any]
 ) -> dict[str, Any]:
-    """If `field` has this value, `other` is so, else otherwise."""
+    """If `field` has this value, `other` is as `then` says, else as `otherwise` says."""
     return {
         "if": {"properties": {field: {"const": str(value)}}},
         "then": {"properties": {other: then}},

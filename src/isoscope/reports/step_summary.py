@@ -1,6 +1,6 @@
 """A summary in Markdown, as GitHub shows it below a job: levels by outcome, then each anomaly.
 
-GitHub shows nothing at all of what is longer than 1 MiB, so what does not fit is left out and counted.
+GitHub shows nothing of a summary longer than 1 MiB, so parts that do not fit are left out and counted.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message, one_line
-from isoscope.reports.results import Unreadable, answers, findings
+from isoscope.reports.findings import Unreadable, answers, findings, sizes_in_words
+from isoscope.reports.plain_text import counted
+from isoscope.reports.registry import STEP_SUMMARY_LIMIT
 from isoscope.verdict import Outcome, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.levels import Level
-    from isoscope.reports.results import Finding, Result
+    from isoscope.reports.findings import Finding, Result
     from isoscope.verdict import Report
 
-__all__ = ["LIMIT", "render_step_summary"]
+__all__ = ["render_step_summary"]
 
-LIMIT = 2**20
 #: Kept free for the sentence about what was left out.
 _ROOM = 200
-#: These mean something in Markdown or HTML; as numbers they mean only themselves, in tables and headings too.
+#: Characters with a meaning in Markdown or HTML; written as numbers they have none.
 _SPECIAL = frozenset("\\`*_{}[]<>|#~!$@&\"':")
-_SIZES = ("sessions", "transactions", "operations", "keys")
 _WORDS = {
     Outcome.VIOLATED: ("violated", "found"),
     Outcome.HOLDS: ("holds", "absent"),
@@ -46,8 +46,10 @@ class _Piece:
         return len(self.text.encode()) + 2
 
 
-def render_step_summary(results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = LIMIT) -> str:
-    """Markdown of at most `limit` bytes; tables go before anomalies where there is no room for all."""
+def render_step_summary(
+    results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = STEP_SUMMARY_LIMIT
+) -> str:
+    """Markdown of at most `limit` bytes; if there is no room for all, tables go before anomalies."""
     pieces = [piece for result in results for piece in _pieces(result, asked)]
     kept = _fitting(pieces, limit - _ROOM)
     blocks = [piece.text for place, piece in enumerate(pieces) if place in kept]
@@ -70,12 +72,8 @@ def _fitting(pieces: Sequence[_Piece], room: int) -> set[int]:
 def _left_out(pieces: Sequence[_Piece]) -> str:
     anomalies = sum(piece.is_anomaly for piece in pieces)
     counts = {("history", "histories"): len(pieces) - anomalies, ("anomaly", "anomalies"): anomalies}
-    what = " and ".join(_counted(count, *nouns) for nouns, count in counts.items() if count)
+    what = " and ".join(counted(count, *nouns) for nouns, count in counts.items() if count)
     return f"Left out, because GitHub shows no more than 1 MiB: {what}."
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
 
 
 def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
@@ -89,13 +87,12 @@ def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
 
 
 def _table(report: Report | Search, asked: Sequence[Level]) -> str:
-    """Who has which outcome; what decides the exit status is bold."""
+    """The levels by outcome; those that decide the exit status are bold."""
     history, is_search = report.history, isinstance(report, Search)
-    sizes = [_counted(history[noun], noun.removesuffix("s"), noun) for noun in _SIZES]  # type: ignore[arg-type]
     lines = [
         f"### {_inert(str(history['path']))}",
         "",
-        ", ".join(sizes),
+        sizes_in_words(history),
         "",
         f"| outcome | {_answered(report)} |",
         "|---|---|",
@@ -110,7 +107,7 @@ def _table(report: Report | Search, asked: Sequence[Level]) -> str:
 
 
 def _answered(report: Report | Search) -> str:
-    """What has outcomes."""
+    """The kind of names in the table."""
     if isinstance(report, Search):
         return "anomalies"
     return "levels" if report.mechanisms is None else "mechanisms and levels"
@@ -127,7 +124,7 @@ def _details(finding: Finding) -> str:
 
 
 def _inert(text: str) -> str:
-    """The text as nothing but text, on one line."""
+    """The text on one line, without any markup in it."""
     return "".join(map(_shown, " ".join(text.split())))
 
 

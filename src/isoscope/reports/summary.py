@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from isoscope import __version__
 from isoscope.levels import Level
 from isoscope.reports.json import dumps
+from isoscope.reports.plain_text import counted
+from isoscope.reports.terminal import table
 from isoscope.verdict import Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class _Shown:
 
 @dataclass(slots=True)
 class Summary:
-    """Counts over many histories; nothing else of them is kept."""
+    """Counts over many histories; the reports themselves are not kept."""
 
     histories: int = 0
     unreadable: list[tuple[str, str]] = field(default_factory=list)
@@ -67,8 +69,8 @@ class Summary:
             outcomes = self.levels.setdefault(verdict.level, dict.fromkeys(Outcome, 0))
             outcomes[verdict.outcome] += 1
             counts |= verdict.anomaly_counts
-        for convicted in report.mechanisms.verdicts if report.mechanisms else ():
-            counts |= convicted.anomaly_counts
+        for mechanism in report.mechanisms.verdicts if report.mechanisms else ():
+            counts |= mechanism.anomaly_counts
         for name, count in counts.items():
             self.anomalies.setdefault(name, _Shown()).add(path, count)
 
@@ -77,7 +79,7 @@ class Summary:
         self.unreadable.append((path, error))
 
     def render_json(self) -> str:
-        """One document, whatever the number of histories."""
+        """One document for all histories."""
         return dumps(self.document())
 
     def document(self) -> dict[str, Any]:
@@ -106,7 +108,7 @@ class Summary:
 
     def render_text(self) -> str:
         """The counts as tables."""
-        read = "1 history" if self.histories == 1 else f"{self.histories:,} histories"
+        read = counted(self.histories, "history", "histories")
         lost = f", {len(self.unreadable):,} could not be read" if self.unreadable else ""
         blocks = [f"{read}{lost}", *self._level_table(), *self._anomaly_table()]
         return "\n\n".join(blocks) + "\n"
@@ -154,14 +156,5 @@ def _decided(counts: dict[Outcome, int]) -> int:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns of words to the left, of numbers to the right."""
-    lines = [head, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    aligned = [
-        [
-            cell.ljust(width) if name in _WORDS else cell.rjust(width)
-            for name, cell, width in zip(head, line, widths, strict=True)
-        ]
-        for line in lines
-    ]
-    return "\n".join("  ".join(line).rstrip() for line in aligned)
+    numbers = [place for place, name in enumerate(head) if name not in _WORDS]
+    return table([head, *rows], numbers=numbers)

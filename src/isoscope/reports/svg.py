@@ -1,7 +1,7 @@
-"""A counterexample as SVG: text only, no script, nothing from elsewhere; a page may restyle it.
+"""A counterexample as SVG: no script, and nothing is loaded from elsewhere; a page may restyle it.
 
-Kinds of arrows differ in colour (Okabe and Ito's, darker or lighter where contrast asks for it), in their
-heads and in their labels, so that they can be told apart without colours. What is inferred is dashed.
+Kinds of arrows differ in their heads and labels as well as in colour (see `relations`). An inferred arrow is
+dashed. Every text of the history goes through `_escaped` or `_written`.
 """
 
 from __future__ import annotations
@@ -11,34 +11,31 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from isoscope.explain import is_timed, message
-from isoscope.reports.across import GAP
-from isoscope.reports.cards import PADDING
-from isoscope.reports.lettering import inert, measure
-from isoscope.reports.picture import TOO_MANY, draw, titled
-from isoscope.reports.shapes import Area, Picture
+from isoscope.reports.picture.box_content import PADDING
+from isoscope.reports.picture.horizontal_layout import GAP
+from isoscope.reports.picture.labels import measure
+from isoscope.reports.picture.layout import TOO_MANY, lay_out_picture, titled
+from isoscope.reports.picture.model import Area, Picture
+from isoscope.reports.plain_text import printable
+from isoscope.reports.relations import RELATIONS
 from isoscope.reports.timeline_svg import STYLE as TIMELINE
 from isoscope.reports.timeline_svg import draw_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.shapes import Arrow, Box, Lane, Panel, Row, Text
+    from isoscope.reports.picture.model import Arrow, Box, Lane, Panel, Row, Text
     from isoscope.verdict import Anomaly
 
 __all__ = ["STYLE", "render_svg"]
 
 _LIGHT = (
     "--paper:#fff;--band:#f4f5f7;--card:#fff;--ink:#1a1a1a;--faint:#5f6670;--rim:#8a919c;--mark:#fff3c4;"
-    "--wr:#0072b2;--ww:#007a59;--rw:#b84f00;--session:#4d4d4d;--real-time:#7d5a00;--cm:#a3447c;"
-    "--clock:#6b4fbb"
-)
+) + ";".join(f"--{name}:{relation.light}" for name, relation in RELATIONS.items())
 _DARK = (
     "--paper:#16181d;--band:#1f232a;--card:#262b34;--ink:#eceff4;--faint:#a3acba;--rim:#79828f;--mark:#4a4222;"
-    "--wr:#56b4e9;--ww:#2fc79c;--rw:#ff9a57;--session:#c3c8d0;--real-time:#e69f00;--cm:#e2a3c8;"
-    "--clock:#b9a5ff"
-)
-_KINDS = ("wr", "ww", "rw", "session", "real-time", "cm", "clock")
-#: What every picture looks like. A page that shows several may have it once (`render_svg(styled=False)`).
+) + ";".join(f"--{name}:{relation.dark}" for name, relation in RELATIONS.items())
+#: The style of every picture. A page with several has it once (`render_svg(styled=False)`).
 STYLE = (
     f".isoscope{{{_LIGHT};background:var(--paper);font:12px system-ui,sans-serif}}"
     f"@media(prefers-color-scheme:dark){{.isoscope{{{_DARK}}}}}"
@@ -64,18 +61,8 @@ STYLE = (
     ".isoscope .step rect{fill:var(--paper)}"
     ".isoscope .step text{fill:currentColor;font-weight:600}"
     ".isoscope .inferred .line{stroke-dasharray:6 4}"
-) + "".join(f".isoscope .{kind}{{color:var(--{kind})}}" for kind in _KINDS)
-#: Heads that point to the right, with their tip at the origin.
-_HEADS = {
-    "wr": "M0 0L-10 -4.5V4.5Z",
-    "ww": "M0 0L-8 -4.5V4.5ZM-7 0L-15 -4.5V4.5Z",
-    "rw": "M0 0L-10 -4.5V4.5Z",
-    "session": "M0 0L-9 -4.5L-6 0L-9 4.5Z",
-    "real-time": "M0 0L-9 -4.5L-6 0L-9 4.5ZM-12 -4.5V4.5",
-    "cm": "M0 0L-6 -4.5L-12 0L-6 4.5Z",
-    "clock": "M0 -4.5V4.5M-3 0L-12 -4.5V4.5Z",
-}
-#: Words of a script that runs to the left. A mark behind them keeps what follows, ` = 1`, in its place.
+) + "".join(f".isoscope .{name}{{color:var(--{name})}}" for name in RELATIONS)
+#: Words of a script that runs to the left. A mark behind them keeps the text that follows in its place.
 _LEFTWARD = re.compile(
     "[{0}](?:[{0} ]*[{0}])?".format(
         r"\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
@@ -93,7 +80,7 @@ def render_svg(anomaly: Anomaly, *, ids: str = "", styled: bool = True) -> str:
         area = Area(x=0, y=0, width=max(width, title.area.right + GAP), height=bottom + GAP)
         picture = Picture(area=area, title=title, panels=())
     else:
-        picture, marks = draw(anomaly), ""
+        picture, marks = lay_out_picture(anomaly), ""
     return "".join(_svg(picture, message(anomaly), marks, ids=_escaped(ids), styled=styled))
 
 
@@ -134,7 +121,7 @@ def _lane(lane: Lane, width: int) -> str:
 
 
 def _axis(axis: Text) -> str:
-    """An arrow to the right, with its meaning written behind it."""
+    """An arrow to the right, and before it the meaning of that direction."""
     y, x = _middle(axis.area), axis.area.x
     words = measure(axis.text)
     end = max(axis.area.right, x + words + 24)
@@ -159,7 +146,7 @@ def _box(box: Box) -> Iterator[str]:
 
 
 def _rim(box: Box) -> str:
-    """The border, without the sides that nobody knows the time of."""
+    """The border, without the sides whose time is unknown."""
     area = box.area
     if not box.open_left and not box.open_right:
         return f'<rect class="rim" {_size(area)} rx="4"/>'
@@ -191,7 +178,7 @@ def _line(arrow: Arrow) -> str:
 
 
 def _rounded(points: Sequence[tuple[int, int]]) -> str:
-    """A way with round corners."""
+    """A path with round corners."""
     corners = [point for place, point in enumerate(points) if place == 0 or point != points[place - 1]]
     parts = [f"M{corners[0][0]} {corners[0][1]}"]
     for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
@@ -200,7 +187,7 @@ def _rounded(points: Sequence[tuple[int, int]]) -> str:
 
 
 def _towards(corner: tuple[int, int], other: tuple[int, int]) -> str:
-    """A point near a corner, no further than half of the way."""
+    """A point near a corner, at most half of the way to the other point."""
     (x, y), (to_x, to_y) = corner, other
     length = abs(to_x - x) + abs(to_y - y)
     near = min(_ROUND, length // 2)
@@ -208,7 +195,7 @@ def _towards(corner: tuple[int, int], other: tuple[int, int]) -> str:
 
 
 def _head(relation: str, x: int, y: int, *, flip: bool) -> str:
-    shape = _HEADS.get(relation, _HEADS["wr"])
+    shape = RELATIONS.get(relation, RELATIONS["wr"]).svg_head
     turned = " scale(-1 1)" if flip else ""
     return f'<path class="head" transform="translate({x} {y}){turned}" d="{shape}"/>'
 
@@ -248,4 +235,4 @@ def _middle(area: Area) -> int:
 
 
 def _escaped(text: str) -> str:
-    return escape(inert(text))
+    return escape(printable(text))

@@ -1,4 +1,4 @@
-"""Lines for a terminal: as wide as it is, whatever the characters, and in few colours."""
+"""Lines for a terminal: their width in columns, line breaks, and a few colours."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator, Sequence
 
-__all__ = ["GLUE", "Paint", "columns", "padded", "paragraph"]
+__all__ = ["GLUE", "Paint", "columns", "padded", "paragraph", "table"]
 
-#: Stands for a space where a line should not end. It is in no text: what is not printable is escaped.
+#: Stands for a space where a line should not end. Texts do not hold it: it is not printable, so escaped.
 GLUE = "\N{NO-BREAK SPACE}"
-#: How a terminal is told to change its colour; it takes no room.
+#: Tells a terminal to change its colour; takes no column.
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
-#: Blue and red, or their brightness, are told apart by everybody; the words say the same.
+#: Red and cyan also differ in brightness, and the words say the same.
 _COLOURS = {"violated": "red", "found": "red", "holds": "cyan", "absent": "cyan"}
 _OPEN = "yellow"
 
@@ -30,21 +30,21 @@ class Paint:
     colour: bool = False
 
     def name(self, text: str) -> str:
-        """What a reader looks for: an anomaly, a transaction."""
+        """The name of an anomaly or a transaction."""
         return click.style(text, bold=True) if self.colour else text
 
     def faint(self, text: str) -> str:
-        """What is there and does not matter."""
+        """A text that does not matter."""
         return click.style(text, dim=True) if self.colour else text
 
     def outcome(self, text: str) -> str:
-        """The answer; its word says it as well."""
+        """An outcome or presence."""
         word = text.strip()
         return click.style(text, fg=_COLOURS.get(word, _OPEN), bold=word in _COLOURS) if self.colour else text
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes: two for a wide character, none for a mark on another."""
+    """The columns that a text takes: two for a wide character, none for a combining mark."""
     plain = _STYLE.sub("", text)
     return len(plain) if plain.isascii() else sum(map(_columns, plain))
 
@@ -63,7 +63,7 @@ def padded(text: str, width: int) -> str:
 def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -> str:
     """`text` in lines of `width` columns, indented by `margin`, with `head` before the first one.
 
-    Names and places are never broken, and what is glued only if it is too long for a line.
+    Words are never broken; words joined by `GLUE` only if they are too long for a line.
     """
     start = padded(head, margin)
     first, *others = _lines(text, width - margin, width - columns(start))
@@ -72,7 +72,7 @@ def paragraph(text: str, *, width: int = 100, head: str = "", margin: int = 0) -
 
 
 def _lines(text: str, width: int, room: int) -> list[str]:
-    """The lines of a text; there is `room` in the first."""
+    """The lines of a text; the first has `room` columns."""
     lines: list[str] = []
     line: list[str] = []
     for word in _words(text, width):
@@ -88,3 +88,16 @@ def _lines(text: str, width: int, room: int) -> list[str]:
 def _words(text: str, width: int) -> Iterator[str]:
     for word in filter(None, text.split(" ")):
         yield from word.split(GLUE) if GLUE in word and columns(word) > width else [word]
+
+
+def table(lines: Sequence[Sequence[str]], *, numbers: Container[int] = ()) -> str:
+    """Columns as wide as their widest cells; those in `numbers` are aligned to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = (
+        [
+            cell.rjust(width) if place in numbers else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        for line in lines
+    )
+    return "\n".join("  ".join(line).rstrip() for line in aligned)

@@ -1,4 +1,4 @@
-"""The verdicts as text for a terminal: plain words, colour only if it is asked for."""
+"""The verdicts as text for a terminal; colour only on request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from isoscope.explain import harmless, hint
 from isoscope.levels import LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
-from isoscope.reports.results import findings
+from isoscope.reports.findings import findings, sizes_in_words
+from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import Paint, paragraph
 from isoscope.verdict import Outcome, Presence, Report
 
@@ -22,27 +23,15 @@ __all__ = ["in_short", "ordered", "render_text"]
 
 _MARGIN = 12
 #: Heads of rows that are no outcome.
-_NO_ANSWERS = ("in short", "", *mechanisms.HEADS)
-#: More levels with one reason are counted, not listed.
-_FEW = 4
-#: What most people ask for; these stand for a longer list.
-WELL_KNOWN = (
-    Level.READ_COMMITTED,
-    Level.READ_ATOMIC,
-    Level.CAUSAL,
-    Level.SNAPSHOT_ISOLATION,
-    Level.SERIALIZABLE,
-)
+_NO_OUTCOMES = ("in short", "", *mechanisms.HEADS)
+#: More names than this are counted instead of listed.
+_MAX_LISTED = 4
+#: The names that stand for a longer list: the weakest of the ladder, and the strongest without sessions.
+_WELL_KNOWN = (*LADDER[:3], *PLAIN_LADDER[-2:])
 #: Levels without sessions and the same with them.
-_WITH_SESSIONS = {
-    Level.PL_1: Level.STRONG_SESSION_PL_1,
-    Level.PL_2: Level.STRONG_SESSION_PL_2,
-    Level.PARALLEL_SNAPSHOT_ISOLATION: Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,
-    Level.SNAPSHOT_ISOLATION: Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
-    Level.SERIALIZABLE: Level.STRONG_SESSION_SERIALIZABLE,
-}
-#: Who orders versions; others are claims.
-_WHO = {
+_WITH_SESSIONS = {plain: strong for plain in Level for strong in Level if strong == f"strong-session-{plain}"}
+#: What each source of a version order does; other sources are claims.
+_SOURCES = {
     "list read": "list reads order",
     "log": "the log orders",
     "declared": "a declaration orders",
@@ -53,7 +42,7 @@ _WHO = {
 
 
 def render_text(report: Report | Search, *, width: int = 100, colour: bool = False) -> str:
-    """The report; lines are no longer than `width` where words allow it."""
+    """The report; a line is longer than `width` only if a single word is."""
     rows = _outcomes(report) if isinstance(report, Report) else _sightings(report)
     blocks = [
         *_mechanisms(report, width, Paint(colour)),
@@ -65,7 +54,7 @@ def render_text(report: Report | Search, *, width: int = 100, colour: bool = Fal
 
 
 def _mechanisms(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
-    """Whether those of a profile were at work, and what of them was seen."""
+    """Whether the mechanisms of a profile were at work, and how much of them was checked."""
     if isinstance(report, Report) and report.mechanisms is not None:
         yield paint.name(harmless(mechanisms.answer(report)))
         rows = mechanisms.rows(report.mechanisms)
@@ -74,11 +63,10 @@ def _mechanisms(report: Report | Search, width: int, paint: Paint) -> Iterator[s
 
 def _heading(report: Report | Search, width: int) -> str:
     history = report.history
-    sizes = ", ".join(_count(history, name) for name in ("sessions", "transactions", "operations", "keys"))
     ends = "".join(f", {history[name]:,} {name}" for name in ("aborted", "indeterminate") if history[name])
     evidence = ", ".join(map(str, history["evidence"]))  # type: ignore[call-overload]
     lines = [
-        (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes}{ends}"),
+        (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes_in_words(history)}{ends}"),
         ("evidence", evidence),
     ]
     if isinstance(report, Report) and report.version_order:
@@ -88,37 +76,28 @@ def _heading(report: Report | Search, width: int) -> str:
 
 
 def ordered(row: Ordered) -> str:
-    """Who orders how many keys; of those that nobody orders, the ones with several versions."""
+    """The source of an order and the number of its keys; without a source, the keys that have no order."""
     if not row.source:
         left = row.keys - row.whole
-        return f"{_keys(left)} {'is' if left == 1 else 'are'} not ordered" if left else ""
+        return f"{counted(left, 'key')} {'is' if left == 1 else 'are'} not ordered" if left else ""
     claim = row.source.removeprefix("assume ")
-    who = _WHO.get(row.source) or f"the claim {claim} orders"
+    orders = _SOURCES.get(row.source) or f"the claim {claim} orders"
     if row.whole == row.keys:
-        return f"{who} {_keys(row.keys)} to the last version"
+        return f"{orders} {counted(row.keys, 'key')} to the last version"
     if row.keys == 1:
-        return f"{who} 1 key, not to the last version"
+        return f"{orders} 1 key, not to the last version"
     some = f"{row.whole:,}" if row.whole else "none"
-    return f"{who} {_keys(row.keys)}, {some} of them to the last version"
-
-
-def _keys(count: int) -> str:
-    return f"{count:,} key" if count == 1 else f"{count:,} keys"
+    return f"{orders} {counted(row.keys, 'key')}, {some} of them to the last version"
 
 
 def _assumed(assumption: str) -> tuple[str, str]:
-    """A claim is the user's assumption, not ours."""
+    """The head and the text of an assumption; a claim is one that the user made."""
     claim = assumption.removeprefix("claimed: ")
     return "assumed" if claim == assumption else "claimed", harmless(claim)
 
 
-def _count(history: Mapping[str, object], name: str) -> str:
-    number = history[name]
-    return f"{number:,} {name.removesuffix('s') if number == 1 else name}"
-
-
 def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
-    """The answer in short, then one line an outcome; a level that others follow from stands for them."""
+    """The answer in short, then one line for each outcome; levels that decide stand for those that follow."""
     holds, violated, open_ = map(report.levels, Outcome)
     yield from zip(("in short", ""), in_short(report), strict=False)
     if violated:
@@ -133,7 +112,7 @@ def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def in_short(report: Report) -> Iterator[str]:
-    """The answer for the levels with session order, if several were asked, and where sessions matter."""
+    """The answer for the levels with session order; one line more if the others have another answer."""
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     if len(outcomes.keys() & set(LADDER)) < 2 or not (short := _border(outcomes, LADDER)):
         return
@@ -163,13 +142,13 @@ def _sessions_matter(outcomes: Mapping[Level, Outcome]) -> bool:
 
 
 def _is_only_plain_broken(outcomes: Mapping[Level, Outcome]) -> bool:
-    """Whether of the levels that were asked only those without sessions are violated."""
+    """Whether only levels without sessions are violated."""
     broken = {level for level, outcome in outcomes.items() if outcome is Outcome.VIOLATED}
     return bool(broken & set(PLAIN_LADDER)) and not broken & set(LADDER)
 
 
 def _sightings(search: Search) -> Iterator[tuple[str, str]]:
-    """Which of the anomalies that were looked for are there."""
+    """The anomalies that were looked for, by presence."""
     found = [f"{s.name} ({s.count:,})" for s in search.sightings if s.presence is Presence.FOUND]
     absent = [s.name for s in search.sightings if s.presence is Presence.ABSENT]
     if found:
@@ -181,34 +160,34 @@ def _sightings(search: Search) -> Iterator[tuple[str, str]]:
 
 
 def _unknown(reasons: Iterable[tuple[str, str]], what: str) -> Iterator[tuple[str, str]]:
-    """One line a reason."""
+    """One line for each reason."""
     unknown: dict[str, list[str]] = {}
     for reason, name in reasons:
         unknown.setdefault(reason, []).append(name)
     for reason, names in unknown.items():
-        listed = ", ".join(names) if len(names) <= _FEW else f"{len(names)} {what}"
+        listed = ", ".join(names) if len(names) <= _MAX_LISTED else f"{len(names)} {what}"
         yield "unknown", f"{listed}: {reason}"
 
 
 def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str:
-    """The levels that decide, and those that follow from them: all of a few, the best known of many."""
+    """The levels that decide, and those that follow from them: all if they are few, else the best known."""
     rest = [level for level in every if level not in first]
     chosen = ", ".join(first)
     if not rest:
         return chosen
-    if len(rest) <= _FEW:
+    if len(rest) <= _MAX_LISTED:
         return f"{chosen}, and so {', '.join(rest)}"
-    known = [level for level in WELL_KNOWN if level in rest] or rest[:1]
+    known = [level for level in _WELL_KNOWN if level in rest] or rest[:1]
     return f"{chosen}, and so {len(rest)} {side} levels ({', '.join(known)}, ...)"
 
 
 def _row(head: str, text: str, width: int, paint: Paint) -> str:
-    painted = head if head in _NO_ANSWERS else paint.outcome(head)
+    painted = head if head in _NO_OUTCOMES else paint.outcome(head)
     return paragraph(text, width=width, head=f"  {painted}", margin=_MARGIN)
 
 
 def _anomalies(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
-    """Each name once, with its count and the first of its counterexamples."""
+    """Each name once, with its count and its counterexamples."""
     folder = os.path.split(str(report.history["path"]))[0]
     for finding in findings(report):
         name, count = finding.name, finding.count
@@ -223,7 +202,7 @@ def _anomalies(report: Report | Search, width: int, paint: Paint) -> Iterator[st
 
 
 def _rest(name: str, more: int, width: int) -> Iterator[str]:
-    """What comes after the counterexamples: how many are not shown, and what to think of before blaming."""
+    """The lines below the counterexamples: the number of those not shown, and a hint."""
     if more > 0:
         yield f"  ... and {more:,} more"
     if advice := hint(name):

@@ -1,7 +1,7 @@
-"""When each operation of a counterexample was: a lane a transaction, a bar from invocation to completion.
+"""The times of a counterexample: a track for each transaction, a bar from invocation to completion.
 
-Pure data, the same for the same anomaly. Instants keep their order; a long wait takes less room than its due,
-so that short operations beside it can be seen.
+Pure data, the same for the same anomaly. Instants keep their order; a long wait is drawn shorter than to
+scale, so that short operations beside it can be seen.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import client_times_of
-from isoscope.reports.lettering import operation
+from isoscope.reports.picture.labels import operation
 from isoscope.verdict import MechanismFacts
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["LEGEND", "Bar", "Track", "Tracks", "tracks_of"]
 
-#: What a bar stands for.
+#: The meaning of each kind of bar.
 LEGEND = {
     "matters": "what the mechanism is about",
     "end": "commit or abort: versions appear inside it, locks go",
     "other": "other operations",
 }
-#: How much of the room each step from one instant to the next has, whatever the time between them.
+#: The share of the width that is divided evenly among the steps from one instant to the next.
 _EVEN = 0.5
 
 
@@ -34,7 +34,7 @@ _EVEN = 0.5
 class Bar:
     """One operation; `start` and `stop` are shares of the width, and `when` is the same in words.
 
-    `kind` is a key of `LEGEND`. An end that nobody knows is at the edge of the picture.
+    `kind` is a key of `LEGEND`. An unknown end is at the edge of the picture.
     """
 
     label: str
@@ -57,7 +57,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracks:
-    """All of them, by the time when they began; `length` is what the whole width stands for."""
+    """All tracks, by the time of their first bar; `length` is the time that the whole width stands for."""
 
     tracks: tuple[Track, ...]
     instants: int
@@ -91,7 +91,7 @@ def _shown(participant: Participant) -> list[Witness]:
 
 
 def _shares(times: Sequence[int]) -> list[float]:
-    """How far from the left each instant is, from 0 to 1: half by its time, half by its place among all."""
+    """The position of each instant from 0 to 1: half by its time, half by its rank."""
     if len(times) < 2:
         return [0.0] * len(times)
     span = times[-1] - times[0]

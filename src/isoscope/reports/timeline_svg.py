@@ -1,6 +1,6 @@
 """A timeline as the inside of an SVG picture: `svg` puts it into one.
 
-What a bar stands for is told by its shape as well as by its colour: a commit or abort is hollow.
+Kinds of bars differ in shape as well as in colour: a commit or abort is hollow.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from isoscope.reports.cards import lane_name
 from isoscope.reports.charts import bar as rectangle
 from isoscope.reports.charts import text
-from isoscope.reports.lettering import inert, measure, shortened
+from isoscope.reports.picture.box_content import lane_name, title_of
+from isoscope.reports.picture.labels import measure
+from isoscope.reports.plain_text import printable
 from isoscope.reports.timeline import LEGEND, tracks_of
 
 if TYPE_CHECKING:
@@ -32,15 +33,15 @@ STYLE = (
     ".isoscope .when{fill:var(--faint)}"
 )
 _GAP, _HEAD, _ROW, _BAR, _BELOW, _BETWEEN = 16, 24, 20, 12, 6, 8
-#: Room for the bars: so much for each instant, but never less or more.
+#: Width of the bars: for each instant, and the least and the most in all.
 _EACH, _NARROWEST, _WIDEST = 34, 220, 560
-#: A bar is never so short that it cannot be seen.
+#: The least width of a bar.
 _SHORTEST = 4
 _SAMPLE = 34
 
 
 def draw_timeline(anomaly: Anomaly, *, top: int) -> tuple[str, int, int]:
-    """The marks below `top`, and how wide and high the picture is with them."""
+    """The marks below `top`, and the width and height of the picture with them."""
     found = tracks_of(anomaly)
     bars = [bar for track in found.tracks for bar in track.bars]
     left = 2 * _GAP + max(measure(bar.label, monospaced=True) for bar in bars)
@@ -53,7 +54,7 @@ def draw_timeline(anomaly: Anomaly, *, top: int) -> tuple[str, int, int]:
 
 
 class _Drawing:
-    """Where everything is from left to right."""
+    """The horizontal positions of everything."""
 
     def __init__(self, left: int, room: int, width: int) -> None:
         self._left, self._room = left, room
@@ -76,20 +77,20 @@ class _Drawing:
         return "".join(parts), self._width, below + _HEAD + _ROW * len(kinds)
 
     def _track(self, track: Track, top: int) -> Iterator[str]:
-        who = inert(track.participant.transaction)
-        yield f'<g class="track" data-transaction="{escape(who)}">'
+        name = printable(track.participant.transaction)
+        yield f'<g class="track" data-transaction="{escape(name)}">'
         yield text(_GAP, top + _HEAD / 2, _title(track), style="title")
         for place, bar in enumerate(track.bars):
-            yield from self._operation(who, bar, top + _HEAD + _ROW * place)
+            yield from self._operation(name, bar, top + _HEAD + _ROW * place)
         if track.left_out:
             y = top + _HEAD + _ROW * len(track.bars) + _ROW / 2
             yield text(_GAP, y, f"... {track.left_out:,} more", style="when")
         yield "</g>"
 
-    def _operation(self, who: str, bar: Bar, y: int) -> Iterator[str]:
+    def _operation(self, transaction: str, bar: Bar, y: int) -> Iterator[str]:
         name = "operation" if bar.kind == "other" else "operation matters"
         start, stop = self._ends(bar)
-        yield f'<g class="{name}" data-operation="{escape(who)}:{bar.index}">'
+        yield f'<g class="{name}" data-operation="{escape(transaction)}:{bar.index}">'
         yield rectangle(_GAP - 4, y + 1, (self._left - 2 * _GAP + 8, _ROW - 2), "")
         yield text(_GAP, y + _ROW / 2, bar.label) + "</g>"
         size = (max(stop - start, _SHORTEST), _BAR)
@@ -114,7 +115,7 @@ def _legend(kinds: Sequence[str], top: int) -> Iterator[str]:
 
 
 def _length(length: str) -> str:
-    """What stands behind the axis."""
+    """The text behind the axis."""
     return f"{length}, not to scale"
 
 
@@ -123,10 +124,10 @@ def _height(track: Track) -> int:
 
 
 def _title(track: Track) -> str:
-    who = track.participant
-    facts = [lane_name(who)] if who.session is not None else []
-    facts += [who.status] if who.status != "committed" else []
-    return "  ".join([shortened(who.transaction, 24), ", ".join(facts)]).rstrip()
+    one = track.participant
+    facts = [lane_name(one)] if one.session is not None else []
+    facts += [one.status] if one.status != "committed" else []
+    return "  ".join([title_of(one), ", ".join(facts)]).rstrip()
 
 
 def _upright(x: float, top: float, bottom: float) -> str:

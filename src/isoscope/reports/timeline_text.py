@@ -1,4 +1,4 @@
-"""A timeline for a terminal: a line an operation, with its bar, its interval and its place."""
+"""A timeline for a terminal: a line for each operation, with its bar, its interval and its place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["render_timeline"]
 
-#: Columns that the bars take at most, and at least: with fewer, there are none.
+#: Most columns of the bars, and fewest: with less room there are no bars.
 _WIDEST, _NARROWEST = 44, 14
 _FILL = {"matters": "=", "end": "#", "other": "-"}
 _KEY = "time from left to right, not to scale; = what matters, # the commit, inside which versions appear"
@@ -25,7 +25,7 @@ _KEY = "time from left to right, not to scale; = what matters, # the commit, ins
 def render_timeline(
     anomaly: Anomaly, place: Callable[[Witness], str], *, width: int, paint: Paint
 ) -> Iterator[str]:
-    """The lines; `place` says where an operation stands in the input."""
+    """The lines; `place` gives the place of an operation in the input."""
     tracks = tracks_of(anomaly).tracks
     places = {(t.participant.transaction, one.index): place(one) for t in tracks for one in _operations(t)}
     labels = max(columns(bar.label) for track in tracks for bar in track.bars) + 6
@@ -54,10 +54,10 @@ def _operations(track: Track) -> Iterator[Witness]:
 
 
 def _head(track: Track, paint: Paint) -> str:
-    who = track.participant
-    facts = [] if who.session is None else [f"session {shown(who.session)}"]
-    facts += [] if who.status == "committed" else [who.status]
-    return "  ".join([paint.name(abbreviated(who.transaction)), ", ".join(facts)]).rstrip()
+    one = track.participant
+    facts = [] if one.session is None else [f"session {shown(one.session)}"]
+    facts += [] if one.status == "committed" else [one.status]
+    return "  ".join([paint.name(abbreviated(one.transaction)), ", ".join(facts)]).rstrip()
 
 
 def _drawn(bar: Bar, room: int) -> str:

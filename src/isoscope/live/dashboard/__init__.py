@@ -7,20 +7,18 @@ the page allows nothing else.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from functools import cache
-from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
 from starlette.responses import Response
 from starlette.routing import Route
 
 from isoscope import __version__
 from isoscope.checkers.clock import AXIOMS
 from isoscope.reports import STYLE
+from isoscope.reports.template_engine import asset, content_hash, environment
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -43,12 +41,13 @@ _SCRIPTS = (
 @cache
 def render() -> bytes:
     """The page with its style and script."""
-    page = Template(_file("live.dashboard", "page.html")).substitute(
-        policy=policy(),
+    template = environment().from_string(asset("page.html.j2", package=__name__))
+    page = template.render(
+        policy=Markup(policy()),
         version=__version__,
         style=_style(),
         script=_script(),
-        axioms=json.dumps(AXIOMS),
+        axioms=Markup(json.dumps(AXIOMS)),
     )
     return page.encode()
 
@@ -56,7 +55,7 @@ def render() -> bytes:
 def policy() -> str:
     """The policy of the page: its own script and style, its own service, pictures."""
     return (
-        f"default-src 'none'; style-src {_hash(_style())}; script-src {_hash(_script())}; "
+        f"default-src 'none'; style-src {content_hash(_style())}; script-src {content_hash(_script())}; "
         "connect-src 'self'; img-src blob: data:; base-uri 'none'; form-action 'none'"
     )
 
@@ -75,19 +74,10 @@ async def _answer(_request: Request) -> Response:
 ROUTES = [Route("/", _answer)]
 
 
-def _style() -> str:
+def _style() -> Markup:
     """The style of the report, and the rules that only this page has."""
-    return _file("reports", "page/page.css") + STYLE + _file("live.dashboard", "page.css")
+    return asset("assets/page.css") + Markup(STYLE) + asset("page.css", package=__name__)
 
 
-def _script() -> str:
-    return "\n".join(_file("live.dashboard", name) for name in _SCRIPTS)
-
-
-def _file(room: str, path: str) -> str:
-    return files(f"isoscope.{room}").joinpath(path).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+def _script() -> Markup:
+    return Markup("\n").join(asset(name, package=__name__) for name in _SCRIPTS)

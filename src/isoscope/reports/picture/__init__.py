@@ -1,0 +1,4 @@
+"""A counterexample as a picture: `layout` computes where everything stands, `model` holds the result.
+
+A renderer such as `reports.svg` writes the model down.
+"""
