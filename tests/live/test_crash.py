@@ -30,7 +30,7 @@ class Moving:
 
     def move(self, url: str) -> None:
         host, port = url.removeprefix("http://").split(":")
-        connection = self.collector._link._connection
+        connection = self.collector._connection._connection
         connection.host, connection.port = host, int(port)
 
 
