@@ -83,13 +83,12 @@ def _part(history: History, shift: int) -> Iterator[History]:
     transaction = 0
     while transaction < len(history):
         transaction, table = history.columns.export_rows(transaction, 8 * BATCH)
-        rows, integers, texts, _, _ = table
         reader = TableReader()
-        columns = {name: _column(data, shift * (name in _SHIFTED)) for name, data in integers.items()}
+        columns = {name: _column(data, shift * (name in _SHIFTED)) for name, data in table.integers.items()}
         kinds: dict[str, tuple[_Column, list[str]]] = {
-            name: ((_cells(data, "i"), None, 0), words) for name, (data, words) in texts.items()
+            name: ((_cells(data, "i"), None, 0), words) for name, (data, words) in table.texts.items()
         }
-        reader.add(rows, columns, kinds, None, None)
+        reader.add(table.rows, columns, kinds, None, None)
         yield History(reader.finish())
 
 

@@ -110,13 +110,13 @@ def measure(transactions: list[bytes], delays: Delays) -> Flips:
         online.take(parsed(line), arrival)
         online.advance(arrival)
     online.flush()
-    pairs, of_transactions, rectified = online.stability()
+    stability = online.stability()
     return Flips(
         delays=delays,
         total=len(transactions),
-        transactions=tuple(of_transactions),
-        pairs=tuple(pairs),
-        rectified=tuple(rectified),
+        transactions=tuple(stability.transactions),
+        pairs=tuple(stability.reads),
+        rectified=tuple(stability.rectified),
         found=sum(online.status().counts.values()),
     )
 

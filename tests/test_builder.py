@@ -1,4 +1,4 @@
-"""Transactions of a run go into the native builder in five columns, and mean the same as in twelve."""
+"""Transactions of a run go into the native builder as short rows, and mean the same as `Transaction`s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from typing import Any
 import pytest
 
 from isoscope._native import UNKNOWN, Builder
-from isoscope.history import KINDS, STATUSES, History, Interval, OperationKind, Range, Status, Timestamp
+from isoscope.history import (
+    KINDS,
+    STATUSES,
+    History,
+    Interval,
+    Operation,
+    OperationKind,
+    Range,
+    Status,
+    Timestamp,
+    Transaction,
+)
 
 READ, WRITE, RANGE_READ, BEGIN, COMMIT = (
     KINDS.index(kind)
@@ -37,23 +48,33 @@ def recorded(status: Status = Status.COMMITTED, rows: list[Any] = ROWS) -> Histo
     return History(builder.finish())
 
 
-def test_five_columns_make_the_same_history_as_twelve() -> None:
+def test_short_rows_make_the_same_history_as_a_transaction() -> None:
     builder = Builder()
-    nothing = (None, (), None, None, None, None, False, None)
-    builder.transaction(
-        1,
-        4,
-        named=True,
-        status=STATUSES.index(Status.COMMITTED),
-        operations=[(kind, key, value, (start, end), *nothing) for kind, key, value, start, end in ROWS],
-        start=TIMESTAMPS[0],
-        commit=TIMESTAMPS[1],
-        interval=(10, 23),
+    builder.add(
+        Transaction(
+            number=0,
+            id=1,
+            session=0,
+            session_id=4,
+            status=Status.COMMITTED,
+            operations=tuple(map(operation, ROWS)),
+            start=TIMESTAMPS[0],
+            commit=TIMESTAMPS[1],
+            interval=Interval(10, 23),
+        )
     )
     assert builder.finish().same(recorded().columns)
 
 
-def test_what_was_recorded_is_there() -> None:
+def operation(row: tuple[int, Any, Any, int, int]) -> Operation:
+    kind, key, value, start, end = row
+    if kind == RANGE_READ:
+        low, high, rows, tombstones = value
+        value = Range(low=low, high=high, rows=tuple(rows), tombstones=tombstones)
+    return Operation(kind=KINDS[kind], key=key, value=value, interval=Interval(start, end))
+
+
+def test_a_recorded_transaction_has_all_of_its_operations() -> None:
     [transaction] = recorded()
     assert (transaction.id, transaction.session_id) == (1, 4)
     assert (transaction.start, transaction.commit) == TIMESTAMPS
@@ -65,7 +86,7 @@ def test_what_was_recorded_is_there() -> None:
     assert values == [None, 5, (3, 4), UNKNOWN, 2**70, Range(low=1, high=9, rows=((1, 5),)), None]
 
 
-def test_nobody_knows_when_an_indeterminate_transaction_ended() -> None:
+def test_an_indeterminate_transaction_has_no_known_end() -> None:
     [transaction] = recorded(Status.INDETERMINATE)
     assert transaction.interval == Interval(10, None)
 
@@ -73,7 +94,7 @@ def test_nobody_knows_when_an_indeterminate_transaction_ended() -> None:
 @pytest.mark.parametrize(
     "row", [(99, 1, 2, 3, 4), (READ, 1, 2, 3), (READ, 1, 2, None, 4)], ids=["kind", "short", "no instant"]
 )
-def test_a_row_that_makes_no_sense_is_refused(row: Any) -> None:
+def test_a_malformed_row_is_rejected(row: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         recorded(rows=[row])
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
-from hypothesis import given
 
 import isoscope
 from isoscope import Initial, Recorder, Timestamp
-from isoscope._native import judge_values
 from isoscope.checkers import check, default_levels, search, select
-from isoscope.history import History, OperationKind, Range, Source, Status
+from isoscope.history import History, Range, Source
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
-from isoscope.reference import reads
 from isoscope.verdict import Claim, Method, Outcome, Presence, Sighting
-from isoscope.workloads import Workload, generate
 from tests.recorded import record
-from tests.reference.histories import histories, random_parts
-from tests.reference.test_reads import thorough
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -286,7 +278,7 @@ def test_an_unknown_method_is_a_value_error() -> None:
     [
         (0, ["every key holds 0 before its first write (a list: nothing)"]),
         (None, ["every key holds nil before its first write (a list: nothing)"]),
-        (Initial(), ["the initial value of a key is the one value that reads show and nobody wrote"]),
+        (Initial(), ["the initial value of a key is the one value that reads show and no transaction wrote"]),
         (
             Initial(value=0, of_key={"x": 1, "y": 2}),
             [
@@ -350,7 +342,7 @@ def test_the_report_says_which_log_it_believes() -> None:
     assert "write-ahead log" not in " ".join(check(build([])).assumptions)
 
 
-def test_the_first_never_written_value_is_the_initial_one_if_nobody_knows_better() -> None:
+def test_the_first_never_written_value_is_the_initial_one_if_no_other_is_known() -> None:
     """Semantics: unknown means that the one never-written value that reads show is the initial value."""
     history = record([("read", "x", 5)], [("read", "x", 5)], [("read", "x", 6)], initial=Initial())
     [verdict] = check(history, ["pl-2"]).verdicts
@@ -365,94 +357,6 @@ def test_the_witness_of_an_intermediate_read_is_about_the_same_key_and_not_one_t
     )
     [verdict] = check(history, ["pl-2"]).verdicts
     assert [witness.value for witness in verdict.anomalies[0].witnesses] == [10, 10, 11]
-
-
-# Properties.
-
-
-@thorough
-@given(history=histories())
-def test_a_verdict_never_contradicts_the_specification(history: History) -> None:
-    found = outcomes(history)
-    judgement = reads.judge(history)
-    names = {finding.name for finding in judgement.findings}
-    wrong = names - {"non-repeatable-read"}
-    assert (found[Level.PL_2] is VIOLATED) == bool(wrong)
-    assert (found[Level.CUT_ISOLATION] is VIOLATED) == ("non-repeatable-read" in names)
-    assert (found[Level.READ_ATOMIC] is VIOLATED) == bool(names)
-    if found[Level.CUT_ISOLATION] is HOLDS:
-        assert reads.cut_isolation_holds(history)
-
-
-@thorough
-@given(history=histories())
-def test_verdicts_are_monotone_in_the_lattice(history: History) -> None:
-    found = outcomes(history)
-    # Nothing looks at a recorded version order yet, which Adya's levels ask for.
-    waiting = {Level.PL_1, Level.PL_2, Level.MONOTONIC_ATOMIC_VIEW} if history.version_orders else set()
-    for level in Level:
-        if found[level] is HOLDS:
-            assert {found[weaker] for weaker in implied(level) - waiting} <= {HOLDS}
-        if found[level] is UNKNOWN:
-            assert VIOLATED not in {found[weaker] for weaker in implied(level)}
-
-
-def counts(history: History) -> dict[str, int]:
-    return judge_values(history.columns, strongest=None, max_anomalies=10**9).read_counts
-
-
-def named(history: History) -> set[str]:
-    return {*counts(history)}
-
-
-SEEDS = range(400)
-
-
-def test_renaming_keys_changes_nothing() -> None:
-    names: dict[Any, Any] = {"x": "y", 1: 5, 2: "two", "1": -1, 2.5: None}
-    for seed in SEEDS:
-        parts = random_parts(random.Random(seed), unique=True)
-        renamed = [
-            replace(t, operations=tuple(replace(o, key=names[o.key]) for o in t.operations))
-            for t in parts["transactions"]
-        ]
-        before, after = build(**parts), build(**parts | {"transactions": renamed})
-        assert outcomes(before) == outcomes(after)
-        assert counts(before) == counts(after)
-
-
-def test_reordering_sessions_changes_nothing_where_the_initial_value_is_known() -> None:
-    """Where it is unknown the first reader decides which value is initial, but not whether there are two."""
-    for seed in SEEDS:
-        parts = random_parts(random.Random(seed), judged=True) | {"initial": Initial(value=0)}
-        shuffled = sorted(parts["transactions"], key=lambda t: str(t.session_id), reverse=True)
-        before, after = build(**parts), build(**parts | {"transactions": shuffled})
-        assert outcomes(before) == outcomes(after)
-        # Of two lists that disagree and are equally long, the first one counts as the right one.
-        assert named(before) - {"incompatible-order"} == named(after) - {"incompatible-order"}
-
-
-def test_removing_a_read_never_turns_holds_into_violated() -> None:
-    for seed in SEEDS:
-        parts = random_parts(random.Random(seed), judged=True)
-        before = outcomes(build(**parts))
-        for t in parts["transactions"]:
-            for place, operation in enumerate(t.operations):
-                if operation.kind is OperationKind.READ:
-                    fewer = replace(t, operations=t.operations[:place] + t.operations[place + 1 :])
-                    others = [fewer if other is t else other for other in parts["transactions"]]
-                    after = outcomes(build(**parts | {"transactions": others}))
-                    assert not [v for v in Level if before[v] is HOLDS and after[v] is VIOLATED]
-
-
-def test_removing_a_transaction_that_aborted_and_was_not_read_changes_nothing() -> None:
-    for seed in SEEDS:
-        parts = random_parts(random.Random(seed), unique=True)
-        history = build(**parts)
-        if "aborted-read" in counts(history):
-            continue
-        kept = [t for t in parts["transactions"] if t.status is not Status.ABORTED]
-        assert outcomes(build(**parts | {"transactions": kept})) == outcomes(history)
 
 
 CYCLES = [
@@ -477,39 +381,3 @@ def test_a_cycle_breaks_levels_without_sessions_only_if_it_needs_none(
 
 def test_a_label_of_a_paper_may_stand_for_several_names() -> None:
     assert [*select(["G1c"])] == ["circular-information-flow", "cyclic-causal-order", "write-cycle"]
-
-
-@pytest.mark.parametrize("lists", [False, True])
-def test_a_session_of_a_million_transactions_is_no_more_than_any_other(lists: bool) -> None:
-    workload = Workload(
-        sessions=1,
-        transactions=1_000_000,
-        min_operations=1,
-        max_operations=2,
-        lists=lists,
-        max_writes_per_key=16 if lists else 0,
-    )
-    history = generate(workload)
-    for level in ("read-committed", "read-atomic", "causal"):
-        [verdict] = check(history, [level]).verdicts
-        assert verdict.outcome is Outcome.HOLDS
-
-
-def test_a_violation_at_the_ends_of_long_sessions_is_named_quickly(tmp_path: Path) -> None:
-    """Two sessions of many transactions in a circle: from the end of each to the start of the other."""
-    most = 100_000
-    path = tmp_path / "circle.txt"
-    with path.open("w") as file:
-        for session in (1, 2):
-            file.write(f"r({3 - session},{most},{session},{session * most * 2})\n")
-            file.writelines(
-                f"w({session},{value},{session},{session * most * 2 + value})\n"
-                for value in range(1, most + 1)
-            )
-    report = check(isoscope.load(path), ["causal"])
-    [verdict] = report.verdicts
-    assert verdict.anomaly_counts["cyclic-causal-order"] == 1
-    [circle] = [anomaly for anomaly in verdict.anomalies if anomaly.name == "cyclic-causal-order"]
-    assert len(circle.transactions) == 4
-    assert report.seconds is not None
-    assert report.seconds["check"] < 20

@@ -1,4 +1,4 @@
-"""The levels of the clock while transactions arrive: at every moment what is there is judged as a whole."""
+"""The clock levels while transactions arrive: at every moment those that came are judged as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isoscope import load
-from isoscope.checkers.contradictions import AXIOMS
 from isoscope.checkers.online import Online
 from isoscope.databases.simulated import Simulated, run
 from isoscope.history import UNKNOWN, Initial
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from isoscope.checkers.clock import Found
-    from isoscope.checkers.online import News
+    from isoscope._native import ClockNews
+    from isoscope.checkers.clock import Judged
     from isoscope.history import History, Scalar, Unknown
 
 DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
@@ -39,13 +38,12 @@ SEEDS = 20_000 if DEEP else 600
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = LEVELS = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
 NEVER = 10**15
-NAMES = tuple(AXIOMS)
 
 
 def engine(
     level: Level = SI, *, timeout: int = NEVER, most: int = 1000, initial: Scalar | Unknown = 0
 ) -> Online:
-    return Online(level, timeout=timeout, most=most, initial=initial)
+    return Online(level, timeout=timeout, max_anomalies=most, initial=initial)
 
 
 def fed(history: History, order: Sequence[int], level: Level = SI) -> Online:
@@ -166,7 +164,9 @@ SAME_COMMIT = ("a 1-5: w(x,1)", "b 2-5: r(x,0)", "c 5-6: r(x,1)")
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_who_encloses_another_conflicts_with_it_whoever_comes_first(order: tuple[int, int]) -> None:
+def test_a_transaction_that_encloses_another_conflicts_with_it_in_any_order_of_arrival(
+    order: tuple[int, int],
+) -> None:
     online = fed(clocked(*ENCLOSED), order)
     assert online.status().counts == {"write-conflict": 1}
 
@@ -200,10 +200,11 @@ def test_a_read_is_wrong_until_its_writer_comes() -> None:
     online.take(one(history, 0), 105)
     assert (online.status().provisional, online.news()) == (0, [])
     online.flush()
-    reads, transactions, rectified = online.stability()
+    stability = online.stability()
+    reads, transactions = stability.reads, stability.transactions
     assert (reads[0], transactions[0], sum(reads), sum(transactions)) == (1, 1, 1, 1)
     # Five nanoseconds have three bits.
-    assert [bits for bits, count in enumerate(rectified) if count] == [3]
+    assert [bits for bits, count in enumerate(stability.rectified) if count] == [3]
     assert online.verdict().outcome is Outcome.HOLDS
 
 
@@ -212,11 +213,11 @@ def test_each_turn_of_an_answer_is_counted() -> None:
     history = clocked("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 5-6: w(x,1)", "d 7-8: r(x,1)")
     online = fed(history, (0, 3, 1, 2))
     online.flush()
-    reads, transactions, _ = online.stability()
+    reads, transactions = online.stability().reads, online.stability().transactions
     assert (reads[1], sum(reads), transactions[1], sum(transactions)) == (1, 1, 1, 1)
 
 
-def test_what_shows_a_violation_by_itself_is_told_at_once_and_a_stale_read_after_its_timeout() -> None:
+def test_an_internal_anomaly_is_told_at_once_and_a_stale_read_after_its_timeout() -> None:
     history = clocked("a 1-2: w(x,1) r(x,5)", "b 3-4: r(x,0)")
     online = engine(timeout=10)
     online.take(history, 0)
@@ -249,16 +250,17 @@ def test_every_violation_is_told_once_by_the_numbers_from_one() -> None:
     assert told > SEEDS // 2
 
 
-def short(news: News) -> tuple[object, ...]:
+def short(news: ClockNews) -> tuple[object, ...]:
     return news.name, frozenset({news.transaction, news.other} - {None}), news.key
 
 
-def found(whole: Found) -> Iterable[tuple[object, ...]]:
+def found(whole: Judged) -> Iterable[tuple[object, ...]]:
     """The findings of the whole by the ids of transactions."""
-    for number, transaction, other, key, *_ in whole.judged[1]:
-        is_pair = NAMES[number] in ("write-conflict", "session-order")
-        numbers = (transaction, other) if is_pair else (transaction,)
-        yield NAMES[number], frozenset(whole.history.transaction(n).id for n in numbers if n is not None), key
+    for one in whole.judgement.findings:
+        is_pair = one.name in ("write-conflict", "session-order")
+        numbers = (one.transaction, one.other) if is_pair else (one.transaction,)
+        ids = frozenset(whole.history.transaction(n).id for n in numbers if n is not None)
+        yield one.name, ids, one.key
 
 
 def test_the_counterexample_of_a_piece_of_news_is_the_one_of_the_verdict() -> None:
@@ -276,14 +278,14 @@ def test_only_the_last_hundred_counterexamples_are_kept() -> None:
     assert numbers == [*range(1, 102)]
 
 
-# What is refused.
+# Refused batches.
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
         ("d: w(x,9)", "a transaction without its timestamps"),
-        ("d 9-9 indeterminate: w(x,9)", "nobody knows whether it committed"),
+        ("d 9-9 indeterminate: w(x,9)", "it is not known whether it committed"),
         ("d 9-9: d(x,)", "a delete, which cannot be judged online"),
         ("d 9-9: a(x,9)", "a key that is used as a register and as a list"),
         ("d 9-9: r(x,[9])", "a key that is used as a register and as a list"),

@@ -1,4 +1,4 @@
-"""What nobody can ask for is dropped: nothing changes if the timeout is long enough, else it is said."""
+"""Transactions that are not needed are dropped: verdicts stay the same if the timeout is long enough."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def longest(history: History) -> int:
 
 
 def delivered(online: Online, history: History, *, most: int) -> int:
-    """Feeds the history with delays, and says what time it is all the while; the most that were in memory."""
+    """Feeds the history with delays and the time; the largest number of transactions in memory."""
     live = 0
     for batch in delayed(history, random.Random(1), most=most):
         online.take(build(batch.transactions, initial=history.initial), batch.at)
@@ -63,7 +63,7 @@ def delivered(online: Online, history: History, *, most: int) -> int:
 @pytest.mark.parametrize("initial", [0, UNKNOWN], ids=["known", "unknown"])
 @pytest.mark.parametrize("lists", [False, True], ids=["registers", "lists"])
 @pytest.mark.parametrize("bug", BUGS)
-def test_what_is_dropped_changes_no_count_if_the_timeout_is_long_enough(
+def test_dropped_transactions_change_no_count_if_the_timeout_is_long_enough(
     bug: str | None, lists: bool, initial: Scalar | Unknown
 ) -> None:
     history = simulated(bug, lists=lists)
@@ -81,7 +81,7 @@ def flags(status: OnlineStatus) -> tuple[int, int, int]:
     return status.unverifiable, status.unverifiable_reads, status.overturned
 
 
-def test_what_is_in_memory_does_not_depend_on_the_length_of_the_history() -> None:
+def test_memory_does_not_depend_on_the_length_of_the_history() -> None:
     sizes = grown("{}")
     assert {live for live, _ in sizes[1:]} == {sizes[1][0]}
     assert is_flat(sizes)
@@ -122,7 +122,7 @@ def test_texts_of_what_was_dropped_are_dropped() -> None:
     assert is_flat(grown('"transaction number {}"'))
 
 
-def test_who_is_kept_longer_is_in_memory_longer_and_judged_exactly() -> None:
+def test_transactions_that_are_kept_longer_stay_in_memory_longer_and_are_judged_exactly() -> None:
     history = clocked("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 5-6: w(x,3)", "d 3-3: r(x,1)")
     for keep, outcome in ((0, Outcome.UNKNOWN), (100, Outcome.HOLDS)):
         online = Online(SI, timeout=10, keep=keep, initial=0)
@@ -187,7 +187,7 @@ def test_delays_beyond_the_timeout_are_said(most: int) -> None:
     assert online.status().unverifiable > 0
 
 
-def test_what_comes_too_late_leaves_open_a_level_that_is_not_violated() -> None:
+def test_a_level_that_is_not_violated_is_unknown_after_a_transaction_came_too_late() -> None:
     online = Online(SI, timeout=20, initial=0)
     delivered(online, simulated(None), most=2000)
     online.flush()
@@ -212,7 +212,7 @@ def test_a_final_answer_that_a_late_writer_changes_is_taken_back_and_counted() -
     assert online.verdict().outcome is Outcome.HOLDS
 
 
-def test_what_is_taken_back_was_told_and_became_final_too_early() -> None:
+def test_a_retracted_finding_was_told_and_became_final_too_early() -> None:
     retracted = 0
     for seed in range(SEEDS // 2):
         chooser = random.Random(seed)
@@ -270,7 +270,7 @@ def test_a_finding_in_a_list_stays_what_it_was_when_others_are_dropped() -> None
     assert [anomaly.facts_as(StaleReadFacts).expected for anomaly in online.verdict().anomalies] == [(4, 6)]
 
 
-def test_who_starts_after_it_commits_is_judged_once() -> None:
+def test_a_transaction_that_starts_after_it_commits_is_judged_once() -> None:
     history = clocked(
         "a 1-2: w(x,1)", "b 20-10: r(x,1) w(x,2)", "c 12-13: w(y,1)", "c 14-15: w(y,2)", "c 30-31: w(x,3)"
     )
@@ -282,7 +282,7 @@ def test_who_starts_after_it_commits_is_judged_once() -> None:
     assert online.status().counts == {"timestamp-inversion": 1}
 
 
-def test_what_is_dropped_changes_no_count_though_timestamps_are_swapped() -> None:
+def test_dropped_transactions_change_no_count_though_timestamps_are_swapped() -> None:
     history = simulated("timestamp-swap")
     online = Online(SI, timeout=DELAY + longest(history), initial=0)
     delivered(online, history, most=DELAY)
@@ -301,7 +301,7 @@ def test_a_late_writer_of_what_was_taken_for_the_initial_value_is_not_silently_a
     assert online.verdict().outcome is not Outcome.HOLDS
 
 
-def test_who_rolled_back_what_was_taken_for_the_initial_value_is_not_silently_accepted() -> None:
+def test_an_aborted_write_of_the_learned_initial_value_is_not_silently_accepted() -> None:
     history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
     online = Online(SER, timeout=1)
     online.take(first(history, 2), 0)
@@ -312,7 +312,7 @@ def test_who_rolled_back_what_was_taken_for_the_initial_value_is_not_silently_ac
     assert online.verdict().outcome is not Outcome.HOLDS
 
 
-def test_who_comes_again_after_it_was_dropped_breaks_no_level() -> None:
+def test_a_transaction_that_comes_again_after_it_was_dropped_breaks_no_level() -> None:
     history = clocked(*(f"a {n}-{n + 1}: w(x,{n})" for n in range(1, 9, 2)), "a 11-12: w(y,1)")
     online = Online(SI, timeout=10, initial=0)
     online.take(history, 0)

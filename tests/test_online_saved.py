@@ -1,4 +1,4 @@
-"""What online checking puts on a disk: checkpoints, and segments of what left memory."""
+"""Online checking on a disk: checkpoints, and segments of transactions that left memory."""
 
 from __future__ import annotations
 
@@ -38,10 +38,15 @@ def seen(online: Online) -> tuple[object, ...]:
     status = {name: getattr(online.status(), name) for name in online.status().__slots__ if name != "memory"}
     # Once something was dropped, a verdict may fail: `test_online_collection` knows.
     verdict = online.verdict() if online.status().watermark is None else None
-    return status, online.stability(), verdict, online.news()
+    return status, fields(online.stability()), verdict, [fields(news) for news in online.news()]
 
 
-def test_what_was_saved_goes_on_as_if_nothing_had_been() -> None:
+def fields(data: object) -> dict[str, object]:
+    """The fields of an object of the native core."""
+    return {name: getattr(data, name) for name in dir(data) if not name.startswith("_")}
+
+
+def test_a_loaded_engine_behaves_as_the_saved_one() -> None:
     for seed in range(SEEDS):
         chooser = random.Random(seed)
         delivery = random_delivery(chooser)
@@ -109,7 +114,7 @@ def test_a_checkpoint_with_another_byte_is_refused_or_read() -> None:
 def spilling(level: Level, folder: Path, *, timeout: int, initial: object = 0) -> Online:
     """An engine whose segments are as small as can be."""
     folder.mkdir()
-    online = Online(level, timeout=timeout, most=1000, initial=initial)  # type: ignore[arg-type]
+    online = Online(level, timeout=timeout, max_anomalies=1000, initial=initial)  # type: ignore[arg-type]
     online._engine.spill_to(str(folder), 1)
     return online
 
@@ -151,7 +156,7 @@ def test_long_histories_with_delays_beyond_the_timeout_are_judged_exactly(
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_who_commits_at_the_same_time_is_read_back_in_order(tmp_path: Path, level: Level) -> None:
+def test_transactions_with_equal_commits_are_read_back_in_order(tmp_path: Path, level: Level) -> None:
     history = clocked(
         "a 1-3: w(x,3)", "b 2-3: w(x,0)", "a 5-6: w(x,4)", "a 7-8: w(x,5)", "a 9-10: w(y,5)", "b 4-4: r(x,0)"
     )
@@ -163,7 +168,7 @@ def test_who_commits_at_the_same_time_is_read_back_in_order(tmp_path: Path, leve
     assert online.status().counts == offline(history, history.initial, level).counts
 
 
-def test_who_rolled_back_what_was_taken_for_the_initial_value_is_heard_however_late(tmp_path: Path) -> None:
+def test_a_late_aborted_write_of_the_learned_initial_value_is_judged(tmp_path: Path) -> None:
     history = clocked("a 1-1: r(z,7) w(z,1)", "b 1-5:", "c 3-4 aborted: w(z,7)", initial=Initial())
     online = spilling(SER, tmp_path / "segments", timeout=1, initial=UNKNOWN)
     online.take(first(history, 2), 0)
@@ -173,7 +178,7 @@ def test_who_rolled_back_what_was_taken_for_the_initial_value_is_heard_however_l
     assert online.status().counts == offline(history, history.initial, SER).counts == {"stale-read": 1}
 
 
-def test_what_cannot_be_spilled_stays_in_memory_and_the_disk_is_quoted(tmp_path: Path) -> None:
+def test_transactions_that_cannot_be_spilled_stay_in_memory_and_the_disk_is_quoted(tmp_path: Path) -> None:
     online = spilling(SI, tmp_path / "gone", timeout=10)
     (tmp_path / "gone").rmdir()
     history = clocked("a 1-2: w(x,1)", "b 3-4: w(x,2)", "c 5-6: w(x,3)", "d 3-3: r(x,1)")

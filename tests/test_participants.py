@@ -1,4 +1,4 @@
-"""Who takes part in an anomaly, with what each did."""
+"""The transactions that take part in an anomaly, with their operations."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_details_of_an_operation_come_back() -> None:
     assert {name: getattr(operation, name) for name in details} == details
 
 
-def test_an_unknown_detail_is_refused_where_it_is_given() -> None:
+def test_an_unknown_detail_is_rejected_at_once() -> None:
     with pytest.raises(TypeError, match="colour"):
         record(lambda t: t.write("x", 1, colour="red"))
 
@@ -101,7 +101,7 @@ def test_a_transaction_ends_as_it_says(end: Callable[[RecordedTransaction], None
     ("before", "status"),
     [(lambda t: None, Status.ABORTED), (lambda t: t.indeterminate(), Status.INDETERMINATE)],
 )
-def test_an_exception_aborts_what_was_to_commit_and_goes_on(
+def test_an_exception_aborts_the_transaction_and_propagates(
     before: Callable[[RecordedTransaction], None], status: Status
 ) -> None:
     recorder = Recorder()
@@ -146,7 +146,7 @@ def test_ids_are_numbers_from_one_unless_given() -> None:
     assert [t.id for t in recorder.history()] == [1, "other", 2]
 
 
-def test_an_id_used_twice_is_refused_by_name() -> None:
+def test_an_id_used_twice_is_rejected_by_name() -> None:
     recorder = Recorder()
     with recorder.transaction(id="t1"):
         pass
@@ -196,7 +196,7 @@ def test_session_order_is_the_order_in_which_transactions_end() -> None:
     assert [t.id for t in recorder.history()] == ["inner", "outer"]
 
 
-def test_a_history_is_a_snapshot_of_what_was_recorded_so_far() -> None:
+def test_a_history_is_a_snapshot_of_the_recorded_transactions() -> None:
     recorder = Recorder()
     with recorder.transaction():
         pass
@@ -289,23 +289,25 @@ WRITE, READ = OperationKind.WRITE, OperationKind.READ
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )
-def test_a_value_of_another_type_is_refused_by_the_name_of_its_type(operation: Operation, named: str) -> None:
+def test_a_value_of_another_type_is_rejected_by_the_name_of_its_type(
+    operation: Operation, named: str
+) -> None:
     with pytest.raises(TypeError, match=f"expected None, a bool, int, float, str or Term, found {named}"):
         one(operation)
 
 
-def test_a_text_that_no_file_could_hold_is_refused() -> None:
+def test_a_text_that_no_file_could_hold_is_rejected() -> None:
     with pytest.raises(ValueError, match="lone surrogates"):
         one(Operation(kind=WRITE, key="\ud800", value=1))
 
 
 @pytest.mark.parametrize("value", [UNKNOWN, Range()], ids=["unknown", "range"])
-def test_what_only_a_read_can_return_cannot_be_written(value: object) -> None:
+def test_a_result_of_reads_only_cannot_be_written(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         one(Operation(kind=WRITE, key="x", value=value))  # type: ignore[arg-type]
 
 
-def test_a_range_read_without_a_range_is_refused() -> None:
+def test_a_range_read_without_a_range_is_rejected() -> None:
     with pytest.raises((TypeError, ValueError)):
         one(Operation(kind=OperationKind.RANGE_READ, value=3))
 
@@ -325,7 +327,7 @@ def test_explicit_sequence_numbers_order_a_session() -> None:
     assert [t.sequence for t in history] == [2, 1]
 
 
-def test_a_sequence_number_used_twice_in_a_session_is_refused() -> None:
+def test_a_sequence_number_used_twice_in_a_session_is_rejected() -> None:
     transactions = [
         Transaction(number=0, id=number, session=0, session_id=1, sequence=5) for number in range(2)
     ]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from isoscope import checkers, formats
-from isoscope._native import judge_clock
+from isoscope._native import StreamLimits, judge_clock
 from isoscope.checkers import streaming
 from isoscope.formats import parquet, source
 from isoscope.history import Initial, Status
@@ -42,13 +42,16 @@ pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 def small(seed: int = 0) -> Iterator[None]:
     """Slices, runs, blocks and merges so small that everything ends somewhere inside a history."""
     choose = random.Random(seed).choice
-    sizes: list[tuple[Any, str, int]] = [
+    limits = StreamLimits(
+        run_bytes=choose((1, 200, 1000)),
+        block_bytes=choose((1, 37, 1 << 17)),
+        suspect_reads=choose((1, 2, 100)),
+        merged_runs=choose((2, 3, 128)),
+    )
+    sizes: list[tuple[Any, str, object]] = [
         (source, "_BLOCK", choose((40, 150, 1 << 20))),
         (parquet, "_BATCH", choose((1, 3, 7))),
-        (streaming, "_RUN", choose((1, 200, 1000))),
-        (streaming, "_BLOCK", choose((1, 37, 1 << 17))),
-        (streaming, "_SPILLED", choose((1, 2, 100))),
-        (streaming, "_RUNS", choose((2, 3, 128))),
+        (streaming, "_LIMITS", limits),
     ]
     with ExitStack() as stack:
         for module, name, size in sizes:
@@ -61,7 +64,7 @@ def rendered(report: Report) -> tuple[str, str]:
 
 
 def assert_same(path: Path, initial: Initial | None, levels: list[str] | None = None, most: int = 2) -> str:
-    """Both ways say the same of the file; what they say."""
+    """Both ways give the same report of the file; its text."""
     whole = formats.load(path, initial=initial)
     expected = rendered(checkers.check(whole, levels, method="timestamps", max_anomalies=most))
     slices = formats.slices(path, initial=initial)
@@ -171,7 +174,7 @@ def test_repeated_slices_of_one_history_are_an_error_with_its_place(tmp_path: Pa
         ("b: r(x,1)", "a transaction without its timestamps"),
     ],
 )
-def test_what_only_the_whole_could_tell_is_refused_with_its_place(
+def test_a_transaction_that_needs_the_whole_history_is_refused_with_its_place(
     line: str, problem: str, tmp_path: Path
 ) -> None:
     formats.save(clocked("a 1-2: w(x,1)", line, initial=Initial()), tmp_path / "h.jsonl")
@@ -195,7 +198,8 @@ def test_ties_are_counted_as_in_memory() -> None:
         if is_streamable(history, None):
             with small(seed):
                 streamed = streaming.judge([history], levels=[Level.CLOCK_SNAPSHOT_ISOLATION])
-            assert streamed.ties == judge_clock(history.columns, False, 0)[2]
+            [whole] = judge_clock(history.columns, [Level.CLOCK_SNAPSHOT_ISOLATION], 0)
+            assert streamed.ties == whole.ties
 
 
 def test_names_may_be_long(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The method of timestamps: its verdicts, what they say of the plain levels, and what it cannot judge."""
+"""The method of timestamps: its verdicts, their meaning for plain levels, and what it cannot judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SI, SER = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
 #: Figure 11: a snapshot without the last commit.
 FIGURE_11 = ("a 1-2: w(x,1) w(y,1)", "b 3-4: r(x,1) w(x,2)", "c 5-6: r(x,1) r(y,1)")
 WRITE_SKEW = ("a 1-4: r(x,0) w(y,1)", "b 2-5: r(y,0) w(x,1)")
-#: A value that was written twice: who wrote what was read, only timestamps can tell.
+#: A value that was written twice: only timestamps tell which write was read.
 REPEATED = ("a 1-2: w(x,1)", "b 3-4: w(x,1)", "c 5-6: r(x,1)")
 
 
@@ -66,7 +66,7 @@ def test_a_rejection_by_the_clock_leaves_plain_levels_to_the_others() -> None:
 @pytest.mark.parametrize(
     ("clock", "plain"), [(SI, Level.STRONG_SESSION_SNAPSHOT_ISOLATION), (SER, Level.SERIALIZABLE)]
 )
-def test_what_the_clock_accepts_is_proved_though_values_are_repeated(clock: Level, plain: Level) -> None:
+def test_a_level_that_the_clock_accepts_holds_though_values_are_repeated(clock: Level, plain: Level) -> None:
     history = clocked(*REPEATED)
     for method in ("values", "version-order"):
         [verdict] = check(history, [plain], method=method).verdicts
@@ -95,7 +95,7 @@ def test_levels_of_the_clock_alone_need_nothing_but_the_clock() -> None:
     assert verdict.anomaly_counts == {"stale-read": 1}
 
 
-def test_what_the_clock_leaves_open_others_may_break() -> None:
+def test_a_level_that_the_clock_leaves_open_may_be_violated_by_another_method() -> None:
     history = clocked("a 1-2: w(x,1)", "b: w(y,1) w(y,2)", "c 3-4: r(y,1)")
     [verdict] = check(history, [SI]).verdicts
     assert verdict.anomaly_counts == {"intermediate-read": 1}
@@ -115,7 +115,7 @@ def test_what_the_clock_leaves_open_others_may_break() -> None:
         (("a 1-2: w(x,1)", "b 3-4: a(x,2)"), "keys are both written and appended to (key x)"),
     ],
 )
-def test_what_cannot_be_judged_makes_the_verdict_unknown_and_is_named(
+def test_operations_that_cannot_be_judged_make_the_verdict_unknown_and_are_named(
     lines: tuple[str, ...], reason: str
 ) -> None:
     for level in (SI, SER):
@@ -138,7 +138,7 @@ def test_range_reads_are_not_judged() -> None:
     )
 
 
-def test_what_was_set_aside_takes_no_violation_back() -> None:
+def test_a_violation_counts_even_if_something_was_set_aside() -> None:
     history = clocked(*FIGURE_11, "d: w(z,1)")
     assert outcomes(history, SI, SER) == {SI: Outcome.VIOLATED, SER: Outcome.VIOLATED}
     [stale, conflict] = search(history, ["stale-read", "write-conflict"]).sightings
@@ -220,7 +220,7 @@ def test_json_has_the_axiom_the_class_and_what_was_due(
     assert (anomaly["axiom"], anomaly["class"], anomaly["expected"]) == (axiom, origin, expected)
 
 
-def test_what_needs_no_clock_has_no_axiom() -> None:
+def test_an_anomaly_that_needs_no_clock_has_no_axiom() -> None:
     report = check(clocked("a 1-2: w(x,1) r(x,0)"), [Level.PL_2])
     [anomaly] = json.loads(render_json(report))["verdicts"][0]["anomalies"]
     assert (anomaly["axiom"], anomaly["class"], anomaly["expected"]) == ("", "", None)
@@ -248,7 +248,7 @@ def test_the_exit_status_says_what_the_clock_said(
     assert (done.status, done.err) == (status, "")
 
 
-# What an anomaly claims is so.
+# The claims of an anomaly are true.
 
 
 def test_every_step_of_the_clock_can_be_replayed() -> None:
@@ -292,7 +292,7 @@ def assert_on_the_clock(step: Step, before: Transaction, after: Transaction) -> 
 
 
 def assert_seen_or_not(step: Step) -> None:
-    """What was read from others is there, and what was missed is not: values are unique here."""
+    """The shown writes exist, and the missed ones are not shown: values are unique here."""
     read, write = step.witnesses[:2]
     shown = read.value if isinstance(read.value, tuple) else (read.value,)
     assert (write.value in shown) == (step.relation == "wr")

@@ -1,20 +1,27 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
+from isoscope.history import Transaction
+
 __all__ = [
+    "CLOCK_AXIOMS",
     "HAPPENS_BEFORE_METHODS",
     "UNKNOWN",
     "ActivityCounts",
     "BucketCounts",
     "Builder",
-    "ClockFacts",
-    "ClockIntake",
+    "ClockFinding",
+    "ClockJudgement",
+    "ClockNews",
     "ClockOnline",
-    "ClockTrial",
+    "ClockReport",
+    "ClockStability",
+    "ClockStatus",
+    "ClockStream",
     "Columns",
     "ConcurrencyCounts",
     "Conduct",
@@ -26,8 +33,10 @@ __all__ = [
     "IntervalsOnline",
     "KeyUseCounts",
     "LatencyQuantiles",
+    "ListColumns",
     "MechanismSimulation",
     "OperationConduct",
+    "OperationRow",
     "OrderedKeys",
     "ParseError",
     "PredicateMiss",
@@ -35,12 +44,16 @@ __all__ = [
     "PredicatesJudgement",
     "Profile",
     "ProofStep",
+    "RangeRow",
     "ReadFinding",
     "Reader",
-    "RunMerge",
     "StaleRead",
+    "StreamLimits",
+    "StreamRefused",
+    "TableColumns",
     "TableReader",
     "Term",
+    "TransactionRow",
     "UnjudgedReads",
     "UnjudgedVersions",
     "Unknown",
@@ -58,6 +71,7 @@ __all__ = [
     "graph_statistics",
     "itemised",
     "judge_clock",
+    "judge_clock_stream",
     "judge_intervals",
     "judge_predicates",
     "judge_values",
@@ -73,31 +87,11 @@ __all__ = [
 __version__: str
 
 _Times: TypeAlias = tuple[int | None, int | None]
-# Kind, key, value, interval, table, columns, statement kind, lock mode, read mode, predicate, tombstone,
-# line.
-_OperationRow: TypeAlias = tuple[
-    int, Any, Any, _Times | None, str | None, tuple[str, ...] | None, str | None, str | None, str | None,
-    str | None, bool, int,
-]  # fmt: skip
-# Kind, key, value, and the instants before and after.
+# The number of the kind, key, value, and the instants before and after.
 _RecordedRow: TypeAlias = tuple[int, Any, Any, int, int]
-# Id, session number, session id, status, line, sequence, start, commit, interval, positions, operations.
-_TransactionRow: TypeAlias = tuple[
-    Any, int, Any, int, int, int | None, tuple[int, int] | None, tuple[int, int] | None,
-    _Times | None, _Times | None, tuple[_OperationRow, ...],
-]  # fmt: skip
 
 # Data, validity bitmap if something is null, and offset of an Arrow column.
 _Column: TypeAlias = tuple[Buffer, Buffer | None, int]
-# Rows; integers by column; texts (indices, dictionary) by column; lists (offsets, elements, present);
-# tombstones.
-_Table: TypeAlias = tuple[
-    int,
-    dict[str, bytes],
-    dict[str, tuple[bytes, list[str]]],
-    tuple[bytes, bytes, bytes] | None,
-    bytes | None,
-]
 
 class _Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
@@ -128,6 +122,101 @@ class Term:
     def __getnewargs__(self) -> tuple[str]: ...
 
 @final
+class TransactionRow:
+    """One transaction of a history, with its operations in program order."""
+
+    @property
+    def id(self) -> Any: ...
+    @property
+    def session(self) -> int: ...
+    @property
+    def session_id(self) -> Any: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def sequence(self) -> int | None: ...
+    @property
+    def start(self) -> tuple[int, int] | None: ...
+    @property
+    def commit(self) -> tuple[int, int] | None: ...
+    @property
+    def interval(self) -> _Times | None: ...
+    @property
+    def positions(self) -> _Times | None: ...
+    @property
+    def operations(self) -> tuple[OperationRow, ...]: ...
+
+@final
+class OperationRow:
+    """One operation of a history."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def key(self) -> Any: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def interval(self) -> _Times | None: ...
+    @property
+    def table(self) -> str | None: ...
+    @property
+    def columns(self) -> tuple[str, ...] | None: ...
+    @property
+    def statement(self) -> str | None: ...
+    @property
+    def lock_mode(self) -> str | None: ...
+    @property
+    def read_mode(self) -> str | None: ...
+    @property
+    def predicate(self) -> str | None: ...
+    @property
+    def tombstone(self) -> bool: ...
+    @property
+    def line(self) -> int: ...
+
+@final
+class RangeRow:
+    """The bounds and the result of a range read."""
+
+    @property
+    def low(self) -> Any: ...
+    @property
+    def high(self) -> Any: ...
+    @property
+    def rows(self) -> tuple[tuple[Any, Any], ...]: ...
+    @property
+    def tombstones(self) -> tuple[tuple[Any, Any], ...]: ...
+
+@final
+class TableColumns:
+    """Rows of a history, each column as little-endian bytes."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def integers(self) -> dict[str, bytes]: ...
+    @property
+    def texts(self) -> dict[str, tuple[bytes, list[str]]]: ...
+    @property
+    def lists(self) -> ListColumns | None: ...
+    @property
+    def tombstones(self) -> bytes | None: ...
+
+@final
+class ListColumns:
+    """A column of lists of integers."""
+
+    @property
+    def offsets(self) -> bytes: ...
+    @property
+    def elements(self) -> bytes: ...
+    @property
+    def present(self) -> bytes: ...
+
+@final
 class Columns:
     """The columns of a history; never changed after they are built."""
 
@@ -144,12 +233,12 @@ class Columns:
     def keys(self) -> list[Any]: ...
     def session(self, session: int) -> tuple[Any, list[int]]: ...
     def find(self, id: Any) -> int | None: ...
-    def transaction(self, transaction: int) -> _TransactionRow: ...
+    def transaction(self, transaction: int) -> TransactionRow: ...
     def place_in_session(self, transaction: int) -> int: ...
     def first_operation(self, transaction: int) -> int: ...
     def locate(self, operation: int) -> tuple[int, int]: ...
     def initial(self) -> tuple[Any, bool, list[tuple[Any, Any]]]: ...
-    def versions(self) -> list[tuple[int, list[tuple[Any, list[Any]]]]]: ...
+    def versions(self) -> list[tuple[str, list[tuple[Any, list[Any]]]]]: ...
     def notes(self) -> list[tuple[str, int]]: ...
     def kind_counts(self) -> list[int]: ...
     def status_counts(self) -> list[int]: ...
@@ -161,8 +250,8 @@ class Columns:
     def write(self, format: str, sink: _Sink) -> None: ...
     def unwritable(self, format: str) -> list[str]: ...
     def leaves_operations(self, format: str) -> bool: ...
-    def export_rows(self, transaction: int, most: int) -> tuple[int, _Table]: ...
-    def export_versions(self) -> _Table: ...
+    def export_rows(self, transaction: int, most: int) -> tuple[int, TableColumns]: ...
+    def export_versions(self) -> TableColumns: ...
     def used_columns(self) -> list[tuple[str, bool]]: ...
     def initial_edn(self) -> tuple[str, bool, list[tuple[str, str]]]: ...
 
@@ -206,21 +295,7 @@ class Builder:
     """Collects transactions one by one."""
 
     def __new__(cls) -> Builder: ...
-    def transaction(
-        self,
-        id: Any,
-        session: Any,
-        *,
-        named: bool,
-        status: int,
-        operations: Sequence[tuple[Any, ...]],
-        line: int = 0,
-        sequence: int | None = None,
-        start: tuple[int, int] | None = None,
-        commit: tuple[int, int] | None = None,
-        interval: _Times | None = None,
-        positions: _Times | None = None,
-    ) -> None: ...
+    def add(self, transaction: Transaction) -> None: ...
     def recorded(
         self,
         id: Any,
@@ -231,7 +306,7 @@ class Builder:
     ) -> None: ...
     def initial(self, value: Any, *, replaceable: bool) -> None: ...
     def initial_of(self, key: Any, value: Any) -> None: ...
-    def version(self, source: int, key: Any, value: Any) -> None: ...
+    def version(self, source: str, key: Any, value: Any) -> None: ...
     def slice(self, ids: Sequence[Any], *, initial: bool) -> Columns: ...
     def finish(self) -> Columns: ...
 
@@ -339,7 +414,7 @@ class Profile:
     def conduct(
         self, kind: str, *, statement: str | None, lock_mode: str | None, read_mode: str | None
     ) -> OperationConduct:
-        """What an operation of this kind with these labels locks and reads; None is a label that is missing."""
+        """The locks and reads of an operation of this kind with these labels; None is a missing label."""
 
 # Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
 # predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
@@ -710,24 +785,157 @@ class Graph:
     def components(self) -> int:
         """How many strongly connected components there are."""
 
-# Name, transaction, other transaction, key, operation, operation that it is held against, elements of the
-# list that was expected, class and write of what was found.
-_Contradiction: TypeAlias = tuple[
-    int, int, int | None, Any, int | None, int | None, list[Any], tuple[int, int | None] | None
-]
-# Transactions without timestamps, keys that they wrote, keys that are deleted, keys that are mixed, range
-# reads.
-_ClockAside: TypeAlias = tuple[int, int, list[Any], list[Any], int]
+# The method of timestamps.
 
-def clock_ties(columns: Columns, serializable: bool) -> int:
+#: The anomalies that can contradict the clock, each with the axiom that it breaks.
+CLOCK_AXIOMS: dict[str, str]
+
+@final
+class ClockFinding:
+    """One contradiction between the history and the clock."""
+
+    @property
+    def name(self) -> str:
+        """The name of the anomaly."""
+
+    @property
+    def axiom(self) -> str:
+        """The axiom that it breaks."""
+
+    @property
+    def transaction(self) -> int:
+        """The transaction that reads, or starts too early; of a conflict the one that committed first."""
+
+    @property
+    def other(self) -> int | None:
+        """The other transaction, if there is one."""
+
+    @property
+    def key(self) -> Any: ...
+    @property
+    def operation(self) -> int | None:
+        """The read; of a conflict the write of the first transaction."""
+
+    @property
+    def against(self) -> int | None:
+        """The operation that it contradicts; None: the initial value."""
+
+    @property
+    def expected(self) -> list[Any]:
+        """The elements of the list that a stale read should have shown."""
+
+    @property
+    def version_class(self) -> str | None:
+        """The class of the version that a stale read shows."""
+
+    @property
+    def version_write(self) -> int | None:
+        """The write that installed this version."""
+
+@final
+class ClockJudgement:
+    """What the clock says of one level."""
+
+    @property
+    def level(self) -> str:
+        """The level."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each anomaly that was found, by name."""
+
+    @property
+    def findings(self) -> list[ClockFinding]:
+        """The first of each anomaly."""
+
+    @property
+    def ties(self) -> int:
+        """Timestamps that belong to several transactions."""
+
+    @property
+    def untimed(self) -> int:
+        """Transactions that lack a timestamp."""
+
+    @property
+    def untimed_keys(self) -> int:
+        """Keys that these wrote."""
+
+    @property
+    def deleted_keys(self) -> list[Any]:
+        """Keys that are not judged because some transaction deletes them."""
+
+    @property
+    def mixed_keys(self) -> list[Any]:
+        """Keys that are both written and appended to."""
+
+    @property
+    def range_reads(self) -> int: ...
+
+def clock_ties(columns: Columns, level: str) -> int:
     """Only puts the events in order: how many timestamps belong to several transactions."""
 
-def judge_clock(
-    columns: Columns, serializable: bool, most: int
-) -> tuple[list[int], list[_Contradiction], int, _ClockAside]:
-    """Holds a history against the database's own clock: snapshot isolation, or serializability.
+def judge_clock(columns: Columns, levels: Sequence[str], max_anomalies: int) -> list[ClockJudgement]:
+    """Holds a history against the database's own clock, level by level."""
 
-    Counts by name; findings; timestamps that belong to several transactions; what was set aside.
+class StreamRefused(Exception):
+    """A history cannot be judged slice by slice: its arguments are the line, or 0, and the problem."""
+
+@final
+class StreamLimits:
+    """How much of a stream is in memory at once."""
+
+    def __new__(
+        cls, *, run_bytes: int, block_bytes: int, suspect_reads: int, merged_runs: int
+    ) -> StreamLimits: ...
+    @property
+    def run_bytes(self) -> int:
+        """Bytes of a run before it is sorted and written."""
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes that are read of a run at once."""
+
+    @property
+    def suspect_reads(self) -> int:
+        """Reads that are looked up in one pass."""
+
+    @property
+    def merged_runs(self) -> int:
+        """Runs that are read at the same time."""
+
+@final
+class ClockStream:
+    """What the clock says of a stream."""
+
+    @property
+    def judgements(self) -> list[ClockJudgement]:
+        """One for each level that was asked; none if the history has no timestamps."""
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many sessions, transactions, operations and keys there are, and transactions of each status."""
+
+    @property
+    def evidence(self) -> list[str]:
+        """The kinds of evidence."""
+
+    @property
+    def load_seconds(self) -> float:
+        """Seconds until the slices came."""
+
+    @property
+    def sort_seconds(self) -> float:
+        """Seconds until they were sorted."""
+    def holds_list(self, key: Any) -> bool:
+        """Whether some transaction uses a key as a list: then nil reads of it show the empty list."""
+
+def judge_clock_stream(
+    slices: Iterable[Columns], folder: str, *, levels: Sequence[str], max_anomalies: int, limits: StreamLimits
+) -> ClockStream:
+    """Holds a history against the database's own clock, level by level.
+
+    The slices are iterated once, and sorted runs lie in the folder. Raises StreamRefused, or OSError if the disk
+    is full.
     """
 
 # Name, case, and the operations that show it.
@@ -812,35 +1020,117 @@ class IntervalsOnline:
         """The engine that was saved; raises ValueError if these are no bytes of one."""
 
 @final
-class ClockIntake:
-    """Takes a history slice by slice, and gives sorted runs of its events."""
+class ClockNews:
+    """A finding that is new, or retracted."""
 
-    def __new__(cls, snapshot: bool, serializable: bool, most: int) -> ClockIntake: ...
-    def take(self, columns: Columns) -> tuple[int, str] | None: ...
-    def run(self, least: int) -> bytes | None: ...
-    def finish(self) -> ClockFacts: ...
+    @property
+    def number(self) -> int:
+        """1, 2, 3, ..."""
+
+    @property
+    def name(self) -> str:
+        """The name of the anomaly."""
+
+    @property
+    def axiom(self) -> str:
+        """The axiom that it breaks."""
+
+    @property
+    def transaction(self) -> Any:
+        """The id of the transaction."""
+
+    @property
+    def other(self) -> Any:
+        """The id of the other transaction, if there is one."""
+
+    @property
+    def key(self) -> Any: ...
+    @property
+    def is_retracted(self) -> bool:
+        """Whether a late transaction showed that it is none."""
 
 @final
-class ClockFacts:
-    """What is known of a history when all of it was seen."""
+class ClockReport:
+    """The kept findings of an engine, and the transactions that show them."""
 
     @property
-    def sizes(self) -> list[int]: ...
+    def columns(self) -> Columns:
+        """The transactions, in the order of arrival."""
+
     @property
-    def present(self) -> list[bool]: ...
-    def holds_list(self, key: Any) -> bool: ...
-    def trial(self, serializable: bool, most: int) -> ClockTrial: ...
+    def sessions(self) -> list[int]:
+        """The session of each, by the order of first appearance."""
+
+    @property
+    def places(self) -> list[int]:
+        """The place of each in its session."""
+
+    @property
+    def judgement(self) -> ClockJudgement: ...
+
+@final
+class ClockStatus:
+    """The counters of an engine; `isoscope.checkers.online.OnlineStatus` explains them."""
+
+    @property
+    def transactions(self) -> int: ...
+    @property
+    def aborted(self) -> int: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def keys(self) -> int: ...
+    @property
+    def sessions(self) -> int: ...
+    @property
+    def live(self) -> int: ...
+    @property
+    def pending(self) -> int: ...
+    @property
+    def provisional(self) -> int: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
+    @property
+    def repeated(self) -> int: ...
+    @property
+    def unverifiable(self) -> int: ...
+    @property
+    def unverifiable_reads(self) -> int: ...
+    @property
+    def overturned(self) -> int: ...
+    @property
+    def ties(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def watermark(self) -> tuple[int, int] | None: ...
+
+@final
+class ClockStability:
+    """How often answers changed before they were final."""
+
+    @property
+    def reads(self) -> list[int]:
+        """Reads by the number of changes: once, twice, ..."""
+
+    @property
+    def transactions(self) -> list[int]:
+        """The same of transactions."""
+
+    @property
+    def rectified(self) -> list[int]:
+        """Stale answers that became right, by the bits of the nanoseconds that it took."""
 
 @final
 class ClockOnline:
-    """Judges one level of the clock while transactions arrive; every call says what time it is."""
+    """Judges one level of the clock while transactions arrive; every call passes the time."""
 
     def __new__(
-        cls, serializable: bool, *, most: int, timeout: int, keep: int, initial: Any
+        cls, level: str, *, max_anomalies: int, timeout: int, keep: int, initial: Any
     ) -> ClockOnline: ...
     def admit(self, columns: Columns) -> None: ...
     def take(self, columns: Columns, now: int) -> int: ...
-    def spill_to(self, folder: str, least: int) -> None: ...
+    def spill_to(self, folder: str, min_transactions: int) -> None: ...
     def save(self) -> bytes: ...
     @staticmethod
     def load(data: bytes) -> ClockOnline: ...
@@ -848,39 +1138,11 @@ class ClockOnline:
     def trouble(self) -> str | None: ...
     def advance(self, now: int) -> None: ...
     def flush(self) -> None: ...
-    def news(self) -> list[tuple[int, int, Any, Any, Any, bool]]: ...
-    def report(self) -> tuple[Columns, list[tuple[int, int]], Any]: ...
-    def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], Any] | None: ...
-    def sizes(self) -> dict[str, int]: ...
-    def counts(self) -> list[int]: ...
-    def stability(self) -> tuple[list[int], list[int], list[int]]: ...
-    @property
-    def watermark(self) -> tuple[int, int] | None: ...
-
-@final
-class ClockTrial:
-    """One level, judged in several passes over the runs."""
-
-    SPILLED: int
-    @property
-    def repeated(self) -> tuple[str, int, int] | None: ...
-    def rewind(self, runs: int) -> None: ...
-    def advance(self) -> int | None: ...
-    def feed(self, run: int, block: bytes) -> None: ...
-    def spilled(self) -> bytes: ...
-    def suspect(self, spilled: bytes) -> None: ...
-    def tally(self, spilled: bytes) -> None: ...
-    def ask(self) -> bool: ...
-    def judged(self) -> tuple[list[int], list[_Contradiction], int, _ClockAside]: ...
-
-@final
-class RunMerge:
-    """Several runs as one, for those who cannot have so many at once."""
-
-    def __new__(cls, runs: int) -> RunMerge: ...
-    def advance(self) -> int | None: ...
-    def feed(self, run: int, block: bytes) -> None: ...
-    def merged(self) -> bytes: ...
+    def news(self) -> list[ClockNews]: ...
+    def report(self) -> ClockReport: ...
+    def recent(self, number: int) -> ClockReport | None: ...
+    def status(self) -> ClockStatus: ...
+    def stability(self) -> ClockStability: ...
 
 @final
 class LatencyQuantiles:

@@ -1,29 +1,29 @@
-"""What happened: sessions of transactions of operations, as one immutable `History`.
+"""Sessions of transactions of operations, as one immutable `History`.
 
-The columns live in the native core; Python objects are made only for the transactions that somebody
-looks at. `docs/explanation/semantics.md` says what each part means.
+The columns live in the native core; Python objects are made only for the transactions that are asked for.
+`docs/explanation/semantics.md` says what each part means.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope._native import UNKNOWN, Columns, Term, Unknown, sub_history
+from isoscope._native import UNKNOWN, Columns, RangeRow, Term, Unknown, sub_history
+from isoscope.evidence import Evidence, EvidenceKind, Extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from isoscope._native import _OperationRow as OperationRow
+    from isoscope._native import OperationRow
 
 __all__ = [
     "KINDS",
     "STATUSES",
     "UNKNOWN",
-    "VERSION_SOURCES",
     "Evidence",
     "EvidenceKind",
     "Extent",
@@ -52,7 +52,7 @@ Value: TypeAlias = Scalar | Unknown | tuple[Scalar, ...]
 
 
 class OperationKind(StrEnum):
-    """What an operation did."""
+    """The kind of an operation."""
 
     READ = "read"
     WRITE = "write"
@@ -66,7 +66,7 @@ class OperationKind(StrEnum):
 
 
 class Status(StrEnum):
-    """What the client knows of a transaction's end."""
+    """How a transaction ended, as far as the client knows."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
@@ -74,18 +74,17 @@ class Status(StrEnum):
 
 
 class VersionSource(StrEnum):
-    """Who says in which order the versions of a key were installed."""
+    """The source of an order in which the versions of a key were installed."""
 
     LOG = "log"
     DECLARED = "declared"
 
 
-# The native core knows these by their places.
+# The rows of a run (`Builder.recorded`) have the place of a kind or status instead of its name.
 KINDS = tuple(OperationKind)
 STATUSES = tuple(Status)
-VERSION_SOURCES = tuple(VersionSource)
 #: Transactions that a history keeps as objects: counterexamples ask for the same few again and again.
-_KEPT = 64
+_CACHED = 64
 
 
 class Timestamp(NamedTuple):
@@ -104,7 +103,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """What a range read asked for and saw; an open bound is None."""
+    """The bounds and the result of a range read; an open bound is None."""
 
     low: Scalar = None
     high: Scalar = None
@@ -116,8 +115,8 @@ class Range:
 class Operation:
     """One step of a transaction.
 
-    `value` is what was read or written: a scalar, a tuple for a list that was read, a `Range`, or
-    `UNKNOWN` for a read whose result the client never learned.
+    `value` was read or written: a scalar, a tuple for a list that was read, a `Range`, or `UNKNOWN` for a
+    read whose result the client never learned.
     """
 
     kind: OperationKind
@@ -136,10 +135,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """What one transaction did, in program order.
+    """One transaction with its operations in program order.
 
     `number` is its place in the history, `session` the number of its session there; `session_id` and
-    `id` are what the input calls them (`session_id` is None if the input does not).
+    `id` are their names in the input (`session_id` is None if the input has none).
     """
 
     number: int
@@ -179,7 +178,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """What keys hold before the first write; lists always start empty.
+    """The values of keys before the first write; lists always start empty.
 
     Of keys that Python takes for equal (1, 1.0, True) `of_key` can hold one only.
     `replaceable`: an explicit write of the initial value takes the place of the implicit one.
@@ -207,56 +206,9 @@ class VersionOrder:
     versions: Mapping[Scalar, tuple[Scalar, ...]]
 
 
-class EvidenceKind(StrEnum):
-    """What a checker can build on."""
-
-    VALUES = "values"
-    VERSION_ORDER = "version-order"
-    TIMESTAMPS = "timestamps"
-    INTERVALS = "intervals"
-
-
-class Extent(IntEnum):
-    """How much of a kind of evidence there is."""
-
-    ABSENT = 0
-    PARTIAL = 1
-    COMPLETE = 2
-
-
-class Evidence:
-    """Which kinds of evidence a history carries, and how complete each is.
-
-    Which there are is known at once; how complete they are takes a look at every write.
-    """
-
-    __slots__ = ("_columns", "_extents", "present")
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._extents: tuple[list[int], int] | None = None
-        there = zip(EvidenceKind, columns.present_evidence(), strict=True)
-        self.present = tuple(kind for kind, is_there in there if is_there)
-
-    def __getitem__(self, kind: EvidenceKind | str) -> Extent:
-        """How complete one kind of evidence is."""
-        place = list(EvidenceKind).index(EvidenceKind(kind))
-        return Extent(self._looked()[0][place])
-
-    @property
-    def repeated_values(self) -> int:
-        """(key, value) pairs that several transactions wrote, the initial one included."""
-        return self._looked()[1]
-
-    def _looked(self) -> tuple[list[int], int]:
-        if self._extents is None:
-            self._extents = self._columns.evidence()
-        return self._extents
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a history came from.
+    """The input of a history.
 
     `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
     was found beside it; `notes` count the files that were not read. In an input that is no text, a line
@@ -292,7 +244,7 @@ class History:
 
     def __init__(self, columns: Columns, source: Source | None = None) -> None:
         self._columns = columns
-        self._looked_up = lru_cache(maxsize=_KEPT)(partial(_transaction, columns))
+        self._looked_up = lru_cache(maxsize=_CACHED)(partial(_transaction, columns))
         self._evidence: Evidence | None = None
         self.source = source or Source()
 
@@ -308,7 +260,7 @@ class History:
         return map(partial(_transaction, self._columns), range(len(self)))
 
     def __getitem__(self, transaction_id: Scalar) -> Transaction:
-        """The transaction that the input calls `transaction_id`."""
+        """The transaction with this id in the input."""
         number = self._columns.find(transaction_id)
         if number is None:
             raise KeyError(transaction_id)
@@ -318,7 +270,7 @@ class History:
         return self._columns.find(transaction_id) is not None
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same, whatever the files looked like that said it."""
+        """Whether both hold the same, whatever their files looked like."""
         if not isinstance(other, History):
             return NotImplemented
         return self._columns.same(other._columns)
@@ -338,8 +290,8 @@ class History:
     def part(self, transactions: Iterable[int], *, without: Iterable[int] = ()) -> History:
         """The history of these transactions alone, by number, and of everything else about them.
 
-        `without` are operations, numbered from 0 through the whole history. What others of those that go are
-        needed for goes as well (reads of what they wrote, ...): a part says nothing that the whole does not.
+        `without` are operations, numbered from 0 through the whole history. Operations that depend on a
+        dropped one (reads of its value, ...) are dropped as well: the part claims nothing beyond the whole.
         """
         return History(sub_history(self._columns, [*transactions], [*without]), self.source)
 
@@ -356,7 +308,7 @@ class History:
 
     @property
     def initial(self) -> Initial:
-        """What keys hold before the first write."""
+        """The values of keys before the first write."""
         value, replaceable, of_key = self._columns.initial()
         return Initial(value=value, replaceable=replaceable, of_key=dict(of_key))
 
@@ -364,7 +316,7 @@ class History:
     def version_orders(self) -> tuple[VersionOrder, ...]:
         """Orders of versions that were recorded beside the operations."""
         return tuple(
-            VersionOrder(VERSION_SOURCES[source], {key: tuple(order) for key, order in keys})
+            VersionOrder(VersionSource(source), {key: tuple(order) for key, order in keys})
             for source, keys in self._columns.versions()
         )
 
@@ -377,7 +329,7 @@ class History:
 
     @property
     def notes(self) -> Mapping[str, int]:
-        """What the reader counted on the way: lines skipped, files not read, ..."""
+        """Counts of the reader: lines skipped, files not read, ..."""
         return dict([*self._columns.notes(), *self.source.notes])
 
     @property
@@ -396,41 +348,38 @@ class History:
 
 
 def _transaction(columns: Columns, number: int) -> Transaction:
-    (transaction_id, session, session_id, status, line, sequence, start, commit, interval,
-     positions, operations) = columns.transaction(number)  # fmt: skip
+    row = columns.transaction(number)
     return Transaction(
         number=number,
-        id=transaction_id,
-        session=session,
-        session_id=session_id,
-        status=STATUSES[status],
-        operations=tuple(map(_operation, operations)),
-        sequence=sequence,
-        start=start and Timestamp(*start),
-        commit=commit and Timestamp(*commit),
-        interval=interval and Interval(*interval),
-        positions=positions and Interval(*positions),
-        line=line or None,
+        id=row.id,
+        session=row.session,
+        session_id=row.session_id,
+        status=Status(row.status),
+        operations=tuple(map(_operation, row.operations)),
+        sequence=row.sequence,
+        start=row.start and Timestamp(*row.start),
+        commit=row.commit and Timestamp(*row.commit),
+        interval=row.interval and Interval(*row.interval),
+        positions=row.positions and Interval(*row.positions),
+        line=row.line or None,
     )
 
 
 def _operation(row: OperationRow) -> Operation:
-    (kind, key, value, interval, table, columns, statement, lock_mode, read_mode, predicate,
-     tombstone, line) = row  # fmt: skip
-    if KINDS[kind] is OperationKind.RANGE_READ:
-        low, high, rows, tombstones = value
-        value = Range(low=low, high=high, rows=rows, tombstones=tombstones)
+    value = row.value
+    if isinstance(value, RangeRow):
+        value = Range(low=value.low, high=value.high, rows=value.rows, tombstones=value.tombstones)
     return Operation(
-        kind=KINDS[kind],
-        key=key,
+        kind=OperationKind(row.kind),
+        key=row.key,
         value=value,
-        interval=interval and Interval(*interval),
-        table=table,
-        columns=columns or (),
-        statement=statement,
-        lock_mode=lock_mode,
-        read_mode=read_mode,
-        predicate=predicate,
-        tombstone=tombstone,
-        line=line or None,
+        interval=row.interval and Interval(*row.interval),
+        table=row.table,
+        columns=row.columns or (),
+        statement=row.statement,
+        lock_mode=row.lock_mode,
+        read_mode=row.read_mode,
+        predicate=row.predicate,
+        tombstone=row.tombstone,
+        line=row.line or None,
     )

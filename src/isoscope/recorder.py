@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from isoscope._native import Builder, ParseError
 from isoscope.history import (
-    KINDS,
-    STATUSES,
     UNKNOWN,
-    VERSION_SOURCES,
     History,
     Initial,
     Interval,
@@ -71,7 +68,7 @@ class Recorder:
         return RecordedTransaction(self, session, self._taken(id), self._clock)
 
     def _taken(self, transaction_id: Scalar) -> Scalar:
-        """The id, which nobody else can have from now on; the next free number for None."""
+        """The id, which is taken from now on; the next free number for None."""
         with self._lock:
             if transaction_id is None:
                 free = (number for number in self._numbers if (int, number) not in self._ids)
@@ -161,7 +158,7 @@ class RecordedTransaction:
         self._set(status=Status.ABORTED)
 
     def indeterminate(self) -> None:
-        """Nobody knows whether it committed."""
+        """It is unknown whether it committed."""
         self._set(status=Status.INDETERMINATE)
 
     def __enter__(self) -> Self:
@@ -183,7 +180,7 @@ class RecordedTransaction:
         self._has_ended = True
 
     def _add(self, kind: OperationKind, key: Scalar, value: Value | Range, details: dict[str, Any]) -> None:
-        # Checked now: a mistake must not cost what was recorded before it.
+        # Checked now: a mistake must not cost the transactions before it.
         if self._has_ended:
             raise RuntimeError(f"transaction {self._transaction.id!r} has ended")
         if kind is OperationKind.READ:
@@ -216,7 +213,7 @@ def build(
     for key, value in initial.of_key.items():
         builder.initial_of(key, value)
     for version_source, key, value in versions:
-        builder.version(VERSION_SOURCES.index(version_source), key, value)
+        builder.version(version_source, key, value)
     try:
         return History(builder.finish(), source)
     except ParseError as error:
@@ -226,19 +223,7 @@ def build(
 
 def _add(builder: Builder, transaction: Transaction) -> None:
     try:
-        builder.transaction(
-            transaction.id,
-            transaction.session_id,
-            named=transaction.session_id is not None,
-            status=STATUSES.index(transaction.status),
-            operations=[_row(operation) for operation in transaction.operations],
-            line=transaction.line or 0,
-            sequence=transaction.sequence,
-            start=transaction.start,
-            commit=transaction.commit,
-            interval=transaction.interval,
-            positions=transaction.positions,
-        )
+        builder.add(transaction)
     except KeyError:
         raise _used_twice(transaction.id) from None
 
@@ -251,26 +236,6 @@ def _check_scalars(*values: object) -> None:
     for value in values:
         if value is not None and not isinstance(value, bool | int | float | str | Term):
             raise TypeError(f"expected None, a bool, int, float, str or Term, found {type(value).__name__}")
-
-
-def _row(operation: Operation) -> tuple[Any, ...]:
-    value: Any = operation.value
-    if isinstance(value, Range):
-        value = (value.low, value.high, list(value.rows), list(value.tombstones))
-    return (
-        KINDS.index(operation.kind),
-        operation.key,
-        value,
-        operation.interval,
-        operation.table,
-        list(operation.columns),
-        operation.statement,
-        operation.lock_mode,
-        operation.read_mode,
-        operation.predicate,
-        operation.tombstone,
-        operation.line,
-    )
 
 
 def _timestamp(reading: Timestamp | int) -> Timestamp:

@@ -158,7 +158,7 @@ def test_max_anomalies_bounds_what_is_shown_not_what_is_counted(folder: Path) ->
         ("-5", "-5", 0, "every key holds -5"),
         ("nil", "0", 1, "every key holds nil"),
         ("null", "0", 1, "every key holds nil"),
-        ("unknown", "7", 0, "the one value that reads show and nobody wrote"),
+        ("unknown", "7", 0, "the one value that reads show and no transaction wrote"),
         ('"5"', "5", 1, "every key holds '5'"),
         ("five", "5", 1, "every key holds 'five'"),
     ],

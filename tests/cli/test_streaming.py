@@ -88,7 +88,7 @@ def test_lists_in_parquet_are_refused_where_they_stand_as_lengths(tmp_path: Path
 
 def test_a_full_disk_is_one_message(path: Path) -> None:
     full = OSError(28, "No space left on device")
-    with mock.patch("pathlib.Path.write_bytes", side_effect=full):
+    with mock.patch("isoscope.checkers.streaming.judge_clock_stream", side_effect=full):
         done = run("check", path, *OPTIONS, "--streaming")
     assert done.status == 2
     assert ": No space left on device\n\nhint: TMPDIR names another folder" in done.err

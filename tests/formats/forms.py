@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from isoscope import formats
 from isoscope.formats.source import File, Input
 from tests import strategies
-from tests.formats import binary, placed_histories, traces
+from tests.formats import binary, histories_without_ids, traces
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -140,16 +140,16 @@ TEXT_FORMS = {
         format="dbcop-hist",
         suffix=".hist",
         sample=DBCOP_HIST,
-        histories=placed_histories.dbcop_hist_histories(),
+        histories=histories_without_ids.dbcop_hist_histories(),
     ),
     "dbcop-json": Form(
         format="dbcop-json",
         suffix=".dbcop.json",
         sample=DBCOP_JSON,
-        histories=placed_histories.dbcop_json_histories(),
+        histories=histories_without_ids.dbcop_json_histories(),
     ),
     "awdit": Form(
-        format="awdit", suffix=".awdit", sample=AWDIT, histories=placed_histories.awdit_histories()
+        format="awdit", suffix=".awdit", sample=AWDIT, histories=histories_without_ids.awdit_histories()
     ),
     "aion-lines": Form(format="aion", suffix=".jsonl", sample=LINES, histories=strategies.aion_histories()),
 }

@@ -108,7 +108,7 @@ def test_transactions_and_sessions_are_numbered_by_their_place() -> None:
     assert history.notes == {}
 
 
-def test_a_value_that_nobody_wrote_is_thin_air_and_so_is_zero() -> None:
+def test_a_value_without_a_write_is_thin_air_and_so_is_zero() -> None:
     history = FORM.read(b"r 0 0\n")
     assert history.initial == Initial(value=None)
     assert isoscope.check(history, ["pl-2"]).verdicts[0].anomaly_counts == {"thin-air-read": 1}
@@ -119,7 +119,7 @@ def test_initial_values_that_were_read_are_written_as_a_first_session() -> None:
     assert FORM.write(history) == b"w 8 0\n=====\nw 7 1\n=====\nr 8 0\nr 9 0\n=====\nw 9 0\n"
 
 
-def test_what_has_no_place_in_the_format_is_left_out() -> None:
+def test_operations_that_the_format_cannot_hold_are_left_out() -> None:
     history = FORMS["plume"].read(b"w(1,1,0,1)\nw(1,2,0,-1)\nr(1,1,0,2)\n")
     assert FORM.write(history) == b"w 1 1\n-----\nr 1 1\n"
 

@@ -131,7 +131,7 @@ def test_two_logs_of_one_session_are_an_error(tmp_path: Path) -> None:
     )
 
 
-def test_ends_are_commit_abort_and_nobody_knows() -> None:
+def test_a_transaction_commits_aborts_or_is_indeterminate() -> None:
     history = FORM.read(COBRA)
     assert [(t.id, t.status) for t in history] == [
         (1, Status.COMMITTED),
@@ -176,14 +176,16 @@ def reading(writer: int, write: int, *others: bytes) -> History:
 
 
 @pytest.mark.parametrize(("writer", "write"), [(INIT, INIT), (NULL, NULL), (NULL, INIT), (INIT, NULL)])
-def test_what_was_there_before_and_nothing_are_the_initial_value(writer: int, write: int) -> None:
+def test_reads_of_the_first_state_and_of_nothing_are_reads_of_the_initial_value(
+    writer: int, write: int
+) -> None:
     history = reading(writer, write)
     assert history[2].operations[0].value == 0
     assert history.notes == {}
 
 
 @pytest.mark.parametrize("magic", [DELETE, MISSING])
-def test_a_deleted_key_and_a_write_that_nobody_looked_at_are_unknown_results(magic: int) -> None:
+def test_a_deleted_key_and_a_write_that_was_not_read_are_unknown_results(magic: int) -> None:
     history = reading(magic, magic)
     assert history[2].operations[0].value is UNKNOWN
     assert history.notes == {"reads of a deleted key or of no known write, result unknown": 1}
@@ -228,7 +230,7 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize("content", STRANGERS.values(), ids=STRANGERS.keys())
-def test_what_only_looks_like_it_is_not_recognised(content: bytes) -> None:
+def test_similar_content_is_not_recognised(content: bytes) -> None:
     assert not formats.find("cobra").sniff(content)
 
 

@@ -42,7 +42,7 @@ def paths(source: Form, target: Form, folder: Path) -> tuple[Path, Path]:
 
 @each_source
 @each_target
-def test_a_sample_is_converted_or_refused_with_the_names_of_all_losses(
+def test_a_sample_is_converted_or_rejected_with_the_names_of_all_losses(
     source: Form, target: Form, tmp_path: Path
 ) -> None:
     given, made = paths(source, target, tmp_path)
@@ -62,9 +62,7 @@ def test_a_sample_is_converted_or_refused_with_the_names_of_all_losses(
 
 @each_source
 @each_target
-def test_lossy_says_what_it_drops_and_what_is_left_is_whole(
-    source: Form, target: Form, tmp_path: Path
-) -> None:
+def test_lossy_names_its_losses_and_the_rest_is_whole(source: Form, target: Form, tmp_path: Path) -> None:
     given, made = paths(source, target, tmp_path)
     history = formats.load(given)
     losses = target.losses(history)
@@ -100,7 +98,7 @@ BEYOND_INTEGERS = {
 
 @pytest.mark.parametrize("name", ["plume", "dbcop-hist", "dbcop-json", "awdit"])
 @pytest.mark.parametrize("feature", BEYOND_INTEGERS)
-def test_formats_of_integers_refuse_everything_else_by_name(name: str, feature: str) -> None:
+def test_formats_of_integers_reject_everything_else_by_name(name: str, feature: str) -> None:
     named = {
         ("dbcop-hist", "keys that are no integers"): (
             "keys that are neither integers from 0 nor names of letters, digits and `_`"
@@ -138,9 +136,7 @@ REFUSED_IN_PART = [
 
 
 @pytest.mark.parametrize(("name", "feature", "history"), REFUSED_IN_PART)
-def test_a_feature_of_which_something_is_refused_is_held_in_part(
-    name: str, feature: str, history: History
-) -> None:
+def test_a_feature_of_which_a_part_is_lost_is_held_in_part(name: str, feature: str, history: History) -> None:
     form = FORMS[name]
     assert feature in history.columns.features()
     assert feature not in form.losses(history)

@@ -173,7 +173,7 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize("content", STRANGERS.values(), ids=STRANGERS.keys())
-def test_what_only_looks_like_it_is_not_recognised(content: bytes) -> None:
+def test_similar_content_is_not_recognised(content: bytes) -> None:
     assert not formats.find("dbcop-bincode").sniff(content)
 
 

@@ -132,7 +132,7 @@ def test_the_initial_version_is_zero() -> None:
     assert [operation.value for operation in history[1].operations] == [0, 0]
 
 
-def test_where_zero_is_written_a_read_of_the_initial_version_is_of_what_was_before() -> None:
+def test_where_zero_is_written_the_initial_version_is_nil() -> None:
     history = FORM.read(b"[x:=0]\n---\n[x==? x==0]\n[y==?]\n")
     assert history.initial == Initial(value=0, of_key={"x": None}, replaceable=True)
     assert [operation.value for operation in history[2].operations] == [None, 0]
@@ -149,7 +149,7 @@ def test_other_initial_values_of_single_keys_are_a_loss() -> None:
         assert FORM.losses(history) == ("initial values of single keys",)
 
 
-def test_what_has_no_place_in_the_format_is_numbered_or_left_out() -> None:
+def test_values_that_the_format_cannot_hold_are_numbered_or_left_out() -> None:
     history = FORMS["jepsen"].read(
         b'{:type :ok, :process 0, :value [[:w "a b" 5] [:r "a b" nil] [:r :y 5]]}\n'
         b"{:type :ok, :process 1, :value []}\n"

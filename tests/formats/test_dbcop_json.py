@@ -126,7 +126,7 @@ def test_transactions_and_sessions_are_numbered_by_their_place() -> None:
     assert history.notes == {"sessions without a transaction left out": 2}
 
 
-def test_where_zero_is_written_null_is_of_what_was_before() -> None:
+def test_where_zero_is_written_null_is_nil() -> None:
     history = FORM.read(event('["w",1,0],["r",1,null],["r",2,null]'))
     assert history.initial == Initial(value=0, of_key={1: None}, replaceable=True)
     assert [operation.value for operation in history[1].operations] == [0, None, 0]

@@ -111,7 +111,7 @@ MISTAKES = {
         "- - events: [] success: true\n",
         "1:16: expected `events` or `success` of a transaction, on a line of its own, found `success:`",
     ),
-    "an indentation that is nobody's": (
+    "an indentation of no open list": (
         "- - events: []\n   success: true\n",
         "2:4: expected an indentation of 0 or 2 or 4 spaces, found `success:` after 3 spaces",
     ),
@@ -171,7 +171,7 @@ LIKE_BINCODE = f"""
 """
 
 
-def test_it_means_what_the_bincode_means() -> None:
+def test_yaml_and_bincode_of_one_history_are_equal() -> None:
     history = FORM.read(LIKE_BINCODE.encode())
     assert history == ALL_FORMS["dbcop-bincode"].read(BINCODE)
     assert history.notes == {
@@ -219,5 +219,5 @@ def test_two_files_are_two_histories(tmp_path: Path) -> None:
         "- - events: []\n    success: true\n",
     ],
 )
-def test_what_only_looks_like_it_is_not_recognised(text: str) -> None:
+def test_similar_content_is_not_recognised(text: str) -> None:
     assert not formats.find("dbcop-yaml").sniff(text.encode())

@@ -162,7 +162,7 @@ def test_a_predicate_that_is_no_string_is_kept_as_its_text() -> None:
     assert operation.predicate == '{"a": [1]}'
 
 
-def test_what_is_left_out_is_counted() -> None:
+def test_left_out_records_are_counted() -> None:
     asides = [trace(name) for name in ("SET_SNAPSHOT", "ddl", "DistributeSchedule", "FAULT")]
     history = read(
         *asides,

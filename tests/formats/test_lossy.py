@@ -25,7 +25,8 @@ INDETERMINATE = b"""{:type :info, :process 0, :value [[:w 1 1] [:r 2 nil]]}
 {:type :ok, :process 2, :value [[:r 1 1]]}
 """
 INDETERMINATE_LOSS = (
-    "indeterminate transactions: those that somebody observed are written as committed, the others left out"
+    "indeterminate transactions: "
+    "those whose writes were observed are written as committed, the others left out"
 )
 KEYWORDS = b"""{:type :ok, :process 0, :value [[:w :x :a] [:w 1 ##NaN]]}
 {:type :ok, :process 1, :value [[:r :x ":a"] [:w ":x" "NaN"] [:w 2 NaN]]}
@@ -47,7 +48,7 @@ def test_an_indeterminate_transaction_is_written_only_if_it_counts(name: str, co
 
 
 @pytest.mark.parametrize("name", [*REGISTERS, "aion"])
-def test_a_result_that_nobody_knows_is_no_read_of_an_unknown_initial_value(name: str) -> None:
+def test_an_unknown_result_is_no_read_of_an_unknown_initial_value(name: str) -> None:
     history = FORMS["jepsen"].read(
         INDETERMINATE.replace(b":w 1 1", b":w 1 :a").replace(b":r 1 1", b":r 1 :a")
     )

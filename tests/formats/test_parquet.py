@@ -23,7 +23,7 @@ ROW = {"transaction": 1, "kind": "write", "key": 2, "value": 3}
 
 
 def store(path: Path, columns: dict[str, list[Any]], header: object = HEADER) -> Path:
-    """A Parquet file of these columns, as somebody else may write it."""
+    """A Parquet file of these columns, as another program may write it."""
     metadata = {} if header is None else {"isoscope": json.dumps(header)}
     pq.write_table(pa.table(columns).replace_schema_metadata(metadata), path)
     return path

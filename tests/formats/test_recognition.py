@@ -131,7 +131,7 @@ def test_a_directory_that_nothing_recognises_is_told_with_a_file(tmp_path: Path)
         ("w(1,2,3,4)\n".encode("utf-16"), "this is text in UTF-16: convert it to UTF-8"),
     ],
 )
-def test_advice_fits_what_was_found(content: bytes, advice: str, tmp_path: Path) -> None:
+def test_advice_fits_the_content(content: bytes, advice: str, tmp_path: Path) -> None:
     (tmp_path / "run.log").write_bytes(content)
     with pytest.raises(UnknownFormatError) as caught:
         formats.load(tmp_path / "run.log")

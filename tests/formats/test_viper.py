@@ -44,7 +44,7 @@ def operations(micro: str) -> tuple[Operation, ...]:
         ('["d",1,5,4,true,false,true]', [("read", 1, 4, True)]),
     ],
 )
-def test_a_micro_operation_is_what_it_did(micro: str, expected: list[tuple[Any, ...]]) -> None:
+def test_a_micro_operation_becomes_its_operations(micro: str, expected: list[tuple[Any, ...]]) -> None:
     found = operations(micro)
     assert [(o.kind.value, o.key, o.value, o.tombstone) for o in found] == expected
 

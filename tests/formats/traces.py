@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from isoscope.history import Interval, Operation, OperationKind, Range, Status, Transaction
 from isoscope.recorder import build
-from tests.strategies import INTEGERS, LARGE, PLAIN, TEXTS
+from tests.varied_histories import INTEGERS, LARGE, PLAIN, TEXTS
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn

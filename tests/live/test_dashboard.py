@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.checkers.contradictions import AXIOMS
+from isoscope.checkers.clock import AXIOMS
 from isoscope.live.access import Access
 from isoscope.live.check_settings import CheckSettings
 from isoscope.live.dashboard import policy, render

@@ -241,7 +241,9 @@ def test_a_stale_read_of_a_version_that_left_memory_is_explained_and_drawn(tmp_p
             service.take(batch(sequence, [one]))
             clock.sleep(6)
             service.tick()
-        assert "No transaction that is still in memory wrote 1." in " ".join(render_text(service.report()).split())
+        assert "No transaction that is still in memory wrote 1." in " ".join(
+            render_text(service.report()).split()
+        )
         anomaly = service.anomaly(1)
         assert anomaly is not None
         assert render_svg(anomaly).startswith("<svg ")

@@ -132,7 +132,7 @@ class _Clock:
         return not (commit <= start_too or commit_too <= start) or commit == commit_too
 
     def seen_by(self, number: int) -> list[int]:
-        """Who had committed when the transaction started, or when it committed."""
+        """The transactions that had committed when the transaction started, or when it committed."""
         start, commit = self.times[number]
         until = start if self.view == "snapshot" else commit
         others = [n for n in range(self.size) if n != number and self.statuses[n] is not Status.ABORTED]
@@ -216,19 +216,19 @@ class _Clock:
         return [7 if self.initial.value is UNKNOWN else self.initial.value, *values, *own][-1]
 
     def lie(self, key: str, values: list[int]) -> list[int]:
-        """Other values than the view shows: anybody's, fewer, more, in another order, or of nobody."""
+        """Other values than the view shows: of any transaction, fewer, more, reordered, or never written."""
         choose = self.chooser.choice
-        anybody = [value for n in range(self.size) for value in self.writes(n, key)]
-        some = anybody[: choose(range(len(anybody) + 1))]
-        more = [v for v in anybody if v not in values][:1]
-        wrong = (some, anybody[::-1], values[:-1], values[1:], [*values, *more], [*values, 71], [*values, 72])
+        written = [value for n in range(self.size) for value in self.writes(n, key)]
+        some = written[: choose(range(len(written) + 1))]
+        more = [v for v in written if v not in values][:1]
+        wrong = (some, written[::-1], values[:-1], values[1:], [*values, *more], [*values, 71], [*values, 72])
         return choose(wrong)
 
 
 def clocked(*lines: str, initial: Initial | Scalar = 0) -> History:
     """`a 1-3: r(x,[1]) w(y,3)` is a transaction of session a; `a 1-3 aborted: ...`, `a: ...` without times.
 
-    `?` is a result that nobody learned, or an initial value that nobody knows.
+    `?` is a result, or an initial value, that is not known.
     """
     transactions = [_told(number, *line.split(":")) for number, line in enumerate(lines)]
     return build(transactions, initial=initial if isinstance(initial, Initial) else Initial(value=initial))

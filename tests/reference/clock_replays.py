@@ -1,4 +1,4 @@
-"""The clock levels by doing what the timestamps say: Algorithm 2 of Li et al. 2025, on plain maps.
+"""The clock levels by a replay of the timestamps: Algorithm 2 of Li et al. 2025, on plain maps.
 
 Start and commit events happen one after the other. A start runs the whole transaction on a copy of the store;
 a commit puts its writes there. For `clock-serializable` the transactions run one by one. No relations, no
@@ -26,7 +26,7 @@ NOTHING = object()
 
 @dataclass
 class Found:
-    """What went wrong: reads by transaction and place, pairs by number; `older` reads are of a past state."""
+    """The violations: reads by transaction and place, pairs by number; `older` reads are of a past state."""
 
     external: set[tuple[int, int]] = field(default_factory=set)
     older: set[tuple[int, int]] = field(default_factory=set)
@@ -51,14 +51,14 @@ class _Replay:
         self.history = history
         self.is_serial = is_serial
         count = reads.counted(history)
-        self.everybody = [t for t in history if t.number in count]
-        self.timed = [t for t in self.everybody if t.commit and (t.start or is_serial)]
-        self.shapes = {name(k): reads.shape(self.everybody, k) for k in history.keys}
+        self.counted = [t for t in history if t.number in count]
+        self.timed = [t for t in self.counted if t.commit and (t.start or is_serial)]
+        self.shapes = {name(k): reads.shape(self.counted, k) for k in history.keys}
         self.initial = {name(k): reads.initial_value(history, [*history], count, k) for k in history.keys}
         #: Every version of a key that was committed so far: whose it is, and what it wrote.
         self.store: dict[Name, list[tuple[int, list[Any]]]] = {}
         self.found = Found()
-        #: Who had committed when a transaction started.
+        #: The transactions that had committed when a transaction started.
         self.began: dict[int, set[int]] = {}
 
     def run(self) -> Found:
@@ -70,7 +70,7 @@ class _Replay:
             else:
                 self.began[t.number] = {*committed}
                 self.execute(t)
-        for t in self.everybody:
+        for t in self.counted:
             if t not in self.timed:
                 self.execute(t)  # what it reads twice must be the same, whenever it ran
         if not self.is_serial:
@@ -111,7 +111,7 @@ class _Replay:
             self.store.setdefault(key, []).append((t.number, values))
 
     def states(self, t: Transaction, key: Name) -> list[Any]:
-        """What the key was, one state after the other, as far as the transaction may see it."""
+        """The states of the key, one after the other, as far as the transaction may see them."""
         versions = [values for number, values in self.store.get(key, []) if number != t.number]
         if self.shapes[key] == "list":
             return [
@@ -146,7 +146,7 @@ class _Replay:
                 touched |= set() if is_list else {key}
 
     def blame(self, t: Transaction, place: int, shown: Any, own: list[Any], *, is_first: bool) -> None:
-        """A first read is wrong about others, unless what is missing is its own."""
+        """A wrong first read breaks EXT, unless it lacks an own append."""
         has_own = not own or shown[-len(own) :] == own
         if not is_first or not has_own:
             self.found.internal.add((t.number, place))
@@ -176,14 +176,14 @@ class _Replay:
                     self.found.conflicts.add((frozenset((a, b)), key))
 
     def forget_keys_without_times(self) -> None:
-        timeless = {t.number for t in self.everybody} - {t.number for t in self.timed}
+        timeless = {t.number for t in self.counted} - {t.number for t in self.timed}
         written = {
             name(o.key)
-            for t in self.everybody
+            for t in self.counted
             for o in t.operations
             if t.number in timeless and o.kind.value in ("write", "insert", "append")
         }
-        transactions = {t.number: t for t in self.everybody}
+        transactions = {t.number: t for t in self.counted}
         self.found.external = {
             (number, place)
             for number, place in self.found.external

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from isoscope._native import judge_clock
-from isoscope.checkers.clock import Found
+from isoscope.checkers.clock import Judged
 from isoscope.history import UNKNOWN, Initial, OperationKind, Status
-from isoscope.levels import Level
 from isoscope.recorder import build
 
 from .clock_histories import random_clock_parts, shuffled
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from isoscope.checkers.online import Online
     from isoscope.history import History, Transaction
+    from isoscope.levels import Level
 
 JUDGED = (OperationKind.READ, OperationKind.WRITE, OperationKind.APPEND)
 
@@ -114,7 +114,10 @@ def taken(online: Online, delivery: Delivery) -> Iterator[list[Transaction]]:
         yield [*known.values()]
 
 
-def offline(transactions: Iterable[Transaction], initial: Initial, level: Level, most: int = 1000) -> Found:
-    """What the engine that has everything says."""
+def offline(
+    transactions: Iterable[Transaction], initial: Initial, level: Level, max_anomalies: int = 1000
+) -> Judged:
+    """The judgement of the engine that has the whole history."""
     history = build([*transactions], initial=initial)
-    return Found(history, level, judge_clock(history.columns, level is Level.CLOCK_SERIALIZABLE, most))
+    [judgement] = judge_clock(history.columns, [level], max_anomalies)
+    return Judged(history, judgement)

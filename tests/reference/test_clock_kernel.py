@@ -1,17 +1,16 @@
-"""The engine of the clock levels says what the definition says: counts, every finding, what is set aside."""
+"""The engine of the clock levels agrees with the definition: counts, findings, ties and outcomes."""
 
 from __future__ import annotations
 
 import os
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from isoscope._native import judge_clock
-from isoscope.checkers.contradictions import AXIOMS, CLASSES
 from isoscope.checkers.timestamps import check, ties
 from isoscope.history import UNKNOWN
 from isoscope.reference import clock, reads
@@ -20,7 +19,7 @@ from isoscope.reference.observations import INITIAL
 from .clock_histories import clock_histories, random_clock_history
 
 if TYPE_CHECKING:
-    from isoscope.checkers.contradictions import Finding
+    from isoscope._native import ClockFinding, ClockJudgement
     from isoscope.history import History
     from isoscope.levels import Level
     from isoscope.reference.clock import Violation
@@ -29,7 +28,6 @@ DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
 SEEDS = 40_000 if DEEP else 1_500
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = clock.LEVELS
-NAMES = list(AXIOMS)
 
 
 def defined(history: History, level: Level) -> Counter[object]:
@@ -49,44 +47,46 @@ def row(violation: Violation) -> object:
     return name, read, violation.key, expected, violation.cls, violation.other
 
 
+def judged(history: History, level: Level, max_anomalies: int) -> ClockJudgement:
+    [judgement] = judge_clock(history.columns, [level], max_anomalies)
+    return judgement
+
+
 def found(history: History, level: Level) -> Counter[object]:
-    """What the engine says, in the words of the definition."""
-    counts, findings, _, _ = judge_clock(history.columns, level is SER, 1000)
-    assert counts == [sum(finding[0] == name for finding in findings) for name in range(len(NAMES))]
-    return Counter(translated(history, finding) for finding in findings)
+    """The findings of the engine, in the words of the definition."""
+    judgement = judged(history, level, 1000)
+    assert judgement.counts == Counter(finding.name for finding in judgement.findings)
+    return Counter(translated(history, finding) for finding in judgement.findings)
 
 
-def translated(history: History, finding: Finding) -> object:
-    number, transaction, other, key, operation, against, elements, origin = finding
-    name = NAMES[number]
+def translated(history: History, finding: ClockFinding) -> object:
+    name, key = finding.name, reads.token(finding.key)
     locate = history.columns.locate
     if name == "write-conflict":
-        return name, frozenset((transaction, other)), reads.token(key)
+        return name, frozenset((finding.transaction, finding.other)), key
     if name in ("session-order", "timestamp-inversion"):
-        return name, transaction, other
-    assert operation is not None
-    read = locate(operation)
+        return name, finding.transaction, finding.other
+    assert finding.operation is not None
+    read = locate(finding.operation)
     if name != "stale-read":
-        return name, read, reads.token(key)
-    assert origin is not None
-    kind, write = origin
+        return name, read, key
+    assert finding.version_class is not None
+    write = finding.version_write
     writer = None if write is None else locate(write)[0]
-    if CLASSES[kind] == "older-version" and write is None:
+    if finding.version_class == "older-version" and write is None:
         writer = INITIAL
     shown = history.transaction(read[0]).operations[read[1]].value
-    expected = demanded(history, key, against, elements, is_list=isinstance(shown, tuple))
-    return name, read, reads.token(key), expected, CLASSES[kind], writer
+    expected = demanded(history, finding, is_list=isinstance(shown, tuple))
+    return name, read, key, expected, finding.version_class, writer
 
 
-def demanded(
-    history: History, key: object, against: int | None, elements: list[Any], *, is_list: bool
-) -> object:
+def demanded(history: History, finding: ClockFinding, *, is_list: bool) -> object:
     if is_list:
-        return tuple(reads.token(element) for element in elements)
-    if against is None:
+        return tuple(reads.token(element) for element in finding.expected)
+    if finding.against is None:
         count = reads.counted(history)
-        return reads.initial_value(history, [*history], count, key)
-    number, place = history.columns.locate(against)
+        return reads.initial_value(history, [*history], count, finding.key)
+    number, place = history.columns.locate(finding.against)
     value = history.transaction(number).operations[place].value
     assert value is not UNKNOWN
     return reads.token(value)
@@ -98,7 +98,7 @@ def assert_agreement(history: History, level: Level) -> None:
     [verdict] = check(history, levels=[level])
     if history.evidence["timestamps"]:
         assert verdict.outcome is judgement.outcome
-        assert judge_clock(history.columns, level is SER, 0)[2] == judgement.ties
+        assert judged(history, level, 0).ties == judgement.ties
         assert ties(history, level) == judgement.ties
 
 

@@ -1,4 +1,4 @@
-"""What the clock accepts, the other methods accept: from values, from version orders, by the BC-graph.
+"""A history that the clock accepts is accepted by values, by version orders and by the BC-graph.
 
 The converse fails on purpose: timestamps say which order *was*, the others ask whether there *could* be one.
 """
@@ -35,7 +35,7 @@ STRONG_SESSION_SI = Level.STRONG_SESSION_SNAPSHOT_ISOLATION
 
 
 def random_histories(seeds: int) -> list[History]:
-    """Values are unique: the others can tell who wrote what."""
+    """Values are unique: the other methods know the writer of each."""
     return [random_clock_history(random.Random(seed), unique=True, most=MOST) for seed in range(seeds)]
 
 
@@ -53,7 +53,7 @@ def test_the_lattice_says_what_is_shown_here() -> None:
     assert DEFINITIONS[SER].implies == (Level.SERIALIZABLE,)
 
 
-def test_what_the_clock_takes_for_snapshot_isolation_is_that_whatever_ties_there_are() -> None:
+def test_a_history_that_the_clock_accepts_satisfies_snapshot_isolation_with_any_ties() -> None:
     seen: Counter[Outcome] = Counter()
     for history in random_histories(SEEDS):
         if accepts(history, SI):
@@ -65,7 +65,7 @@ def test_what_the_clock_takes_for_snapshot_isolation_is_that_whatever_ties_there
     assert min(seen[Outcome.HOLDS], seen[Outcome.VIOLATED]) > SEEDS // 10, seen
 
 
-def test_what_the_clock_takes_for_serializable_is_whatever_ties_there_are() -> None:
+def test_a_history_that_the_clock_accepts_is_serializable_with_any_ties() -> None:
     seen: Counter[bool] = Counter()
     for history in random_histories(SEEDS):
         if accepts(history, SER):
@@ -75,7 +75,7 @@ def test_what_the_clock_takes_for_serializable_is_whatever_ties_there_are() -> N
     assert min(seen[True], seen[False]) > SEEDS // 20, seen
 
 
-def test_what_the_clock_accepts_the_values_accept() -> None:
+def test_a_history_that_the_clock_accepts_is_accepted_by_values() -> None:
     checked = 0
     for history in random_histories(SEEDS):
         if accepts(history, SI):
@@ -87,7 +87,7 @@ def test_what_the_clock_accepts_the_values_accept() -> None:
     assert checked > SEEDS // 10
 
 
-def test_what_the_clock_accepts_the_bc_graph_accepts_under_the_order_of_commits() -> None:
+def test_a_history_that_the_clock_accepts_is_accepted_by_the_bc_graph_of_the_commit_order() -> None:
     checked = 0
     for history in random_histories(SEEDS // 2):
         if not accepts(history, SI) or clock.judge(history, SI).ties:

@@ -28,7 +28,7 @@ KEYS = ("x", "y")
 
 
 def assert_agreement(history: History) -> predicates.Judgement:
-    """Observations, misses and what is set aside are those of the specification."""
+    """Observations, misses and ambiguous states are those of the specification."""
     expected = predicates.judge(history)
     judged = judge_predicates(history.columns)
     assert len(judged.observations) == len(expected.observations)
@@ -43,7 +43,7 @@ def assert_agreement(history: History) -> predicates.Judgement:
     assert {
         Miss(*history.columns.locate(miss.operation), token(miss.key)) for miss in judged.misses
     } == expected.misses
-    assert judged.ambiguous_states == expected.aside
+    assert judged.ambiguous_states == expected.ambiguous_states
     return expected
 
 

@@ -80,7 +80,7 @@ def test_the_native_core_agrees_with_the_specification_on_many_seeds_and_every_n
 @pytest.mark.parametrize(
     ("operations", "names"),
     [
-        # The 1 may be the own one, shown early: nobody can say that it is the one appended later.
+        # The 1 may be the own one, shown early: it need not be the one appended later.
         ([("append", 1), ("append", 2), ("read", (1,)), ("append", 1)], {"not-my-last-write"}),
         ([("append", 1), ("read", (1, 1)), ("append", 1)], set()),
         ([("append", 1), ("read", (2, 1)), ("append", 2)], {"future-read", "incompatible-order"}),

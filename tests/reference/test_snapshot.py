@@ -104,7 +104,7 @@ def test_a_recorded_order_with_a_phenomenon_is_no_violation_if_another_order_has
 
 
 def test_the_variants_are_three() -> None:
-    """An old value may be read by anybody; not after one's own session's write; not after any write."""
+    """Any transaction may read an old value; not after a write of its session; not after any write."""
     ticks = iter(range(6))
     recorder = Recorder(initial=0, clock=lambda: next(ticks))
     with recorder.transaction(session=1) as writer:

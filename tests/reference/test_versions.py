@@ -176,8 +176,8 @@ def timed(
     [
         pytest.param(timed((0, 1), (2, 3)), {(0, 1)}, id="over before the other begins"),
         pytest.param(timed((0, 2), (2, 3)), set(), id="at the same instant"),
-        pytest.param(timed((0, None), (2, 3)), set(), id="nobody knows when it was over"),
-        pytest.param(timed((0, 1), (2, 3), status=Status.INDETERMINATE), set(), id="nobody knows whether"),
+        pytest.param(timed((0, None), (2, 3)), set(), id="its end is unknown"),
+        pytest.param(timed((0, 1), (2, 3), status=Status.INDETERMINATE), set(), id="its outcome is unknown"),
         pytest.param(timed((0, 1), (2, 3), places=True), {(1, 0)}, id="places of events before clocks"),
     ],
 )

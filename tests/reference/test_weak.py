@@ -17,7 +17,7 @@ from isoscope.recorder import Recorder
 from isoscope.reference import commit_order, weak
 from isoscope.verdict import Outcome
 from tests.oracle.test_oracle import ORACLE, load, rows
-from tests.test_semantics import edn, read
+from tests.semantics.rules import edn, read
 
 from .weak_histories import random_weak_history, weak_histories
 
@@ -214,7 +214,7 @@ def test_registers(text: str, holds: str, names: set[str]) -> None:
             ["ok 0 [:append :x 1]", "ok 1 [:append :x 2]", "ok 2 [:r :x [2]]"],
             HOLD_ALL,
             set(),
-            id="an unread append that nobody must see",
+            id="an unread append that no read must show",
         ),
         pytest.param(
             ["ok 0 [:append :x 1] [:append :y 1]", "ok 1 [:append :x 2]", "ok 2 [:r :x [1 2]] [:r :y []]"],
@@ -238,7 +238,7 @@ def test_registers(text: str, holds: str, names: set[str]) -> None:
             ["info 0 [:append :x 1] [:append :y 1]", "ok 1 [:append :x 2]", "ok 2 [:r :y []] [:r :x [2]]"],
             HOLD_ALL,
             set(),
-            id="an indeterminate transaction that nobody saw",
+            id="an indeterminate transaction that no read shows",
         ),
         pytest.param(
             ["ok 0 [:append :x 1] [:r :y [1]]", "ok 1 [:append :x 2] [:append :y 1]", "ok 2 [:r :x [1 2]]"],
@@ -269,7 +269,10 @@ def test_registers(text: str, holds: str, names: set[str]) -> None:
         ),
         pytest.param(["ok 0 [:r :x [9 9]]"], HOLD_NONE, {"thin-air-read"}, id="never appended, shown twice"),
         pytest.param(
-            ["ok 0 [:r :x [7]] [:append :x 7]"], HOLD_NONE, {"future-read"}, id="nobody observes himself"
+            ["ok 0 [:r :x [7]] [:append :x 7]"],
+            HOLD_NONE,
+            {"future-read"},
+            id="no transaction observes itself",
         ),
         pytest.param(
             [

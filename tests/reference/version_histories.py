@@ -117,7 +117,7 @@ class _Store:
         place = self.order.index(number)
         if self.roles == "writers first" and place < self.size // 2:
             return [(self.keys[place % len(self.keys)], self.value())]
-        # Who reads every key sees one thing and misses another.
+        # A reader of every key sees one thing and misses another.
         is_written = {"writers first": (False, False, False, True), "all keys": (False, False, True)}
         some = [choose(self.keys) for _ in range(choose(self.lengths))]
         return [
@@ -179,10 +179,10 @@ class _Store:
         return [0 if self.initial.value is UNKNOWN else self.initial.value, *values, *own][-1]
 
     def lie(self, key: str, values: list[int]) -> list[int]:
-        """Other values than the view shows: another's, fewer, in another order, or of nobody."""
+        """Other values than the view shows: another's, fewer, in another order, or unwritten."""
         choose = self.chooser.choice
-        anybody = [value for n in range(self.size) for value in self.writes(n, key)]
-        return choose((anybody, anybody[::-1], values[:-1], values[1:], values[::-1], [*values, 71]))
+        every = [value for n in range(self.size) for value in self.writes(n, key)]
+        return choose((every, every[::-1], values[:-1], values[1:], values[::-1], [*values, 71]))
 
     def writes(self, number: int, key: str) -> list[int]:
         return [value for other, value in self.plan[number] if other == key and value is not None]

@@ -192,7 +192,7 @@ class _Store:
         return 70 if self.initial.value is UNKNOWN else self.initial.value
 
     def lie(self, number: int, key: str, own: list[Any]) -> Any:
-        """Something else: any write of the key, whoever made it, or a list that lost or moved something."""
+        """Something else: any write of the key, or a list that lost or moved something."""
         choose = self.chooser.choice
         everything = [self.writes(n, key) for n in range(self.size)]
         if choose(range(8)) == 0:

@@ -15,8 +15,9 @@ from isoscope.reports import render_counterexample
 from isoscope.reports.terminal import columns
 from isoscope.verdict import Anomaly, Participant, Witness
 from tests.recorded import record
+from tests.small_histories import timed
 from tests.strategies import histories
-from tests.test_explain_cycles import CASES, timed
+from tests.test_explain_cycles import CASES
 
 if TYPE_CHECKING:
     from pathlib import Path

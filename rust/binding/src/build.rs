@@ -7,35 +7,59 @@ use isoscope_kernel::history::{Interval, Kind, Label, NO_KEY, Status, Timestamp,
 use isoscope_kernel::value::{AtomKind, Value};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyList;
 
 type Times = (Option<i64>, Option<i64>);
 type Rows<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// One operation as `isoscope.history` hands it over.
+/// A `Transaction` of `isoscope.history`, by its attributes.
 #[derive(FromPyObject)]
-struct OperationRow<'py>(
-    u8,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Option<Times>,
-    Option<String>,
-    Vec<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    Option<String>,
-    bool,
-    Option<u32>,
-);
+struct Transaction<'py> {
+    id: Bound<'py, PyAny>,
+    session_id: Option<Bound<'py, PyAny>>,
+    status: PyBackedStr,
+    operations: Vec<Operation<'py>>,
+    sequence: Option<i64>,
+    start: Option<(i64, i64)>,
+    commit: Option<(i64, i64)>,
+    interval: Option<Times>,
+    positions: Option<Times>,
+    line: Option<u32>,
+}
 
-/// One operation as `isoscope.run` saw it: kind, key, value, and the instants before and after.
+/// An `Operation` of `isoscope.history`, by its attributes.
+#[derive(FromPyObject)]
+struct Operation<'py> {
+    kind: PyBackedStr,
+    key: Bound<'py, PyAny>,
+    value: Bound<'py, PyAny>,
+    interval: Option<Times>,
+    table: Option<String>,
+    columns: Vec<String>,
+    statement: Option<String>,
+    lock_mode: Option<String>,
+    read_mode: Option<String>,
+    predicate: Option<String>,
+    tombstone: bool,
+    line: Option<u32>,
+}
+
+/// One operation of a run: the number of its kind, key, value, and the instants before and after.
+///
+/// It stays a tuple: a run makes one between any two of its statements, and a `NamedTuple` takes eight times as
+/// long to make, a frozen dataclass fifteen times.
 #[derive(FromPyObject)]
 struct RecordedRow<'py>(u8, Bound<'py, PyAny>, Bound<'py, PyAny>, i64, i64);
 
 /// The bounds and rows of a range read.
 #[derive(FromPyObject)]
-struct RangeRow<'py>(Bound<'py, PyAny>, Bound<'py, PyAny>, Rows<'py>, Rows<'py>);
+enum RangeRead<'py> {
+    /// A `Range` of `isoscope.history`, by its attributes.
+    Named { low: Bound<'py, PyAny>, high: Bound<'py, PyAny>, rows: Rows<'py>, tombstones: Rows<'py> },
+    /// The same in the row of a run.
+    Row(Bound<'py, PyAny>, Bound<'py, PyAny>, Rows<'py>, Rows<'py>),
+}
 
 /// Collects transactions one by one.
 #[pyclass(module = "isoscope._native")]
@@ -53,33 +77,20 @@ impl Builder {
     }
 
     /// Adds one transaction with its operations; raises KeyError if the id is taken.
-    #[pyo3(signature = (id, session, *, named, status, operations, line = 0, sequence = None, start = None, commit = None, interval = None, positions = None))]
-    #[expect(clippy::too_many_arguments, reason = "keyword-only in Python")]
-    fn transaction(
-        &mut self,
-        id: &Bound<'_, PyAny>,
-        session: &Bound<'_, PyAny>,
-        named: bool,
-        status: u8,
-        operations: Vec<OperationRow<'_>>,
-        line: u32,
-        sequence: Option<i64>,
-        start: Option<(i64, i64)>,
-        commit: Option<(i64, i64)>,
-        interval: Option<Times>,
-        positions: Option<Times>,
-    ) -> PyResult<()> {
+    fn add(&mut self, transaction: Transaction<'_>) -> PyResult<()> {
         let kernel = self.kernel()?;
-        let session = if named { Some(session) } else { None };
-        let transaction = add_transaction(kernel, id, session, status_of(status)?, line)?;
-        kernel.timestamps(transaction, timestamp(start), timestamp(commit));
-        kernel.interval(transaction, times(interval));
-        kernel.positions(transaction, times(positions));
-        if let Some(number) = sequence {
-            kernel.sequence(transaction, number);
+        let status =
+            Status::named(&transaction.status).ok_or_else(|| unnamed("status", &transaction.status))?;
+        let (session, line) = (transaction.session_id.as_ref(), transaction.line.unwrap_or(0));
+        let number = add_transaction(kernel, &transaction.id, session, status, line)?;
+        kernel.timestamps(number, timestamp(transaction.start), timestamp(transaction.commit));
+        kernel.interval(number, times(transaction.interval));
+        kernel.positions(number, times(transaction.positions));
+        if let Some(place) = transaction.sequence {
+            kernel.sequence(number, place);
         }
-        for row in operations {
-            add_operation(kernel, transaction, row)?;
+        for operation in transaction.operations {
+            add_operation(kernel, number, operation)?;
         }
         Ok(())
     }
@@ -134,12 +145,10 @@ impl Builder {
         Ok(())
     }
 
-    /// The next version of `key`, according to source number `source`.
-    fn version(&mut self, source: u8, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// The next version of `key`, according to the source of this name.
+    fn version(&mut self, source: &str, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let kernel = self.kernel()?;
-        let source = *VersionSource::ALL
-            .get(usize::from(source))
-            .ok_or_else(|| PyValueError::new_err("no such source"))?;
+        let source = VersionSource::named(source).ok_or_else(|| unnamed("source", source))?;
         let key = scalar::from_python(&mut kernel.values, key)?;
         let key = kernel.key(key);
         let value = scalar::from_python(&mut kernel.values, value)?;
@@ -186,6 +195,10 @@ fn finished() -> PyErr {
     PyValueError::new_err("the builder is finished")
 }
 
+fn unnamed(what: &str, name: &str) -> PyErr {
+    PyValueError::new_err(format!("no {what} is called `{name}`"))
+}
+
 fn status_of(number: u8) -> PyResult<Status> {
     Status::ALL.get(usize::from(number)).copied().ok_or_else(|| PyValueError::new_err("no such status"))
 }
@@ -222,35 +235,28 @@ fn times(times: Option<Times>) -> Interval {
     times.map_or_else(Interval::default, |(invoke, complete)| Interval::new(invoke, complete))
 }
 
-fn add_operation(kernel: &mut Kernel, transaction: u32, row: OperationRow<'_>) -> PyResult<()> {
-    let OperationRow(
-        kind,
-        key,
-        value,
-        interval,
-        table,
-        columns,
-        statement,
-        lock,
-        read,
-        predicate,
-        tombstone,
-        line,
-    ) = row;
-    let operation = add_plain(kernel, transaction, kind_of(kind)?, &key, &value, line.unwrap_or(0))?;
-    let mut label = |text: Option<String>| {
-        Label(text.map_or(Value::NIL, |text| kernel.values.intern(AtomKind::Text, &text)))
-    };
-    let (table, statement) = (label(table), label(statement));
-    let (lock_mode, read_mode, predicate) = (label(lock), label(read), label(predicate));
-    let columns: Vec<Value> = columns.into_iter().map(|column| label(Some(column)).0).collect();
+fn add_operation(kernel: &mut Kernel, transaction: u32, read: Operation<'_>) -> PyResult<()> {
+    let kind = Kind::named(&read.kind).ok_or_else(|| unnamed("kind", &read.kind))?;
+    let operation = add_plain(kernel, transaction, kind, &read.key, &read.value, read.line.unwrap_or(0))?;
+    let columns: Vec<Value> = read.columns.iter().map(|column| text(kernel, column)).collect();
     let columns = if columns.is_empty() { Label::default() } else { Label(kernel.values.push_list(columns)) };
-    let interval = times(interval);
-    kernel.details(
-        operation,
-        Details { interval, table, columns, statement, lock_mode, read_mode, predicate, tombstone },
-    );
+    let mut label = |name: Option<String>| Label(name.map_or(Value::NIL, |name| text(kernel, &name)));
+    let details = Details {
+        interval: times(read.interval),
+        table: label(read.table),
+        columns,
+        statement: label(read.statement),
+        lock_mode: label(read.lock_mode),
+        read_mode: label(read.read_mode),
+        predicate: label(read.predicate),
+        tombstone: read.tombstone,
+    };
+    kernel.details(operation, details);
     Ok(())
+}
+
+fn text(kernel: &mut Kernel, text: &str) -> Value {
+    kernel.values.intern(AtomKind::Text, text)
 }
 
 /// An operation without its details.
@@ -289,7 +295,11 @@ fn key_number(kernel: &mut Kernel, key: &Bound<'_, PyAny>) -> PyResult<u32> {
 }
 
 fn add_range(kernel: &mut Kernel, transaction: u32, value: &Bound<'_, PyAny>, line: u32) -> PyResult<usize> {
-    let RangeRow(low, high, live, dead) = value.extract()?;
+    let (low, high, live, dead) = match value.extract()? {
+        RangeRead::Named { low, high, rows, tombstones } | RangeRead::Row(low, high, rows, tombstones) => {
+            (low, high, rows, tombstones)
+        }
+    };
     let low = scalar::from_python(&mut kernel.values, &low)?;
     let high = scalar::from_python(&mut kernel.values, &high)?;
     let live = rows(kernel, &live)?;

@@ -1,85 +1,162 @@
-//! The method of timestamps as Python sees it: one call, columns in, findings out.
+//! The method of timestamps: columns in, judgements out.
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
 use crate::scalar;
-use isoscope_kernel::clock::{self, Finding, Isolation, Judgement, NOTHING};
+use isoscope_kernel::clock::{self, ClockAnomaly, ClockLevel, Finding, Judgement, NOTHING};
 use isoscope_kernel::history::NO_KEY;
 use isoscope_kernel::value::{Value, Values};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-/// Holds a history against the database's own clock: snapshot isolation, or serializability.
-///
-/// Counts by name; findings: name, transaction, other transaction, key, operation, what it is held against,
-/// elements of the list that was expected, class and write of what was found; ties; what was set aside:
-/// transactions without timestamps, keys that they wrote, keys that are deleted, keys that are mixed, range
-/// reads.
-#[pyfunction]
-pub fn judge_clock<'py>(
-    py: Python<'py>,
-    columns: &Columns,
-    serializable: bool,
-    most: usize,
-) -> PyResult<Bound<'py, PyAny>> {
-    let isolation = if serializable { Isolation::Serializable } else { Isolation::Snapshot };
-    let judgement = interruptible(py, |cancel| clock::judge(columns.history(), isolation, most, cancel))?;
-    if isolation == Isolation::Snapshot {
-        columns.tied().get_or_init(|| judgement.ties);
+/// One contradiction between the history and the clock.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct ClockFinding {
+    /// The name of the anomaly.
+    name: &'static str,
+    /// The axiom that it breaks.
+    axiom: &'static str,
+    /// The transaction that reads, or starts too early; of a conflict the one that committed first.
+    transaction: u32,
+    /// The other transaction, if there is one.
+    other: Option<u32>,
+    key: Option<Py<PyAny>>,
+    /// The read; of a conflict the write of the first transaction.
+    operation: Option<u32>,
+    /// The operation that it contradicts; None: the initial value.
+    against: Option<u32>,
+    /// The elements of the list that a stale read should have shown.
+    expected: Vec<Py<PyAny>>,
+    /// The class of the version that a stale read shows.
+    version_class: Option<&'static str>,
+    /// The write that installed this version.
+    version_write: Option<u32>,
+}
+
+/// What the clock says of one level.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct ClockJudgement {
+    /// The level.
+    level: &'static str,
+    /// How many there are of each anomaly that was found, by name.
+    counts: Py<PyDict>,
+    /// The first of each anomaly.
+    findings: Vec<Py<ClockFinding>>,
+    /// Timestamps that belong to several transactions.
+    ties: u64,
+    /// Transactions that lack a timestamp, and how many keys they wrote.
+    untimed: u64,
+    untimed_keys: u64,
+    /// Keys that are not judged because some transaction deletes them.
+    deleted_keys: Vec<Py<PyAny>>,
+    /// Keys that are both written and appended to.
+    mixed_keys: Vec<Py<PyAny>>,
+    range_reads: u64,
+}
+
+/// The anomalies that can contradict the clock, each with the axiom that it breaks.
+pub fn axioms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let axioms = PyDict::new(py);
+    for anomaly in ClockAnomaly::ALL {
+        axioms.set_item(anomaly.as_str(), anomaly.axiom())?;
     }
+    Ok(axioms)
+}
+
+/// Holds a history against the database's own clock, level by level.
+#[pyfunction]
+pub fn judge_clock(
+    py: Python<'_>,
+    columns: &Columns,
+    levels: Vec<String>,
+    max_anomalies: usize,
+) -> PyResult<Vec<ClockJudgement>> {
+    let levels = levels.iter().map(|name| level(name)).collect::<PyResult<Vec<_>>>()?;
     let history = columns.history();
-    rows(py, &judgement, &history.values, |key| history.keys[key as usize])
+    let judge_all = |cancel: &_| -> Vec<Judgement> {
+        levels.iter().map(|&level| clock::judge(history, level, max_anomalies, cancel)).collect()
+    };
+    let judgements = interruptible(py, judge_all)?;
+    let mut all = Vec::new();
+    for (&level, judgement) in levels.iter().zip(&judgements) {
+        if level == ClockLevel::Snapshot {
+            columns.tied().get_or_init(|| judgement.ties);
+        }
+        let key = |key| history.keys[key as usize];
+        all.push(ClockJudgement::new(py, level, judgement, &history.values, key)?);
+    }
+    Ok(all)
 }
 
 /// Only puts the events in order: how many timestamps belong to several transactions.
 #[pyfunction]
-pub fn clock_ties(py: Python<'_>, columns: &Columns, serializable: bool) -> u64 {
-    let isolation = if serializable { Isolation::Serializable } else { Isolation::Snapshot };
-    py.detach(|| clock::ties(columns.history(), isolation))
+pub fn clock_ties(py: Python<'_>, columns: &Columns, level: &str) -> PyResult<u64> {
+    let level = self::level(level)?;
+    Ok(py.detach(|| clock::ties(columns.history(), level)))
 }
 
-/// What was found and what was not judged, as Python sees it.
-pub fn rows<'py>(
-    py: Python<'py>,
-    judgement: &Judgement,
-    values: &Values,
-    key: impl Fn(u32) -> Value,
-) -> PyResult<Bound<'py, PyAny>> {
-    let scalar = |value: Value| scalar::to_python(py, values, value);
-    let keys =
-        |keys: &[u32]| -> PyResult<Vec<_>> { keys.iter().map(|&number| scalar(key(number))).collect() };
-    let mut findings = Vec::new();
-    for finding in &judgement.findings {
-        let key = (finding.key != NO_KEY).then(|| scalar(key(finding.key))).transpose()?;
-        let expected: PyResult<Vec<_>> = finding.expected.iter().map(|&value| scalar(value)).collect();
-        findings.push(row(py, finding, key, expected?)?);
+/// The level of the clock with this name.
+pub fn level(name: &str) -> PyResult<ClockLevel> {
+    let problem = || PyValueError::new_err(format!("`{name}` is no level of the clock"));
+    ClockLevel::from_name(name).ok_or_else(problem)
+}
+
+impl ClockJudgement {
+    /// A judgement whose numbers of keys and scalars are replaced by Python's objects.
+    pub fn new(
+        py: Python<'_>,
+        level: ClockLevel,
+        judgement: &Judgement,
+        values: &Values,
+        key: impl Fn(u32) -> Value,
+    ) -> PyResult<Self> {
+        let scalar = |value| scalar::to_python(py, values, value).map(Bound::unbind);
+        let keys = |keys: &[u32]| keys.iter().map(|&number| scalar(key(number))).collect::<PyResult<_>>();
+        let mut sorted: Vec<&Finding> = judgement.findings.iter().collect();
+        sorted.sort_by_key(|finding| finding.anomaly);
+        let findings = sorted.into_iter().map(|finding| {
+            let key = (finding.key != NO_KEY).then(|| scalar(key(finding.key))).transpose()?;
+            let expected = finding.expected.iter().map(|&value| scalar(value)).collect::<PyResult<_>>()?;
+            Py::new(py, ClockFinding::new(finding, key, expected))
+        });
+        Ok(Self {
+            level: level.as_str(),
+            counts: counts(py, &judgement.counts)?,
+            findings: findings.collect::<PyResult<_>>()?,
+            ties: judgement.ties,
+            untimed: judgement.untimed,
+            untimed_keys: judgement.untimed_keys,
+            deleted_keys: keys(&judgement.deleted_keys)?,
+            mixed_keys: keys(&judgement.mixed_keys)?,
+            range_reads: judgement.range_reads,
+        })
     }
-    let aside = (
-        judgement.untimed,
-        judgement.untimed_keys,
-        keys(&judgement.deleted_keys)?,
-        keys(&judgement.mixed_keys)?,
-        judgement.range_reads,
-    );
-    Ok((judgement.counts.to_vec(), findings, judgement.ties, aside).into_pyobject(py)?.into_any())
 }
 
-fn row<'py>(
-    py: Python<'py>,
-    finding: &Finding,
-    key: Option<Bound<'py, PyAny>>,
-    expected: Vec<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let some = |number: u32| (number != NOTHING).then_some(number);
-    let class = finding.class.map(|(class, write)| (class as u8, some(write)));
-    let row = (
-        finding.name as u8,
-        finding.transaction,
-        some(finding.other),
-        key,
-        some(finding.operation),
-        some(finding.against),
-        expected,
-        class,
-    );
-    Ok(row.into_pyobject(py)?.into_any())
+impl ClockFinding {
+    fn new(finding: &Finding, key: Option<Py<PyAny>>, expected: Vec<Py<PyAny>>) -> Self {
+        let some = |number: u32| (number != NOTHING).then_some(number);
+        Self {
+            name: finding.anomaly.as_str(),
+            axiom: finding.anomaly.axiom(),
+            transaction: finding.transaction,
+            other: some(finding.other),
+            key,
+            operation: some(finding.operation),
+            against: some(finding.against),
+            expected,
+            version_class: finding.shown.map(|(class, _)| class.as_str()),
+            version_write: finding.shown.and_then(|(_, write)| some(write)),
+        }
+    }
+}
+
+/// The counts of the anomalies that were found, by name.
+pub fn counts(py: Python<'_>, counts: &[u64; ClockAnomaly::COUNT]) -> PyResult<Py<PyDict>> {
+    let named = PyDict::new(py);
+    for (anomaly, &count) in ClockAnomaly::ALL.iter().zip(counts).filter(|&(_, &count)| count > 0) {
+        named.set_item(anomaly.as_str(), count)?;
+    }
+    Ok(named.unbind())
 }

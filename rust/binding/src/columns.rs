@@ -1,11 +1,12 @@
 //! A finished history as Python sees it.
 
 use crate::interrupt::interruptible;
-use crate::operation_rows::{operation_row, parts, times};
+use crate::rows::TransactionRow;
 use crate::scalar;
+use crate::tables::TableColumns;
 use isoscope_kernel::cancel::Cancel;
 use isoscope_kernel::evidence::{self, Extent};
-use isoscope_kernel::formats::{self, aion, awdit, dbcop_hist, dbcop_json, jepsen, leopard, plume, table};
+use isoscope_kernel::formats::{self, table};
 use isoscope_kernel::history::{History, Kind};
 use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
@@ -13,7 +14,7 @@ use isoscope_kernel::value::Value;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use std::io;
 use std::sync::OnceLock;
 
@@ -124,31 +125,10 @@ impl Columns {
         Ok(id.and_then(|id| self.history.transactions.ids.iter().position(|&other| other == id)))
     }
 
-    /// Id, session number, session id, status, line, sequence, start, commit, interval, positions and
-    /// operations of one transaction.
-    fn transaction<'py>(&self, py: Python<'py>, transaction: usize) -> PyResult<Bound<'py, PyAny>> {
+    /// One transaction with its operations.
+    fn transaction(&self, py: Python<'_>, transaction: usize) -> PyResult<TransactionRow> {
         self.check(transaction)?;
-        let columns = &self.history.transactions;
-        let session = columns.sessions[transaction];
-        let operations: PyResult<Vec<_>> = self
-            .history
-            .operations_of(transaction)
-            .map(|operation| operation_row(py, self, operation))
-            .collect();
-        let row = (
-            self.scalar(py, columns.ids[transaction])?,
-            session,
-            self.scalar(py, self.history.session_ids[session as usize])?,
-            columns.statuses[transaction] as u8,
-            columns.lines[transaction],
-            columns.sequences.get(transaction).number(),
-            parts(columns.starts.get(transaction)),
-            parts(columns.commits.get(transaction)),
-            times(columns.intervals.get(transaction)),
-            times(columns.positions.get(transaction)),
-            PyTuple::new(py, operations?)?,
-        );
-        Ok(row.into_pyobject(py)?.into_any())
+        TransactionRow::of(py, self, transaction)
     }
 
     /// How many timestamps belong to several transactions; None before the clock was judged.
@@ -194,12 +174,12 @@ impl Columns {
         Ok((self.scalar(py, initial.default)?, initial.replaceable, of_key.collect::<PyResult<_>>()?))
     }
 
-    /// [(source number, [(key, versions in order)])].
+    /// [(name of the source, [(key, versions in order)])].
     #[expect(clippy::type_complexity, reason = "a row, not a type")]
     fn versions<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<Vec<(u8, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
+    ) -> PyResult<Vec<(&'static str, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
         let mut orders = Vec::new();
         for order in &self.history.versions {
             let mut keys = Vec::new();
@@ -209,7 +189,7 @@ impl Columns {
                     keys.push((self.scalar(py, key)?, self.scalars(py, versions)?));
                 }
             }
-            orders.push((order.source as u8, keys));
+            orders.push((order.source.as_str(), keys));
         }
         Ok(orders)
     }
@@ -271,20 +251,7 @@ impl Columns {
     /// Writes the history in a format that is text to `sink`, which has `write(bytes)`.
     fn write(&self, format: &str, sink: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut sink = Sink { sink, error: None };
-        let outcome = match format {
-            "aion" => aion::write(&self.history, &mut sink),
-            "aion-lines" => aion::write_lines(&self.history, &mut sink),
-            "awdit" => awdit::write(&self.history, &mut sink),
-            "dbcop-hist" => dbcop_hist::write(&self.history, &mut sink),
-            "dbcop-json" => dbcop_json::write(&self.history, &mut sink),
-            "jepsen" => jepsen::write(&self.history, &mut sink),
-            "jepsen-json" => jepsen::write_json(&self.history, &mut sink),
-            "jepsen-json-lines" => jepsen::write_json_lines(&self.history, &mut sink),
-            "leopard" => leopard::write(&self.history, &mut sink),
-            "leopard-lines" => leopard::write_lines(&self.history, &mut sink),
-            "plume" => plume::write(&self.history, &mut sink),
-            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
-        };
+        let outcome = (writer(format)?.write)(&self.history, &mut sink);
         match (sink.error, outcome) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(PyOSError::new_err(error.to_string())),
@@ -294,33 +261,19 @@ impl Columns {
 
     /// What a format that is text would lose of the history, beyond the features that it does not have.
     fn unwritable(&self, py: Python<'_>, format: &str) -> PyResult<Vec<&'static str>> {
-        let unwritable = match format {
-            "aion" | "aion-lines" => aion::unwritable,
-            "awdit" => awdit::unwritable,
-            "dbcop-hist" => dbcop_hist::unwritable,
-            "dbcop-json" => dbcop_json::unwritable,
-            "jepsen" => jepsen::unwritable,
-            "jepsen-json" | "jepsen-json-lines" => jepsen::unwritable_json,
-            "leopard" | "leopard-lines" => leopard::unwritable,
-            "plume" => plume::unwritable,
-            _ => return Err(PyValueError::new_err(format!("no writer for `{format}`"))),
-        };
-        Ok(py.detach(|| unwritable(&self.history)))
+        let writer = writer(format)?;
+        Ok(py.detach(|| (writer.unwritable)(&self.history)))
     }
 
     /// Whether a format that is text would hold any operation of the history.
-    fn leaves_operations(&self, py: Python<'_>, format: &str) -> bool {
-        py.detach(|| formats::leaves_operations(&self.history, format))
+    fn leaves_operations(&self, py: Python<'_>, format: &str) -> PyResult<bool> {
+        let writer = writer(format)?;
+        Ok(py.detach(|| (writer.leaves_operations)(&self.history)))
     }
 
     /// Rows of operations from `transaction` on, at least one transaction and about `most` rows; and the
     /// transaction with which to go on.
-    fn export_rows<'py>(
-        &self,
-        py: Python<'py>,
-        transaction: usize,
-        most: u32,
-    ) -> PyResult<(usize, Bound<'py, PyAny>)> {
+    fn export_rows(&self, py: Python<'_>, transaction: usize, most: u32) -> PyResult<(usize, TableColumns)> {
         self.check(transaction)?;
         let offsets = &self.history.operation_offsets;
         let enough = offsets[transaction].saturating_add(most);
@@ -331,13 +284,13 @@ impl Columns {
             let longest = self.longest.get_or_init(|| table::Longest::of(&self.history));
             table::export(&self.history, longest, transaction..end)
         });
-        Ok((end, crate::tables::to_python(py, table)?))
+        Ok((end, TableColumns::new(py, table)?))
     }
 
     /// Rows of the recorded version orders.
-    fn export_versions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn export_versions(&self, py: Python<'_>) -> PyResult<TableColumns> {
         let table = py.detach(|| table::export_versions(&self.history));
-        crate::tables::to_python(py, table)
+        TableColumns::new(py, table)
     }
 
     /// The columns that are not null everywhere in the exported rows, and whether each is null somewhere.
@@ -358,6 +311,10 @@ impl Columns {
             .map(|&(key, value)| (table::edn_text(values, self.history.keys[key as usize]), text(value)));
         (text(initial.default), initial.replaceable, of_key.collect())
     }
+}
+
+fn writer(format: &str) -> PyResult<&'static formats::Writer> {
+    formats::writer(format).ok_or_else(|| PyValueError::new_err(format!("no writer for `{format}`")))
 }
 
 /// A Python file object as a place to write to; keeps the exception that stopped it.

@@ -54,7 +54,8 @@ pub fn deduced_versions(
     clock_error: i64,
 ) -> PyResult<Columns> {
     let history = columns.history();
-    let deduced =
-        interruptible(py, |cancel| intervals::deduced_versions(history, profile.kernel(), clock_error, cancel))?;
+    let deduced = interruptible(py, |cancel| {
+        intervals::deduced_versions(history, profile.kernel(), clock_error, cancel)
+    })?;
     Ok(Columns::new(deduced.map_err(refused)?))
 }

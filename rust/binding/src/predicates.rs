@@ -43,7 +43,7 @@ pub struct PredicateMiss {
 #[pyfunction]
 pub fn judge_predicates(py: Python<'_>, columns: &Columns) -> PyResult<PredicatesJudgement> {
     let history = columns.history();
-    let Judgement { observations, misses, aside } = py.detach(|| {
+    let Judgement { observations, misses, ambiguous_states } = py.detach(|| {
         let owners = history.transaction_of_operation();
         predicates::judge(history, &reads::counted(history, &owners, &ByKey::new(history)))
     });
@@ -58,6 +58,6 @@ pub fn judge_predicates(py: Python<'_>, columns: &Columns) -> PyResult<Predicate
     Ok(PredicatesJudgement {
         observations: observed.collect::<PyResult<_>>()?,
         misses: missed.collect::<PyResult<_>>()?,
-        ambiguous_states: aside,
+        ambiguous_states,
     })
 }

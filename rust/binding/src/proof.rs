@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use isoscope_kernel::history::NO_KEY;
-use isoscope_kernel::observations::{INITIAL, NOBODY};
+use isoscope_kernel::observations::{ABSENT, INITIAL};
 use isoscope_kernel::relation::Relation;
 use isoscope_kernel::versions::orders::Source;
 use isoscope_kernel::{versions, weak};
@@ -81,7 +81,7 @@ impl ProofStep {
                 after: end(step.after),
                 relation: step.relation.as_str(),
                 key: key(py, columns, step.key)?,
-                operations: step.operations.iter().copied().filter(|&o| o != NOBODY).collect(),
+                operations: step.operations.iter().copied().filter(|&o| o != ABSENT).collect(),
                 source: step.source.as_str(),
             };
             Py::new(py, made)

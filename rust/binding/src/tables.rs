@@ -106,7 +106,7 @@ impl TableReader {
         Ok(())
     }
 
-    /// The rows so far as a history of their own; what comes next is of other transactions, and needs its
+    /// The rows so far as a history of their own. Later rows must be of other transactions, and need their
     /// initial values again.
     fn drain(&mut self, py: Python<'_>) -> PyResult<Columns> {
         let reader = self.reader()?;
@@ -116,7 +116,7 @@ impl TableReader {
     /// The history of all rows.
     fn finish(&mut self, py: Python<'_>) -> PyResult<Columns> {
         let reader = self.reader.take().ok_or_else(finished)?;
-        py.detach(|| reader.finish()).map(Columns::new).map_err(parse_error)
+        py.detach(|| reader.into_history()).map(Columns::new).map_err(parse_error)
     }
 }
 
@@ -190,26 +190,58 @@ fn copy<T: Element>(object: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     PyBuffer::<T>::get(object)?.to_vec(object.py())
 }
 
-/// (rows, integers, texts, lists, tombstones), each column as bytes.
-pub fn to_python(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyAny>> {
-    let (integers, texts) = (PyDict::new(py), PyDict::new(py));
-    for (name, column) in INTEGERS.iter().zip(&table.integers) {
-        if let Some(column) = column {
-            integers.set_item(name, bytes(py, column, i64::to_le_bytes))?;
+/// Rows of a history, each column as little-endian bytes.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct TableColumns {
+    /// How many rows there are.
+    rows: usize,
+    /// Columns of integers by name.
+    integers: Py<PyDict>,
+    /// Columns of texts by name: (indices, dictionary).
+    texts: Py<PyDict>,
+    /// The column of lists, if there is one.
+    lists: Option<Py<ListColumns>>,
+    /// A byte for each row, 1 if the row was deleted; None if no row was.
+    tombstones: Option<Py<PyBytes>>,
+}
+
+/// A column of lists of integers.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct ListColumns {
+    /// The place of each list among the elements.
+    offsets: Py<PyBytes>,
+    /// The elements of all lists.
+    elements: Py<PyBytes>,
+    /// A byte for each row, 1 if it has a list.
+    present: Py<PyBytes>,
+}
+
+impl TableColumns {
+    pub fn new(py: Python<'_>, table: Table) -> PyResult<Self> {
+        let (integers, texts) = (PyDict::new(py), PyDict::new(py));
+        for (name, column) in INTEGERS.iter().zip(&table.integers) {
+            if let Some(column) = column {
+                integers.set_item(name, bytes(py, column, i64::to_le_bytes))?;
+            }
         }
-    }
-    for (name, column) in TEXTS.iter().zip(table.texts) {
-        if let Some(Text { indices, dictionary }) = column {
-            texts.set_item(name, (bytes(py, &indices, i32::to_le_bytes), dictionary))?;
+        for (name, column) in TEXTS.iter().zip(table.texts) {
+            if let Some(Text { indices, dictionary }) = column {
+                texts.set_item(name, (bytes(py, &indices, i32::to_le_bytes), dictionary))?;
+            }
         }
+        let lists = table.lists.map(|lists| {
+            let offsets = bytes(py, &lists.offsets, i64::to_le_bytes).unbind();
+            let elements = bytes(py, &lists.elements, i64::to_le_bytes).unbind();
+            Py::new(py, ListColumns { offsets, elements, present: PyBytes::new(py, &lists.present).unbind() })
+        });
+        Ok(Self {
+            rows: table.rows,
+            integers: integers.unbind(),
+            texts: texts.unbind(),
+            lists: lists.transpose()?,
+            tombstones: table.tombstone.map(|column| PyBytes::new(py, &column).unbind()),
+        })
     }
-    let lists = table.lists.map(|lists| {
-        let offsets = bytes(py, &lists.offsets, i64::to_le_bytes);
-        let elements = bytes(py, &lists.elements, i64::to_le_bytes);
-        (offsets, elements, PyBytes::new(py, &lists.present))
-    });
-    let tombstones = table.tombstone.map(|column| PyBytes::new(py, &column));
-    Ok((table.rows, integers, texts, lists, tombstones).into_pyobject(py)?.into_any())
 }
 
 fn bytes<'py, T: Copy, const N: usize>(

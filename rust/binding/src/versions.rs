@@ -94,7 +94,7 @@ pub fn judge_versions(
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
         let question = Question { claims, max_anomalies, budget, predicates: &predicates };
-        (judge(columns.history(), observations, &question, cancel), reads, predicates.aside)
+        (judge(columns.history(), observations, &question, cancel), reads, predicates.ambiguous_states)
     })?;
     let unjudged = UnjudgedVersions {
         repeated_reads: reads.repeated_reads,

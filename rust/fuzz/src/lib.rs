@@ -1,126 +1,59 @@
-//! One function for each parser: any bytes must give a history or an error, whatever the blocks.
+//! Hostile input for every parser: any bytes must give a history or an error, whatever the blocks.
 //!
-//! What is read must also be written and read back as the same history, and twice the same way.
+//! A history that a format reads and writes must be read back as the same history. The targets come from the
+//! kernel's `READERS`, so that a new format is fuzzed as soon as it is listed there.
 
 use isoscope_kernel::equality::same;
 use isoscope_kernel::error::ParseError;
-use isoscope_kernel::formats::aion::{self, Aion};
-use isoscope_kernel::formats::awdit::{self, Awdit};
-use isoscope_kernel::formats::dbcop_hist::{self, DbcopHist};
-use isoscope_kernel::formats::dbcop_json::{self, DbcopJson};
-use isoscope_kernel::formats::cobra::Cobra;
-use isoscope_kernel::formats::dbcop_2019::{bincode::Bincode, yaml::Yaml};
-use isoscope_kernel::formats::grail::Grail;
-use isoscope_kernel::formats::jepsen::{self, Jepsen, JepsenJson};
-use isoscope_kernel::formats::leopard::{self, Leopard};
-use isoscope_kernel::formats::plume::{self, Plume};
-use isoscope_kernel::formats::viper::{Viper, ViperEdn};
-use isoscope_kernel::formats::{Reader, Records, edn};
+use isoscope_kernel::formats::{OpenReader, READERS, Writer, arango, edn, writer};
 use isoscope_kernel::history::History;
 use isoscope_kernel::value::Values;
 
-/// A parser under test, by name.
-pub type Target = (&'static str, fn(&[u8]));
+/// A parser under test.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// The name of the format, and of its seed in `seeds/`.
+    pub name: &'static str,
+    parser: Parser,
+}
+
+#[derive(Clone, Copy)]
+enum Parser {
+    /// A format, and the writer of the same name if there is one.
+    Format(OpenReader, Option<&'static Writer>),
+    Other(fn(&[u8])),
+}
 
 /// Every parser.
-pub const TARGETS: [Target; 16] = [
-    ("plume", plume),
-    ("jepsen", jepsen),
-    ("jepsen_json", jepsen_json),
-    ("aion", aion),
-    ("arango", arango),
-    ("edn_value", edn_value),
-    ("awdit", awdit),
-    ("dbcop_hist", dbcop_hist),
-    ("dbcop_json", dbcop_json),
-    ("dbcop_bincode", dbcop_bincode),
-    ("dbcop_yaml", dbcop_yaml),
-    ("cobra", cobra),
-    ("leopard", leopard),
-    ("viper", viper),
-    ("viper_edn", viper_edn),
-    ("grail", grail),
-];
-
-type Writer = fn(&History, &mut dyn std::io::Write) -> std::io::Result<()>;
-
-/// Plume text.
-pub fn plume(input: &[u8]) {
-    text_format::<Plume>(input, plume::write);
+#[must_use]
+pub fn targets() -> Vec<Target> {
+    let formats =
+        READERS.iter().map(|&(name, open)| Target { name, parser: Parser::Format(open, writer(name)) });
+    let others = [("arango", arango_log as fn(&[u8])), ("edn-value", edn_value)];
+    formats.chain(others.map(|(name, run)| Target { name, parser: Parser::Other(run) })).collect()
 }
 
-/// Jepsen histories in EDN.
-pub fn jepsen(input: &[u8]) {
-    text_format::<Jepsen>(input, jepsen::write);
+impl Target {
+    /// Panics if the parser does, or if it contradicts itself.
+    pub fn run(&self, input: &[u8]) {
+        match self.parser {
+            Parser::Other(run) => run(input),
+            Parser::Format(open, writer) => {
+                let history = whole_or_blocks(open, input);
+                if let (Some(history), Some(writer)) = (history, writer) {
+                    write_and_read_back(open, writer, &history);
+                }
+            }
+        }
+    }
 }
 
-/// Jepsen histories in JSON.
-pub fn jepsen_json(input: &[u8]) {
-    text_format::<JepsenJson>(input, jepsen::write_json);
+fn arango_log(input: &[u8]) {
+    let _ = arango::parse(input);
 }
 
-/// AION histories, an array or lines.
-pub fn aion(input: &[u8]) {
-    text_format::<Aion>(input, aion::write);
-}
-
-/// AWDIT's test format.
-pub fn awdit(input: &[u8]) {
-    text_format::<Awdit>(input, awdit::write);
-}
-
-/// dbcop's text.
-pub fn dbcop_hist(input: &[u8]) {
-    text_format::<DbcopHist>(input, dbcop_hist::write);
-}
-
-/// dbcop's JSON.
-pub fn dbcop_json(input: &[u8]) {
-    text_format::<DbcopJson>(input, dbcop_json::write);
-}
-
-/// dbcop's histories in bincode.
-pub fn dbcop_bincode(input: &[u8]) {
-    whole_or_blocks::<Bincode>(input);
-}
-
-/// dbcop's histories in YAML.
-pub fn dbcop_yaml(input: &[u8]) {
-    whole_or_blocks::<Yaml>(input);
-}
-
-/// Cobra's logs.
-pub fn cobra(input: &[u8]) {
-    whole_or_blocks::<Cobra>(input);
-}
-
-/// Traces of Leopard, an array or lines.
-pub fn leopard(input: &[u8]) {
-    text_format::<Leopard>(input, leopard::write);
-}
-
-/// Logs of Viper in JSON.
-pub fn viper(input: &[u8]) {
-    whole_or_blocks::<Viper>(input);
-}
-
-/// Logs of Viper in EDN.
-pub fn viper_edn(input: &[u8]) {
-    whole_or_blocks::<ViperEdn>(input);
-}
-
-/// Graphs of GRAIL.
-pub fn grail(input: &[u8]) {
-    whole_or_blocks::<Grail>(input);
-}
-
-/// The ArangoDB log.
-pub fn arango(input: &[u8]) {
-    let _ = isoscope_kernel::formats::arango::parse(input);
-}
-
-/// A single EDN form: what is read is written and read back as the same text.
-pub fn edn_value(input: &[u8]) {
+/// A single EDN form: its value is written and read back as the same text.
+fn edn_value(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let mut values = Values::default();
     let Ok(value) = edn::parse_value(text, &mut values) else { return };
@@ -134,20 +67,10 @@ pub fn edn_value(input: &[u8]) {
     assert_eq!(written.as_bytes(), twice, "{text}");
 }
 
-fn text_format<F: Records + Default>(input: &[u8], write: Writer) {
-    let Some(history) = whole_or_blocks::<F>(input) else { return };
-    let mut written = Vec::new();
-    write(&history, &mut written).expect("a vector takes everything");
-    let shown = String::from_utf8_lossy(&written);
-    let again =
-        read::<F>(&written, written.len().max(1)).unwrap_or_else(|error| panic!("{error:?}\n{shown}"));
-    assert!(same(&history, &again), "not read back as it was\n{shown}");
-}
-
 /// The history in `input`, if it is one: the same, or the same error, however it is fed.
-fn whole_or_blocks<F: Records + Default>(input: &[u8]) -> Option<History> {
-    let whole = read::<F>(input, input.len().max(1));
-    let blocks = read::<F>(input, 1 + input.len() / 3);
+fn whole_or_blocks(open: OpenReader, input: &[u8]) -> Option<History> {
+    let whole = read(open, input, input.len().max(1));
+    let blocks = read(open, input, 1 + input.len() / 3);
     match (whole, blocks) {
         (Ok(whole), Ok(blocks)) => {
             assert!(same(&whole, &blocks), "blocks matter");
@@ -161,12 +84,21 @@ fn whole_or_blocks<F: Records + Default>(input: &[u8]) -> Option<History> {
     }
 }
 
-fn read<F: Records + Default>(input: &[u8], block: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(F::default());
+fn write_and_read_back(open: OpenReader, writer: &Writer, history: &History) {
+    let mut written = Vec::new();
+    (writer.write)(history, &mut written).expect("a vector takes everything");
+    let shown = String::from_utf8_lossy(&written);
+    let again =
+        read(open, &written, written.len().max(1)).unwrap_or_else(|error| panic!("{error:?}\n{shown}"));
+    assert!(same(history, &again), "not read back as it was\n{shown}");
+}
+
+fn read(open: OpenReader, input: &[u8], block: usize) -> Result<History, ParseError> {
+    let mut reader = open();
     reader.start_of_file("")?;
     for part in input.chunks(block) {
         reader.feed(part)?;
     }
     reader.end_of_file()?;
-    reader.finish()
+    reader.into_history()
 }

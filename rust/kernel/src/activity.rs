@@ -1,8 +1,8 @@
-//! What went on in a history, and when: transactions that ended, how long they took, how many were under way
-//! at once, and the keys that they met at.
+//! The activity of a history over time: transactions that ended, how long they took, how many ran at once,
+//! and the keys that most of them use.
 //!
 //! Time is cut into buckets of equal width. A transaction counts in the bucket in which it ended for its
-//! client, or began if nobody knows its end. Cost: a sort of the instants, and one look at each operation.
+//! client, or began if its end is unknown. Cost: a sort of the instants, and one look at each operation.
 
 mod concurrency;
 mod keys;
@@ -19,7 +19,7 @@ use spans::Spans;
 /// The median, the 95th and the 99th percentile, and the longest.
 pub type Quantiles = [u64; 4];
 
-/// What went on between two instants.
+/// The activity between two instants.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Transactions by [`Status`].
@@ -30,10 +30,10 @@ pub struct Bucket {
     pub concurrency: Concurrency,
 }
 
-/// What went on in a whole history.
+/// The activity of a whole history.
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
-    /// Whose time it is.
+    /// The clock that times are of.
     pub clock: Clock,
     /// The first instant, where the first bucket begins.
     pub first: i64,

@@ -1,4 +1,4 @@
-//! Which scalars a history speaks of: readers also intern those of events that they skip.
+//! Whether a history uses a scalar: readers also intern scalars of events that they skip.
 
 use crate::history::{History, Label, Optional};
 use crate::value::{AtomKind, Value};
@@ -12,7 +12,7 @@ pub(crate) fn contains_atom(history: &History, wanted: impl Fn(AtomKind, &str) -
             wanted(kind, text)
         })
         .collect();
-    // Most histories have no such atom, and then nobody needs to look who mentions it.
+    // Most histories have no such atom at all, and then no column has to be searched.
     if !found.contains(&true) {
         return false;
     }

@@ -1,4 +1,4 @@
-//! The same operations seen key by key, and who wrote which value of a key.
+//! The operations of a history key by key, and the writers of each value of a key.
 
 use crate::history::{History, Kind, NO_KEY, Status};
 use crate::value::Value;
@@ -66,7 +66,7 @@ pub enum Shape {
     List,
     /// Deleted at times: a read of nothing may mean a deletion.
     Deleted,
-    /// Both written and appended to, or read as both: nobody can say what it is.
+    /// Both written and appended to, or read as both: its shape is unknown.
     Mixed,
 }
 
@@ -162,7 +162,7 @@ impl Writes {
     }
 }
 
-/// Who may have written a value, as far as the value tells.
+/// The transactions that may have written a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Writers {
     /// How many transactions may have written it (the initial one not counted).

@@ -91,7 +91,7 @@ impl Pair<'_> {
             })
     }
 
-    /// Ids of sessions were compared; what is left is who shares one and in which order, whatever its number.
+    /// Ids of sessions were compared; this compares which transactions share a session, and in which order.
     fn sessions(&self) -> bool {
         let shared = |left: usize| {
             let first = self.left.transactions_of(left).first();

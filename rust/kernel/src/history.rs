@@ -1,5 +1,9 @@
 //! A recorded history as columns: sessions of transactions of operations.
 
+mod time;
+
+pub use time::{Interval, Sequence, Timestamp};
+
 use crate::value::{Value, Values};
 use serde::{Deserialize, Serialize};
 
@@ -38,26 +42,16 @@ impl Kind {
         Self::Abort,
     ];
 
-    /// The name of the kind.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Append => "append",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::RangeRead => "range-read",
-            Self::Begin => "begin",
-            Self::Commit => "commit",
-            Self::Abort => "abort",
-        }
-    }
-
     /// Whether the operation makes a new version of its key.
     #[must_use]
     pub const fn installs(self) -> bool {
         matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 }
 
@@ -75,74 +69,21 @@ pub enum Status {
 impl Status {
     /// Every status, by its number.
     pub const ALL: [Self; 3] = [Self::Committed, Self::Aborted, Self::Indeterminate];
-}
 
-/// A time that may be missing.
-const NEVER: i64 = i64::MIN;
-
-/// Closed interval between two instants of one clock; either may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interval {
-    invoke: i64,
-    complete: i64,
-}
-
-impl Interval {
-    /// From invocation to completion.
+    /// Its name in tables and in Python.
     #[must_use]
-    pub fn new(invoke: Option<i64>, complete: Option<i64>) -> Self {
-        Self { invoke: invoke.unwrap_or(NEVER), complete: complete.unwrap_or(NEVER) }
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Committed => "committed",
+            Self::Aborted => "aborted",
+            Self::Indeterminate => "indeterminate",
+        }
     }
 
-    /// When the client asked.
+    /// The one with this name.
     #[must_use]
-    pub fn invoke(self) -> Option<i64> {
-        (self.invoke != NEVER).then_some(self.invoke)
-    }
-
-    /// When the client had the answer.
-    #[must_use]
-    pub fn complete(self) -> Option<i64> {
-        (self.complete != NEVER).then_some(self.complete)
-    }
-
-    /// Whether both ends are known.
-    #[must_use]
-    pub fn is_closed(self) -> bool {
-        self.invoke != NEVER && self.complete != NEVER
-    }
-}
-
-impl Default for Interval {
-    fn default() -> Self {
-        Self::new(None, None)
-    }
-}
-
-/// A reading of the database's clock, compared physical part first; may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp {
-    physical: i64,
-    logical: i64,
-}
-
-impl Timestamp {
-    /// The reading (physical, logical).
-    #[must_use]
-    pub const fn new(physical: i64, logical: i64) -> Self {
-        Self { physical, logical }
-    }
-
-    /// Both parts, if there is a reading.
-    #[must_use]
-    pub fn parts(self) -> Option<(i64, i64)> {
-        (self.physical != NEVER).then_some((self.physical, self.logical))
-    }
-}
-
-impl Default for Timestamp {
-    fn default() -> Self {
-        Self::new(NEVER, 0)
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 }
 
@@ -208,7 +149,7 @@ pub struct Ranges {
     pub row_values: Vec<Value>,
 }
 
-/// Who says in which order the versions of a key were installed.
+/// The source of a recorded order of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum VersionSource {
@@ -221,12 +162,27 @@ pub enum VersionSource {
 impl VersionSource {
     /// Every source, by its number.
     pub const ALL: [Self; 2] = [Self::Log, Self::Declared];
+
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Declared => "declared",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
 }
 
 /// The order of versions that one source gives, key by key.
 #[derive(Debug, Clone)]
 pub struct VersionOrder {
-    /// Who says so.
+    /// The source of the order.
     pub source: VersionSource,
     /// Versions of key `k` are `versions[offsets[k]..offsets[k + 1]]`.
     pub offsets: Vec<u32>,
@@ -246,7 +202,7 @@ impl VersionOrder {
 /// What every key holds before the first write. Lists always start empty.
 #[derive(Debug, Clone)]
 pub struct Initial {
-    /// The value of every key that has none of its own; [`Value::UNKNOWN`] if nobody knows.
+    /// The value of every key that has none of its own; [`Value::UNKNOWN`] if it is unknown.
     pub default: Value,
     /// Keys with a value of their own, sorted by key.
     pub of_key: Vec<(u32, Value)>,
@@ -261,7 +217,7 @@ impl Default for Initial {
 }
 
 impl Initial {
-    /// The initial value of `key`; [`Value::UNKNOWN`] if nobody knows.
+    /// The initial value of `key`; [`Value::UNKNOWN`] if it is unknown.
     #[must_use]
     pub fn of(&self, key: u32) -> Value {
         match self.of_key.binary_search_by_key(&key, |&(key, _)| key) {
@@ -294,7 +250,7 @@ pub struct Operations {
     pub tombstones: Optional<bool>,
 }
 
-/// A value that is nil unless somebody says otherwise.
+/// A value that is nil unless it is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(pub Value);
 
@@ -320,30 +276,6 @@ pub struct Transactions {
     pub intervals: Optional<Interval>,
     /// Invocation and completion as places in one total order of events (Jepsen's line order).
     pub positions: Optional<Interval>,
-}
-
-/// An explicit place in a session; may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Sequence(i64);
-
-impl Sequence {
-    /// Place `number`.
-    #[must_use]
-    pub const fn new(number: i64) -> Self {
-        Self(number)
-    }
-
-    /// The place, if there is one.
-    #[must_use]
-    pub fn number(self) -> Option<i64> {
-        (self.0 != NEVER).then_some(self.0)
-    }
-}
-
-impl Default for Sequence {
-    fn default() -> Self {
-        Self(NEVER)
-    }
 }
 
 /// A whole history; made by [`crate::builder::Builder`] and never changed.

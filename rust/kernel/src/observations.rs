@@ -1,12 +1,13 @@
-//! Who served each external read: the write-read relation, and the order in which lists grew.
+//! The transaction that each external read was served by: the write-read relation, and the order in which
+//! lists grew.
 //!
 //! Found by [`crate::reads::judge`] on the way; the weak levels and the dependency graph start here.
 
 use crate::history::{History, NO_KEY};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The read was served by no transaction that is known for sure.
-pub const NOBODY: u32 = u32::MAX;
+/// No transaction, node or operation: of a read, that its writer is not known for sure.
+pub const ABSENT: u32 = u32::MAX;
 /// The read was served by the initial transaction.
 pub const INITIAL: u32 = u32::MAX - 1;
 
@@ -14,13 +15,13 @@ pub const INITIAL: u32 = u32::MAX - 1;
 pub struct Sources(Vec<AtomicU32>);
 
 impl Sources {
-    /// A column of [`NOBODY`].
+    /// A column of [`ABSENT`].
     #[must_use]
     pub fn new(size: usize) -> Self {
-        Self((0..size).map(|_| AtomicU32::new(NOBODY)).collect())
+        Self((0..size).map(|_| AtomicU32::new(ABSENT)).collect())
     }
 
-    /// Says who served `read`.
+    /// Sets the transaction that served `read`.
     pub fn set(&self, read: u32, source: u32) {
         self.0[read as usize].store(source, Ordering::Relaxed);
     }
@@ -35,9 +36,9 @@ impl Sources {
 pub struct ListOrder {
     /// The key.
     pub key: u32,
-    /// The longest read; [`NOBODY`] if there is none.
+    /// The longest read; [`ABSENT`] if there is none.
     pub read: u32,
-    /// Who appended each element of the canonical list; [`NOBODY`] if that is not known for sure.
+    /// The writer of each element of the canonical list; [`ABSENT`] if that is not known for sure.
     pub writers: Vec<u32>,
     /// Transactions with appends that the canonical list does not show: they come after it.
     pub unread: Vec<u32>,
@@ -50,8 +51,8 @@ pub struct ListOrder {
 impl ListOrder {
     /// Pairs of transactions in the order of their appends; what follows from others is left out.
     pub fn successions(&self) -> impl Iterator<Item = (u32, u32)> {
-        let known: Vec<u32> = self.writers.iter().copied().filter(|&writer| writer != NOBODY).collect();
-        let last = self.writers.last().copied().filter(|&writer| writer != NOBODY);
+        let known: Vec<u32> = self.writers.iter().copied().filter(|&writer| writer != ABSENT).collect();
+        let last = self.writers.last().copied().filter(|&writer| writer != ABSENT);
         let unread: Vec<(u32, u32)> =
             last.map(|last| self.unread.iter().map(|&after| (last, after)).collect()).unwrap_or_default();
         let pairs: Vec<(u32, u32)> = known.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -66,12 +67,12 @@ pub struct Seen {
     length: u32,
 }
 
-/// Who served each external read of each transaction that counts as committed.
+/// The transactions that served the external reads of the transactions that count as committed.
 #[derive(Debug, Default)]
 pub struct Observations {
     /// Which transactions count as committed.
     pub counted: Vec<bool>,
-    /// For each operation the transaction that it read from, [`INITIAL`] or [`NOBODY`].
+    /// For each operation the transaction that it read from, [`INITIAL`] or [`ABSENT`].
     pub sources: Vec<u32>,
     /// For each operation what it saw of a list; empty if there are no lists.
     seen: Vec<Seen>,
@@ -100,7 +101,7 @@ impl Observations {
         }
         all.seen = vec![Seen::default(); history.operation_count()];
         all.canonical = vec![Seen::default(); history.keys.len()];
-        all.reads = vec![NOBODY; history.keys.len()];
+        all.reads = vec![ABSENT; history.keys.len()];
         for list in lists {
             all.add(list);
         }
@@ -133,7 +134,7 @@ impl Observations {
         !self.seen.is_empty()
     }
 
-    /// Who appended the elements that a list read saw; [`NOBODY`] among them if that is not known for
+    /// The writers of the elements that a list read saw; [`ABSENT`] among them if that is not known for
     /// sure. Nothing for a register.
     #[must_use]
     pub fn seen(&self, operation: usize) -> &[u32] {
@@ -152,7 +153,7 @@ impl Observations {
         is_prefix.then_some((seen.start, seen.length))
     }
 
-    /// Who appended each element of the canonical list of `key`; [`NOBODY`] if that is not known for sure.
+    /// The writer of each element of the canonical list of `key`; [`ABSENT`] if that is not known for sure.
     #[must_use]
     pub fn canonical(&self, key: u32) -> &[u32] {
         match self.canonical.get(key as usize) {
@@ -164,7 +165,7 @@ impl Observations {
     /// The read that shows the canonical list of `key`.
     #[must_use]
     pub fn canonical_read(&self, key: u32) -> u32 {
-        self.reads.get(key as usize).copied().unwrap_or(NOBODY)
+        self.reads.get(key as usize).copied().unwrap_or(ABSENT)
     }
 
     /// Whether an append of `after` to the list `key` comes right or somewhere behind one of `before`.

@@ -1,15 +1,15 @@
 //! What predicate reads say of single keys, in a universe that is closed: every key is one of the history's.
 //!
 //! A key that a predicate read does not show was in a state that does not match: unborn, dead or with another
-//! value. If only one state can be meant, the read observed whoever made it. `reference/predicates.py` is the
-//! specification. Cost: predicate reads times versions of all keys.
+//! value. If only one state fits, the read observed the transaction that made it. `reference/predicates.py`
+//! is the specification. Cost: predicate reads times versions of all keys.
 
 mod predicate;
 
 pub use predicate::Predicate;
 
 use crate::history::{History, Kind, Status};
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use crate::value::{AtomKind, Value};
 use hashbrown::{HashMap, HashSet};
 
@@ -35,13 +35,13 @@ pub struct Miss {
     pub key: u32,
 }
 
-/// What the reads say; `aside` counts keys of reads of which several states may be meant.
+/// The evidence of the reads; `ambiguous_states` counts keys of reads that fit several states.
 #[derive(Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Judgement {
     pub observations: Vec<Observation>,
     pub misses: Vec<Miss>,
-    pub aside: u64,
+    pub ambiguous_states: u64,
 }
 
 /// Whether it is a first transaction, of nothing but insertions.
@@ -78,7 +78,7 @@ pub fn judge(history: &History, counted: &[bool]) -> Judgement {
 }
 
 /// What a transaction left of a key: a value, or nothing if it deleted the key.
-struct Version {
+struct KeyState {
     writer: u32,
     value: Option<Value>,
 }
@@ -87,8 +87,8 @@ struct Version {
 #[derive(Default)]
 struct Key {
     /// Of all transactions that did not abort.
-    versions: Vec<Version>,
-    /// A first transaction that committed inserts it, so that nobody saw it unborn.
+    versions: Vec<KeyState>,
+    /// A first transaction that committed inserts it, so that no read saw it unborn.
     is_born: bool,
     is_list: bool,
     /// A transaction that counts deletes it.
@@ -97,7 +97,7 @@ struct Key {
 
 impl Key {
     /// What others than `reader` left of it.
-    fn others(&self, reader: u32) -> impl Iterator<Item = &Version> {
+    fn others(&self, reader: u32) -> impl Iterator<Item = &KeyState> {
         self.versions.iter().filter(move |version| version.writer != reader)
     }
 }
@@ -113,7 +113,7 @@ struct Universe<'history> {
     history: &'history History,
     counted: &'history [bool],
     keys: Vec<Key>,
-    /// The only transaction that writes a value; [`NOBODY`] if there are several.
+    /// The only transaction that writes a value; [`ABSENT`] if there are several.
     writers: HashMap<(u32, Value), u32>,
 }
 
@@ -140,7 +140,7 @@ impl<'history> Universe<'history> {
         let (number, writer) = (operations.keys[operation], transaction as u32);
         if kind != Kind::Delete {
             let known = self.writers.entry((number, value)).or_insert(writer);
-            *known = if *known == writer { writer } else { NOBODY };
+            *known = if *known == writer { writer } else { ABSENT };
         }
         let key = &mut self.keys[number as usize];
         let status = self.history.transactions.statuses[transaction];
@@ -150,7 +150,7 @@ impl<'history> Universe<'history> {
             return;
         }
         key.versions.pop_if(|version| version.writer == writer);
-        key.versions.push(Version { writer, value: (kind != Kind::Delete).then_some(value) });
+        key.versions.push(KeyState { writer, value: (kind != Kind::Delete).then_some(value) });
     }
 
     /// Marks the keys of a first transaction.
@@ -194,7 +194,7 @@ impl<'history> Universe<'history> {
         }
     }
 
-    /// Who wrote a value that was shown.
+    /// The writer of a value that was shown.
     fn shown(&self, read: &Read<'_>, key: u32, value: Value) -> Found {
         let initial = (self.history.initial.of(key) == value).then_some(INITIAL);
         let writer = self.writers.get(&(key, value)).copied().filter(|&writer| writer != read.reader);
@@ -220,15 +220,16 @@ impl<'history> Universe<'history> {
         let key = &self.keys[number as usize];
         let unborn = (!key.is_born).then_some(INITIAL);
         let dead = key.others(read.reader).filter(|version| version.value.is_none());
-        // Nobody else deletes it: it was read before the first transaction, which itself is an anomaly.
+        // No other transaction deletes it: it was read before the first transaction, which itself is an
+        // anomaly.
         self.only(unborn.into_iter().chain(dead.map(|version| version.writer))).unwrap_or(Found::One(INITIAL))
     }
 
-    /// The only one of `states`, by who made them, if it is known for sure to have happened; nothing if there
-    /// are none.
+    /// The only one of `states`, each given by the transaction that made it, if that transaction counts as
+    /// committed; nothing if there are none.
     fn only(&self, mut states: impl Iterator<Item = u32>) -> Option<Found> {
         let first = states.next()?;
-        let counts = first == INITIAL || first != NOBODY && self.counted[first as usize];
+        let counts = first == INITIAL || first != ABSENT && self.counted[first as usize];
         Some(if counts && states.next().is_none() { Found::One(first) } else { Found::Several })
     }
 }
@@ -249,7 +250,7 @@ impl Judgement {
                 self.observations.push(Observation { reader, operation, key, writer });
             }
             Found::None => self.misses.push(Miss { reader, operation, key }),
-            Found::Several => self.aside += 1,
+            Found::Several => self.ambiguous_states += 1,
         }
     }
 }

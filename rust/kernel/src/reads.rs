@@ -9,7 +9,7 @@ use crate::by_key::{ByKey, Operation, Shape, Write, Writers, Writes, gather, sha
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::named_enum::named_enum;
-use crate::observations::{INITIAL, ListOrder, NOBODY, Observations, Sources};
+use crate::observations::{ABSENT, INITIAL, ListOrder, Observations, Sources};
 use crate::value::Value;
 use rayon::prelude::*;
 
@@ -340,7 +340,8 @@ impl<'h> Judge<'h> {
     }
 }
 
-/// The initial value of one register: known, or learned from the first read of a value nobody wrote.
+/// The initial value of one register: known, or learned from the first read of a value that no transaction
+/// wrote.
 struct Initially {
     value: Value,
     learned_by: u32,
@@ -354,7 +355,8 @@ impl Initially {
         Self { value: if replaced { REPLACED } else { value }, learned_by: NOTHING }
     }
 
-    /// Whether a value that nobody wrote can be the initial one; if not, the read that says so.
+    /// Whether a value that no transaction wrote can be the initial one; if not, the read that contradicts
+    /// it.
     fn admit(&mut self, value: Value, read: u32) -> Result<(), u32> {
         if self.value == Value::UNKNOWN {
             (self.value, self.learned_by) = (value, read);

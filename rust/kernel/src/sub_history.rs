@@ -1,18 +1,23 @@
-//! A part of a history: some of its operations, and nothing said that the whole does not say.
+//! A sub-history: some operations of a history, with no evidence that the whole does not have.
 //!
-//! Whatever breaks a level in a part breaks it in the whole: a part has fewer transactions, and of each kind
-//! of evidence what the whole has between those that stay. So operations go together:
+//! An anomaly that breaks a level in a sub-history breaks it in the whole: a sub-history has fewer
+//! transactions, and of each kind of evidence what the whole has between those that stay. So operations go
+//! together:
 //!
 //! - a read goes with any of the writes that may have made what it shows (an element of a list, too), so that
 //!   it is in thin air, initial or of one writer only where it was before;
-//! - a write goes with a later one of the same key and transaction, so that what was intermediate is not final;
+//! - a write goes with a later one of the same key and transaction, so that what was intermediate is not
+//! final;
 //! - a read goes with its transaction's own earlier writes of the key, so that it is not of others;
-//! - a read that contradicts another one (a second initial value, another order of a list) goes with that one;
-//! - a read of a key that is deleted at times goes with any write of it, one of a key that is both register and
+//! - a read that contradicts another one (a second initial value, another order of a list) goes with that
+//! one;
+//! - a read of a key that is deleted at times goes with any write of it, one of a key that is both register
+//! and
 //!   list with any operation on it, one by a predicate with a write of any key that has something left;
-//! - who counted as committed because others saw it goes when they do not see it any more.
+//! - a transaction that counted as committed because others saw it goes when they do not see it any more.
 //!
-//! A part of a part is a part of the whole. Cost: linear in the whole, for each round of the last rule.
+//! A sub-history of a sub-history is one of the whole. Cost: linear in the whole, for each round of the last
+//! rule.
 
 mod copied_columns;
 mod kept_operations;
@@ -26,10 +31,10 @@ use crate::observations::Observations;
 use crate::reads::{Judgement, NOTHING, counted};
 use hashbrown::HashSet;
 
-/// What is wrong with single reads of a history, and who served each.
+/// What is wrong with single reads of a history, and the transaction that served each.
 pub type Judged = (Judgement, Observations);
 
-/// The part of `history` with these transactions, `without` these operations and what goes with them.
+/// The sub-history of `history` with these transactions, `without` these operations and what goes with them.
 #[must_use]
 pub fn sub_history(history: &History, judged: &Judged, transactions: &[u32], without: &[u32]) -> History {
     let mut stay = vec![false; history.transaction_count()];
@@ -63,8 +68,8 @@ fn no_longer_counted(part: &History, stay: &[bool], counted_before: &[bool]) -> 
         .collect()
 }
 
-/// Everybody who must stay if all reads of `transactions` are to: who wrote what they show, and whom they
-/// contradict. Sorted; the transactions themselves are among them.
+/// `transactions`, and those that must stay if all their reads are to stay: the writers of what they show,
+/// and the transactions that they contradict. Sorted.
 #[must_use]
 pub fn with_transactions_read_from(history: &History, judged: &Judged, transactions: &[u32]) -> Vec<u32> {
     let (mut pairs, mut keys) = (HashSet::new(), HashSet::new());
@@ -95,7 +100,7 @@ pub fn with_transactions_read_from(history: &History, judged: &Judged, transacti
     sorted(transactions.iter().copied().chain(others).chain(writers.map(|operation| owners[operation])))
 }
 
-/// Everybody with an operation on a key that one of `transactions` operates on. Sorted.
+/// All transactions with an operation on a key that one of `transactions` operates on. Sorted.
 #[must_use]
 pub fn with_transactions_on_same_keys(history: &History, transactions: &[u32]) -> Vec<u32> {
     let mut is_theirs = vec![false; history.keys.len()];

@@ -12,7 +12,7 @@ ENTRIES = (
         meaning="By reads and the order of each session, a transaction comes before itself.",
         aliases=("TAP-g", "CyclicCO"),
         # A commit order must contain session order and reads-from: no read-committed order exists.
-        # A circle of reads alone breaks pl-2 as well; one that needs a session may leave it whole,
+        # A cycle of reads alone breaks pl-2 as well; one that needs a session may leave it whole,
         # but not pl-2 with session order.
         breaks=(Level.READ_COMMITTED, Level.STRONG_SESSION_PL_2),
         counted=COMPONENTS,

@@ -106,7 +106,7 @@ ENTRIES = (
         "several reads of overwritten versions, no two of them in a row.",
         aliases=("G-nonadjacent", "G-nonadjacent-item"),
         # Every such cycle has an anti-dependency between single rows, hence repeatable-read. Prefix
-        # is broken by a fork proper; a circle that only writes hold together can leave it whole.
+        # is broken by a fork proper; a cycle that only writes hold together can leave it whole.
         breaks=(Level.SNAPSHOT_ISOLATION, Level.REPEATABLE_READ),
         counted=COMPONENTS,
         source="Sovran et al. 2011; Cerone and Gotsman 2018; Kingsbury and Alvaro 2020",

@@ -160,7 +160,7 @@ def check_slices(
     judged slice by slice, and OSError if the disk is full.
     """
     meant = _by_clock(levels)
-    streamed = streaming.judge(slices, levels=list(meant.values()), most=max_anomalies)
+    streamed = streaming.judge(slices, levels=list(meant.values()), max_anomalies=max_anomalies)
     verdicts = tuple(
         replace(
             combined(looked_at, streamed.verdicts, timestamps.METHOD, frozenset(), max_anomalies),

@@ -1,4 +1,4 @@
-"""What verdicts rest on beside the recorded operations, in words."""
+"""The assumptions that verdicts rest on beside the recorded operations, in words."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["of_all", "of_clocks", "of_mechanisms", "of_ranges", "parse_claims"]
 
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
-    Claim.LINEARIZABLE_KEYS: "whoever begins later in real time meets no older version of a key",
-    Claim.WRITES_FOLLOW_READS: "who reads a key and then writes it installs the later version",
+    Claim.LINEARIZABLE_KEYS: "a transaction that begins later in real time meets no older version of a key",
+    Claim.WRITES_FOLLOW_READS: "a transaction that reads a key and then writes it installs the later version",
 }
 
 
@@ -36,10 +36,10 @@ def parse_claims(names: Iterable[Claim | str]) -> tuple[Claim, ...]:
 def of_all(
     history: History, claims: Sequence[Claim], ties: int | None, verdicts: Sequence[Verdict] = ()
 ) -> tuple[str, ...]:
-    """What the verdicts rest on beside the recorded operations."""
+    """The assumptions that the verdicts rest on beside the recorded operations."""
     initial = history.initial
     if initial.value is UNKNOWN:
-        start = "the initial value of a key is the one value that reads show and nobody wrote"
+        start = "the initial value of a key is the one value that reads show and no transaction wrote"
     else:
         start = f"every key holds {initial} before its first write (a list: nothing)"
     said = [start]
@@ -56,7 +56,7 @@ def of_all(
 
 
 def of_ranges(recorded: History, judged: History) -> Iterator[str]:
-    """What it means that range reads were judged as reads of their rows."""
+    """The assumption behind range reads that were judged as reads of their rows."""
     if judged is recorded:
         return
     count = recorded.counts["range-read"]
@@ -66,7 +66,7 @@ def of_ranges(recorded: History, judged: History) -> Iterator[str]:
 
 
 def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What it means that verdicts rest on the database's clock."""
+    """The assumptions behind verdicts by the database's clock."""
     decided = {verdict.level for verdict in verdicts if verdict.method is BY_CLOCK and not verdict.reason}
     if decided:
         yield "the database's timestamps are right: what contradicts them may hold by another order"
@@ -75,7 +75,7 @@ def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def of_mechanisms(profile: Profile, clock_error: int) -> Iterator[str]:
-    """What it means that verdicts rest on the mechanisms of a profile."""
+    """The assumptions behind verdicts by the mechanisms of a profile."""
     yield (
         f"the order of versions is what the mechanisms of {profile.name} and the clients' clocks show: "
         "a level is judged by it"
@@ -84,6 +84,6 @@ def of_mechanisms(profile: Profile, clock_error: int) -> Iterator[str]:
 
 
 def of_clocks(clock_error: int) -> Iterator[str]:
-    """What it means that clients' clocks may differ."""
+    """The assumption that clients' clocks may differ."""
     if clock_error:
         yield f"every interval is {clock_error:,} ns longer at both ends than it was recorded"

@@ -1,13 +1,14 @@
-"""What the engine of the clock levels found, as counts, anomalies and a verdict."""
+"""Judgements of the clock levels as counts, anomalies and a verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers.contradictions import AXIOMS, anomaly
+from isoscope._native import CLOCK_AXIOMS as AXIOMS
+from isoscope.checkers.clock_anomalies import anomaly
 from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Method, Outcome, Verdict
@@ -15,20 +16,15 @@ from isoscope.verdict import Method, Outcome, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isoscope.checkers.contradictions import Finding
+    from isoscope._native import ClockJudgement
     from isoscope.checkers.witnesses import Recorded
     from isoscope.verdict import Anomaly
 
-    #: Counts by name; findings; ties; what was set aside.
-    Judged: TypeAlias = tuple[list[int], list[Finding], int, tuple[int, int, list[object], list[object], int]]
-
-__all__ = ["LEVELS", "METHOD", "SILENT", "Found", "concerned", "silent"]
+__all__ = ["AXIOMS", "LEVELS", "METHOD", "NO_TIMESTAMPS", "Judged", "concerned", "without_timestamps"]
 
 METHOD = Method.TIMESTAMPS
 LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
-SILENT = "the history has no timestamps of the database"
-#: By the numbers that the native core gives them.
-_NAMES = tuple(AXIOMS)
+NO_TIMESTAMPS = "the history has no timestamps of the database"
 
 
 def concerned(levels: Sequence[Level]) -> list[Level]:
@@ -36,45 +32,53 @@ def concerned(levels: Sequence[Level]) -> list[Level]:
     return [level for level in LEVELS if any(asked in lattice.implied(level) for asked in levels)]
 
 
-def silent(level: Level) -> Verdict:
-    """The verdict on a level if there are no timestamps."""
-    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=SILENT)
+def without_timestamps(level: Level) -> Verdict:
+    """The verdict on a level of a history without timestamps."""
+    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=NO_TIMESTAMPS)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the native core found in a history, of which only what it names must be there."""
+class Judged:
+    """A judgement of the native core; `history` has at least the transactions that it names."""
 
     history: Recorded
-    level: Level
-    judged: Judged
+    judgement: ClockJudgement
+
+    @property
+    def level(self) -> Level:
+        """The level that was judged."""
+        return Level(self.judgement.level)
 
     @property
     def ties(self) -> int:
         """How many timestamps belong to several transactions."""
-        return self.judged[2]
+        return self.judgement.ties
 
-    @cached_property
+    @property
     def counts(self) -> dict[str, int]:
-        """By name, without those that were not found."""
-        return {name: count for name, count in zip(_NAMES, self.judged[0], strict=True) if count}
+        """How many there are of each anomaly that was found."""
+        return self.judgement.counts
 
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """The first of each name."""
         is_serial = self.level is Level.CLOCK_SERIALIZABLE
-        found = (anomaly(self.history, _NAMES[f[0]], f, is_serial=is_serial) for f in self.judged[1])
-        return tuple(sorted(found, key=lambda anomaly: _NAMES.index(anomaly.name)))
+        return tuple(anomaly(self.history, one, is_serial=is_serial) for one in self.judgement.findings)
 
     @cached_property
-    def aside(self) -> str:
+    def unjudged(self) -> str:
         """Why something may be wrong though nothing was found."""
-        untimed, keys, deleted, mixed, range_reads = self.judged[3]
-        reasons = [unjudged_reason(deleted_keys=deleted, mixed_keys=mixed, range_reads=range_reads)]
-        if untimed:
-            who = "1 transaction has" if untimed == 1 else f"{untimed:,} transactions have"
-            wrote = f" and wrote {keys:,} keys" if keys > 1 else " and wrote 1 key" if keys else ""
-            reasons.insert(0, f"{who} no timestamps{wrote}")
+        judged = self.judgement
+        reasons = [
+            unjudged_reason(
+                deleted_keys=judged.deleted_keys, mixed_keys=judged.mixed_keys, range_reads=judged.range_reads
+            )
+        ]
+        if untimed := judged.untimed:
+            have = "1 transaction has" if untimed == 1 else f"{untimed:,} transactions have"
+            count = judged.untimed_keys
+            wrote = f" and wrote {count:,} keys" if count > 1 else " and wrote 1 key" if count else ""
+            reasons.insert(0, f"{have} no timestamps{wrote}")
         return "; ".join(filter(None, reasons))
 
     def verdict(self) -> Verdict:
@@ -87,5 +91,5 @@ class Found:
                 anomaly_counts=self.counts,
                 anomalies=self.anomalies,
             )
-        outcome = Outcome.UNKNOWN if self.aside else Outcome.HOLDS
-        return Verdict(level=self.level, outcome=outcome, method=METHOD, reason=self.aside)
+        outcome = Outcome.UNKNOWN if self.unjudged else Outcome.HOLDS
+        return Verdict(level=self.level, outcome=outcome, method=METHOD, reason=self.unjudged)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from isoscope import _native
 from isoscope._native import UNKNOWN, Builder
 from isoscope.checkers import assumptions
-from isoscope.checkers.few import Few, refused
 from isoscope.checkers.intervals import Found, told
+from isoscope.checkers.stream_excerpt import StreamExcerpt, refused
 from isoscope.checkers.violations import CASES, NAMES
 from isoscope.history import History
 from isoscope.verdict import Mechanism, Outcome, Report
@@ -157,7 +157,7 @@ class OnlineIntervals:
         if shown is None:
             return None
         columns, places, judged = shown
-        return Found(Few(History(columns), places), self.profile, judged).anomalies[0]
+        return Found(StreamExcerpt(History(columns), places), self.profile, judged).anomalies[0]
 
     def status(self) -> IntervalsStatus:
         """How many of what there are."""
@@ -174,7 +174,9 @@ class OnlineIntervals:
         """The answers so far; after `flush` those of the whole history."""
         columns, places, judged = self._engine.report()
         found = told(
-            self.profile, Found(Few(History(columns), places), self.profile, judged), self.clock_error
+            self.profile,
+            Found(StreamExcerpt(History(columns), places), self.profile, judged),
+            self.clock_error,
         )
         late = self._engine.sizes()["late"]
         return replace(found, verdicts=tuple(_open(verdict, late) for verdict in found.verdicts))

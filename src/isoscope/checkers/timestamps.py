@@ -1,9 +1,9 @@
 """The method of timestamps: snapshot isolation and serializability against the database's own clock.
 
-Li et al. 2025 (CHRONOS), Algorithm 2: the database is replayed event by event, and every read is held
-against what it should have shown. `reference/clock.py` is the specification, `rust/kernel/src/clock` the
-engine. Cost: a sort of the events, then linear. Repeated values are no obstacle: timestamps say who wrote
-what a read shows.
+Li et al. 2025 (CHRONOS), Algorithm 2: the database is replayed event by event, and every read is compared
+with the version that it should have shown. `reference/clock.py` is the specification,
+`rust/kernel/src/clock` the engine. Cost: a sort of the events, then linear. Repeated values are no obstacle:
+timestamps say which transaction wrote the version that a read should show.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope._native import clock_ties, judge_clock
-from isoscope.checkers.clock import LEVELS, METHOD, SILENT, Found, concerned, silent
+from isoscope.checkers.clock import LEVELS, METHOD, NO_TIMESTAMPS, Judged, concerned, without_timestamps
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
 from isoscope.verdict import Presence, Sighting
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find", "ties"]
 
-#: The anomalies and the weakest level that each breaks; those of later reads need no clock, and values show
-#: them, too.
+#: The anomalies and the weakest level that each breaks. Anomalies of later reads in a transaction need no
+#: clock: the method of values shows them, too.
 NAMES = {
     "stale-read": Level.CLOCK_SNAPSHOT_ISOLATION,
     "session-order": Level.CLOCK_SNAPSHOT_ISOLATION,
@@ -47,11 +47,12 @@ def check(
     assume: Sequence[Claim] = (),  # noqa: ARG001 - the clock says in which order versions were installed
 ) -> Iterator[Verdict]:
     """What the clock says of the levels that `levels` depend on."""
-    for level in concerned(levels):
-        if EvidenceKind.TIMESTAMPS in history.evidence.present:
-            yield _found(history, level, max_anomalies).verdict()
-        elif level in levels:
-            yield silent(level)
+    asked = concerned(levels)
+    if _has_timestamps(history):
+        for judged in _judged(history, asked, max_anomalies):
+            yield judged.verdict()
+    else:
+        yield from (without_timestamps(level) for level in asked if level in levels)
 
 
 def find(
@@ -62,24 +63,29 @@ def find(
     assume: Sequence[Claim] = (),  # noqa: ARG001 - the clock says in which order versions were installed
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names, by snapshots of the clock."""
-    is_silent = EvidenceKind.TIMESTAMPS not in history.evidence.present
-    found = None if is_silent else _found(history, Level.CLOCK_SNAPSHOT_ISOLATION, max_anomalies)
+    if not _has_timestamps(history):
+        for name in names:
+            yield Sighting(name=name, presence=Presence.UNKNOWN, method=METHOD, reason=NO_TIMESTAMPS)
+        return
+    [judged] = _judged(history, [Level.CLOCK_SNAPSHOT_ISOLATION], max_anomalies)
     for name in names:
-        if found is None:
-            yield Sighting(name=name, presence=Presence.UNKNOWN, method=METHOD, reason=SILENT)
-        elif count := found.counts.get(name, 0):
-            shown = tuple(anomaly for anomaly in found.anomalies if anomaly.name == name)
+        if count := judged.counts.get(name, 0):
+            shown = tuple(anomaly for anomaly in judged.anomalies if anomaly.name == name)
             yield Sighting(name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=shown)
         else:
-            presence = Presence.UNKNOWN if found.aside else Presence.ABSENT
-            yield Sighting(name=name, presence=presence, method=METHOD, reason=found.aside)
+            presence = Presence.UNKNOWN if judged.unjudged else Presence.ABSENT
+            yield Sighting(name=name, presence=presence, method=METHOD, reason=judged.unjudged)
 
 
 def ties(history: History, level: Level) -> int:
-    """How many timestamps belong to several transactions; this takes what the sort of the events takes."""
-    return clock_ties(history.columns, level is Level.CLOCK_SERIALIZABLE)
+    """How many timestamps belong to several transactions; this takes as long as the sort of the events."""
+    return clock_ties(history.columns, level)
 
 
-def _found(history: History, level: Level, most: int) -> Found:
-    rows = judge_clock(history.columns, level is Level.CLOCK_SERIALIZABLE, most)
-    return Found(history, level, rows)
+def _has_timestamps(history: History) -> bool:
+    return EvidenceKind.TIMESTAMPS in history.evidence.present
+
+
+def _judged(history: History, levels: Sequence[Level], max_anomalies: int) -> list[Judged]:
+    """One call of the native core for all levels."""
+    return [Judged(history, one) for one in judge_clock(history.columns, levels, max_anomalies)]

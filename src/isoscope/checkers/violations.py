@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from isoscope.checkers.few import Few
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.snapshots import snapshot
+from isoscope.checkers.stream_excerpt import StreamExcerpt
 from isoscope.checkers.witnesses import token, witness, witness_at
 from isoscope.history import OperationKind
 from isoscope.profiles import Snapshot
@@ -71,7 +71,7 @@ def anomaly(history: Recorded, profile: Profile, finding: Finding) -> Anomaly:
             case=CASES[name][finding[1]],
             ends=ends,
             snapshots=snapshots,
-            is_stream=isinstance(history, Few),
+            is_stream=isinstance(history, StreamExcerpt),
         ),
     )
     return with_participants(history, found, involved, also=(*ends, *_taken_apart(snapshots, witnesses)))

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 __all__ = ["WORDINGS"]
 
 #: Relations that order transactions whatever keys they use.
-_CLIENTS = ("session", "real-time")
+_CLIENT_ORDERS = ("session", "real-time")
 
 
 def _cycle(anomaly: Anomaly) -> str:
     """Each transaction comes before the next, and the last before the first."""
-    if against_time := _against_time(anomaly):
-        return _out_of_time(*against_time)
+    if contradicted := _contradicted_order(anomaly):
+        return _wrong_order_message(*contradicted)
     steps = anomaly.steps
     how = "each come before the other" if len(steps) == 2 else "come before each other in a circle"
     return f"{_all_of(steps)} {how}: {chain(steps)}."
 
 
 def _no_order(anomaly: Anomaly) -> str:
-    if against_time := _against_time(anomaly):
-        return _turned_back(*against_time)
+    if contradicted := _contradicted_order(anomaly):
+        return _wrong_order_conclusion(*contradicted)
     if len(anomaly.steps) == 2:
         return f"So {_all_of(anomaly.steps)} would each have to come before the other."
     return f"So none of {_all_of(anomaly.steps)} can have come first."
@@ -51,14 +51,14 @@ def _all_of(steps: Sequence[Step]) -> str:
     return enumeration(list(dict.fromkeys(step.before for step in steps)))
 
 
-def _against_time(anomaly: Anomaly) -> tuple[Step, Step] | None:
+def _contradicted_order(anomaly: Anomaly) -> tuple[Step, Step] | None:
     """A step by session or real time, and the one other step, which contradicts it."""
-    by_clients = [step for step in anomaly.steps if step.relation in _CLIENTS]
-    others = [step for step in anomaly.steps if step.relation not in _CLIENTS]
+    by_clients = [step for step in anomaly.steps if step.relation in _CLIENT_ORDERS]
+    others = [step for step in anomaly.steps if step.relation not in _CLIENT_ORDERS]
     return (by_clients[0], others[0]) if len(by_clients) == len(others) == 1 else None
 
 
-def _turned_back(together: Step, against: Step) -> str:
+def _wrong_order_conclusion(together: Step, against: Step) -> str:
     """A transaction read a value before it was written, or wrote the older version although it came later."""
     early, late = together.before, together.after
     is_session = together.relation == "session"
@@ -71,7 +71,7 @@ def _turned_back(together: Step, against: Step) -> str:
     return f"So the versions of {key_in_words(against.key)} are in the opposite order {order}."
 
 
-def _out_of_time(together: Step, against: Step) -> str:
+def _wrong_order_message(together: Step, against: Step) -> str:
     """A transaction read from one that came later, or overwrote the version of one that came later."""
     late = (
         real_time_reason(together)
@@ -85,61 +85,65 @@ def _out_of_time(together: Step, against: Step) -> str:
 
 def _lost_update(anomaly: Anomaly) -> str:
     """Two transactions changed a version that both read, or one changed a newer version than it read."""
-    missed, order, mine = _update(anomaly)
+    missed, order, later_write = _update_parts(anomaly)
     rival = anomaly.facts_as(LostUpdateFacts).rival
     if len(anomaly.steps) == 2 and rival:
         why = f": {order_reason(order[0])}" if order else ""
-        fate = _which_was_lost(order, mine)
-        return f"{_both_changed(rival, missed[0], mine)} {fate[0].upper()}{fate[1:]}{why}."
-    seen, theirs, *_ = missed[0].witnesses
+        fate = _which_was_lost(order, later_write)
+        return f"{_both_changed(rival, missed[0], later_write)} {fate[0].upper()}{fate[1:]}{why}."
+    seen, missed_write, *_ = missed[0].witnesses
     return (
-        f"{read_text(seen)} and then {wrote(mine)} {shown(mine.value)}{at(mine)}, but {_writing(theirs)} "
-        f"came in between: {chain([*missed, *order])}."
+        f"{read_text(seen)} and then {_wrote_value(later_write)}, but {_write_phrase(missed_write)} came in "
+        f"between: {chain([*missed, *order])}."
     )
 
 
-def _update(anomaly: Anomaly) -> tuple[list[Step], list[Step], Witness]:
+def _update_parts(anomaly: Anomaly) -> tuple[list[Step], list[Step], Witness]:
     """The steps of missed writes, the steps that order the versions, and the write that came second."""
     missed = [step for step in anomaly.steps if step.relation == "rw"]
     order = [step for step in anomaly.steps if step.relation == "ww"]
     return missed, order, missed[1].witnesses[1] if not order else version_writes(order[-1])[1]
 
 
-def _both_changed(rival: Witness, missed: Step, mine: Witness) -> str:
-    seen, theirs, *_ = missed.witnesses
-    them, me = theirs.transaction, seen.transaction
+def _both_changed(rival: Witness, missed: Step, later_write: Witness) -> str:
+    seen, missed_write, *_ = missed.witnesses
+    writer, reader = missed_write.transaction, seen.transaction
     initial = ", the initial value," if missed.source == "initial" and seen.value != () else ""
-    to_it = "appended to it" if mine.kind == OperationKind.APPEND else "wrote it"
+    to_it = "appended to it" if later_write.kind == OperationKind.APPEND else "wrote it"
     return (
-        f"{them}{at(rival)} and {me}{at(seen)} both read {_value(seen)}{initial} and both {to_it}: "
-        f"{them} {wrote(theirs)} {shown(theirs.value)}{at(theirs)} and {me} {wrote(mine)} {shown(mine.value)}"
-        f"{at(mine)}, and neither saw the other's {write_noun(mine)}."
+        f"{writer}{at(rival)} and {reader}{at(seen)} both read {_value(seen)}{initial} and both {to_it}: "
+        f"{writer} {_wrote_value(missed_write)} and {reader} {_wrote_value(later_write)}, and neither "
+        f"saw the other's {write_noun(later_write)}."
     )
+
+
+def _wrote_value(write: Witness) -> str:
+    return f"{wrote(write)} {shown(write.value)}{at(write)}"
 
 
 def _value(seen: Witness) -> str:
     return assignment(seen, *seen.value[-1:]) if isinstance(seen.value, tuple) else assignment(seen)
 
 
-def _which_was_lost(order: list[Step], mine: Witness) -> str:
-    is_append = mine.kind == OperationKind.APPEND
+def _which_was_lost(order: list[Step], later_write: Witness) -> str:
+    is_append = later_write.kind == OperationKind.APPEND
     if not order:
         return "whichever came second missed the first" if is_append else "whichever came first was lost"
-    return f"{mine.transaction}'s came second" if is_append else f"{order[0].before}'s was lost"
+    return f"{later_write.transaction}'s came second" if is_append else f"{order[0].before}'s was lost"
 
 
 def _overwritten_unseen(anomaly: Anomaly) -> str:
-    missed, order, mine = _update(anomaly)
-    seen, theirs, *_ = missed[0].witnesses
-    them, me, kind = theirs.transaction, seen.transaction, write_noun(mine)
+    missed, order, later_write = _update_parts(anomaly)
+    seen, missed_write, *_ = missed[0].witnesses
+    writer, reader, kind = missed_write.transaction, seen.transaction, write_noun(later_write)
     if len(anomaly.steps) == 2 and anomaly.facts_as(LostUpdateFacts).rival:
-        both = f"{them} and {me} both changed {_value(seen)}"
-        return f"So {both}, and neither saw the other's {kind}: {_which_was_lost(order, mine)}."
+        both = f"{writer} and {reader} both changed {_value(seen)}"
+        return f"So {both}, and neither saw the other's {kind}: {_which_was_lost(order, later_write)}."
     key = key_in_words(seen.key)
-    return f"So {_writing(theirs)} came between {me}'s read of {key} and its own {kind}."
+    return f"So {_write_phrase(missed_write)} came between {reader}'s read of {key} and its own {kind}."
 
 
-def _writing(write: Witness) -> str:
+def _write_phrase(write: Witness) -> str:
     return f"{write.transaction}'s {write_noun(write)} of {shown(write.value)}{at(write)}"
 
 
@@ -151,7 +155,7 @@ def _read_skew(anomaly: Anomaly) -> str:
     if len(path) > 1:
         return f"{missed.before} comes after {missed.after}: {chain(path)}. But {missed_reason(missed)}."
     [step] = path
-    if step.relation in _CLIENTS:
+    if step.relation in _CLIENT_ORDERS:
         return _stale(step, missed)
     if step.relation == "ww":
         return (

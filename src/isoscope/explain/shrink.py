@@ -2,7 +2,8 @@
 
 Delta debugging (Zeller and Hildebrandt 2002) over transactions, keys and operations: halves first, then ever
 less, until nothing can go. `History.part` drops them. A part that breaks a level proves that the whole breaks
-it (`rust/kernel/src/part.rs` says why). Cost: a few checks of the whole history, then many of small parts.
+it (`rust/kernel/src/sub_history.rs` says why). Cost: a few checks of the whole history, then many of small
+parts.
 """
 
 from __future__ import annotations

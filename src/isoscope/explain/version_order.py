@@ -35,7 +35,7 @@ __all__ = [
 #: Sources that the user claimed begin with this.
 CLAIM = "assume "
 _READ_THEN_WRITE = ("read-then-write", f"{CLAIM}writes-follow-reads")
-_TOLD = {
+_SOURCE_REASONS = {
     "list read": "reads of the list have {} before {}",
     "log": "the log has {} before {}",
     "declared": "the declared order has {} before {}",
@@ -125,8 +125,8 @@ def _known(step: Step, older: str) -> str:
 
 def _reason(step: Step, older: str) -> str:
     """How the order is known, if it has to be said; `older` is the writer of the earlier version."""
-    if step.source in _TOLD:
-        return _TOLD[step.source].format(*version_names(step))
+    if step.source in _SOURCE_REASONS:
+        return _SOURCE_REASONS[step.source].format(*version_names(step))
     if step.source == "session":
         return f"{older} ran before {step.after} in {session_name(step.session)}"
     if step.source == "real-time":

@@ -41,7 +41,7 @@ def _cyclic_versions(anomaly: Anomaly) -> str:
         "{} before {}, because {}".format(*version_names(s), order_reason(s)) for s in anomaly.steps
     )
     sentence = f"The {_in_a_circle(anomaly)}: {links}."
-    return f"{sentence} {_untrue(anomaly)}" if _claimed(anomaly) else sentence
+    return f"{sentence} {_untrue_claim(anomaly)}" if _claimed(anomaly) else sentence
 
 
 def _in_a_circle(anomaly: Anomaly) -> str:
@@ -54,7 +54,7 @@ def _claimed(anomaly: Anomaly) -> list[str]:
     return [f"`{claim.removeprefix(CLAIM)}`" for claim in claims]
 
 
-def _untrue(anomaly: Anomaly) -> str:
+def _untrue_claim(anomaly: Anomaly) -> str:
     """The claim that the user made is wrong, if one of the steps rests on a claim."""
     [key] = map(key_in_words, anomaly.keys)
     if claims := _claimed(anomaly):
@@ -73,17 +73,17 @@ def _disagreement(anomaly: Anomaly) -> str:
     return f"sources disagree on the versions of {key}"
 
 
-def _wrong_source(anomaly: Anomaly) -> str:
+def _one_source_is_wrong(anomaly: Anomaly) -> str:
     return f"So the {_disagreement(anomaly)}, and one of them is wrong."
 
 
 def _without_order(anomaly: Anomaly) -> str:
     """One cycle for each order of two versions, if the proof needs no more than two versions."""
     proofs = (f"{supposition(steps)}: {chain(steps[1:])}." for steps in anomaly.alternatives)
-    return " ".join([_whatever(anomaly), *proofs])
+    return " ".join([_every_order_fails(anomaly), *proofs])
 
 
-def _whatever(anomaly: Anomaly) -> str:
+def _every_order_fails(anomaly: Anomaly) -> str:
     level = anomaly.facts_as(AlternativesFacts).level
     if not anomaly.alternatives:
         if level:
@@ -94,8 +94,8 @@ def _whatever(anomaly: Anomaly) -> str:
     return "Whatever the order of the versions, there is a circle."
 
 
-def _so_whatever(anomaly: Anomaly) -> str:
-    said = _whatever(anomaly)
+def _so_every_order_fails(anomaly: Anomaly) -> str:
+    said = _every_order_fails(anomaly)
     return f"So {said[0].lower()}{said[1:]}"
 
 
@@ -116,8 +116,8 @@ def _predicate_read_miss(anomaly: Anomaly) -> str:
 
 WORDINGS: Mapping[str, Wording] = {
     "dirty-update": Wording(_dirty_update, _built_on_aborted),
-    "cyclic-versions": Wording(_cyclic_versions, _untrue),
-    "contradictory-evidence": Wording(_contradictory, _wrong_source),
-    "no-commit-order": Wording(_without_order, _so_whatever),
+    "cyclic-versions": Wording(_cyclic_versions, _untrue_claim),
+    "contradictory-evidence": Wording(_contradictory, _one_source_is_wrong),
+    "no-commit-order": Wording(_without_order, _so_every_order_fails),
     "predicate-read-miss": Wording(_predicate_read_miss),
 }

@@ -85,7 +85,7 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """A history that is read in slices, each of whole transactions, as often as somebody iterates over it."""
+    """A history that is read in slices, each of whole transactions, anew for every iteration."""
 
     source: Input
     format: Format

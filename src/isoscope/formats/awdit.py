@@ -1,6 +1,6 @@
 """AWDIT's test format: `r KEY VALUE` or `w KEY VALUE` a line, `-----` and `=====` between.
 
-Integers from 0 only; no ids and no initial values: a read of a value that nobody wrote is of thin air.
+Integers from 0 only; no ids and no initial values: a read of a value that was never written is of thin air.
 """
 
 from __future__ import annotations

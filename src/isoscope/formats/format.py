@@ -1,4 +1,4 @@
-"""What a format is: a name, how to recognise it, how to read and write it, and what it can hold."""
+"""The parts of a format: its name, how to recognise, read and write it, and the features that it can hold."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ FEATURES = (
 )
 
 
-#: What a file has in the place of a feature that its format does not have; anything else is left out.
+#: The replacement, in a file, of a feature that its format does not have; any other feature is left out.
 _INSTEAD = {
     "aborted transactions of several operations": "each write is a transaction of its own",
     "indeterminate transactions": (
-        "those that somebody observed are written as committed, the others left out"
+        "those whose writes were observed are written as committed, the others left out"
     ),
     "inserts": "written as writes",
     "integers beyond 64 bits": "keys, values or ids are numbered",
@@ -110,7 +110,7 @@ class SliceFunction(Protocol):
 
 
 class WriteFunction(Protocol):
-    """Writes what the format can hold; `path` is the name of the target without `.gz` or `.zst`."""
+    """Writes everything that the format can hold; `path` is the target without `.gz` or `.zst`."""
 
     def __call__(self, history: History, sink: BinaryIO, *, path: str) -> None:
         """Write `history` to `sink`."""
@@ -129,12 +129,12 @@ class SniffFunction(Protocol):
 class Format:
     """One format; each lives in a file of its own and is listed in `formats/__init__.py`.
 
-    A format without `write` is only read. `holds` are the features that survive writing; `initial` is what
-    a reader assumes, which a history with another assumption loses (None: the format writes its own).
+    A format without `write` is only read. `holds` are the features that survive writing; `initial` are the
+    initial values that a reader assumes, so that other ones are lost (None: the format writes its own).
     `named` says whether the names of the files tell this format, where the content alone could be another.
-    `writer` is the native writer, which may have more to lose: it says what is lost of the features that
-    the format holds `partly`, whether `holds` has them or not. `slices` reads what does not fit into memory,
-    where the format allows it.
+    `writer` is the native writer, which may lose more: it names the losses among the features that the format
+    holds `partly`, whether `holds` has them or not. `slices` reads histories that do not fit into memory;
+    None if the format has none.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Format:
             raise ValueError(f"{self.name} holds {sorted(unheard)}, which no history has")
 
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
-        """What `history` holds and the format cannot, in a file called `path` without `.gz` or `.zst`."""
+        """Names of everything that a file of `history` would lose; `path` is without `.gz` or `.zst`."""
         held = self.holds | self.partly
         lost = [_told(feature, held) for feature in history.columns.features() if feature not in held]
         # Those of single keys are a feature.
@@ -172,7 +172,7 @@ class Format:
 
 
 def _told(feature: str, held: frozenset[str]) -> str:
-    """The name of a lost feature, with what is written in its place."""
+    """The name of a lost feature, with its replacement in the file."""
     # Where no aborted transaction is written, there is nothing more to say.
     if feature == "aborted transactions of several operations" and "aborted transactions" not in held:
         return feature

@@ -1,6 +1,6 @@
 """Jepsen and Elle histories, list-append, rw-register and closed-predicate, as EDN or JSON.
 
-Invocations and completions are joined per process; what the client never learned is indeterminate.
+Invocations and completions are joined per process; a transaction without a known end is indeterminate.
 The initial value is nil. An ArangoDB write-ahead log `X.log` beside `X.edn` gives the version order.
 """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from isoscope._native import _Column, _Table
+    from isoscope._native import ListColumns, TableColumns, _Column
     from isoscope.formats.source import Input
     from isoscope.history import Initial
 
@@ -45,7 +45,7 @@ _BUFFER = 1 << 18
 
 def from_stream(data: bytes, *, path: str) -> History:
     """The history in an Arrow stream with the same columns; without metadata, initial values are unknown."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet or Arrow pay for it
+    import pyarrow as pa  # noqa: PLC0415 - heavy: only readers of Parquet or Arrow pay for it
 
     reader, source = TableReader(), Source(path=path, format="arrow")
     file = File(path)
@@ -143,7 +143,7 @@ def _rows_of(batch: pa.RecordBatch, transaction: tuple[object, object] | None) -
 
 
 def _transaction(batch: pa.RecordBatch, row: int) -> tuple[object, object]:
-    """What a row calls its transaction, as an integer or as EDN."""
+    """The id of a row's transaction, as an integer or as EDN."""
     names = ("transaction", "transaction_edn")
     number, text = (batch[name][row].as_py() if name in batch.schema.names else None for name in names)
     return number, text
@@ -151,8 +151,8 @@ def _transaction(batch: pa.RecordBatch, row: int) -> tuple[object, object]:
 
 @contextmanager
 def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[_InitialEdn, Iterator[pa.RecordBatch]]]:
-    """The initial values in a file, and its rows; what is wrong with it becomes an error for the user."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy: only those who read Parquet pay for it
+    """The initial values in a file, and its rows; a damaged file becomes an error for the user."""
+    import pyarrow as pa  # noqa: PLC0415 - heavy: only readers of Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     target = file.path if file.is_plain else pa.BufferReader(file.read())
@@ -292,23 +292,23 @@ def _write(history: History, sink: BinaryIO, *, path: str) -> None:  # noqa: ARG
 def _batches(history: History, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa  # noqa: PLC0415
 
-    for rows, integers, texts, lists, tombstones in _tables(history):
+    for table in _tables(history):
         columns = []
         for field in schema:
-            if field.name in integers:
-                columns.append(_nullable(integers[field.name], rows))
-            elif field.name in texts:
-                columns.append(_dictionary(*texts[field.name]))
-            elif field.name == "value_list" and lists is not None:
-                columns.append(_list_array(*lists))
-            elif field.name == "tombstone" and tombstones is not None:
-                columns.append(pa.array(memoryview(tombstones), pa.uint8()).cast(pa.bool_()))
+            if field.name in table.integers:
+                columns.append(_nullable(table.integers[field.name], table.rows))
+            elif field.name in table.texts:
+                columns.append(_dictionary(*table.texts[field.name]))
+            elif field.name == "value_list" and table.lists is not None:
+                columns.append(_list_array(table.lists))
+            elif field.name == "tombstone" and table.tombstones is not None:
+                columns.append(pa.array(memoryview(table.tombstones), pa.uint8()).cast(pa.bool_()))
             else:
-                columns.append(pa.nulls(rows, field.type))
+                columns.append(pa.nulls(table.rows, field.type))
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _tables(history: History) -> Iterator[_Table]:
+def _tables(history: History) -> Iterator[TableColumns]:
     """Rows of operations, then rows of recorded version orders."""
     transaction = 0
     while transaction < len(history):
@@ -334,14 +334,14 @@ def _dictionary(indices: bytes, words: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(numbers, pa.array(words, pa.string()))
 
 
-def _list_array(offsets: bytes, elements: bytes, present: bytes) -> pa.Array:
+def _list_array(lists: ListColumns) -> pa.Array:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
-    rows = len(present)
+    rows, elements = len(lists.present), lists.elements
     values = pa.Array.from_buffers(pa.int64(), len(elements) // 8, [None, pa.py_buffer(elements)])
-    starts = pa.Array.from_buffers(pa.int64(), rows + 1, [None, pa.py_buffer(offsets)]).cast(pa.int32())
-    absent = pc.invert(pa.array(memoryview(present), pa.uint8()).cast(pa.bool_()))
+    starts = pa.Array.from_buffers(pa.int64(), rows + 1, [None, pa.py_buffer(lists.offsets)]).cast(pa.int32())
+    absent = pc.invert(pa.array(memoryview(lists.present), pa.uint8()).cast(pa.bool_()))
     return pa.ListArray.from_arrays(starts, values, mask=absent)
 
 

@@ -1,4 +1,4 @@
-"""Where histories come from and go to: files, directories, standard streams, compressed or not."""
+"""Inputs and outputs of histories: files, directories, standard streams, compressed or not."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class File:
         if self.raw is not None:
             yield cast("io.BufferedIOBase", self.raw)
             return
-        # A decompressor does not close what it reads from.
+        # A decompressor does not close the stream that it reads from.
         with Path(self.path).open("rb") as raw, _unpacked(raw) as stream:
             yield stream
 
@@ -166,7 +166,7 @@ def _unpacked(raw: BinaryIO) -> io.BufferedIOBase:
 class _Frames(io.RawIOBase):
     """Zstandard frames one after the other.
 
-    The library's own stream ends without a word where a file is cut off, which would make a shorter history.
+    The library's own stream ends without an error where a file is cut off; the history would be shorter.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -208,7 +208,7 @@ def _peek(stream: BinaryIO, size: int = _HEAD) -> bytes:
 
 @contextmanager
 def _reporting(path: str) -> Iterator[None]:
-    """Turns what the system and the decompressors raise into errors for the user."""
+    """Turns exceptions of the system and of decompressors into errors for the user."""
     try:
         yield
     except OSError as error:

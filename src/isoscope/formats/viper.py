@@ -1,7 +1,7 @@
 """Logs of Viper's clients: one file a session, one committed transaction a line, in JSON or EDN.
 
 `{"value":[["r",1,0,false],["w",1,5,true],["range",1,"nil",[{"id":1,"val":5}],[]]]}`. Deleted rows are
-tombstones; the initial value is 0, or what the initial transaction says. Only read.
+tombstones; the initial value is 0, or that of the initial transaction. Only read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["FORMAT"]
 
 _JSON = re.compile(rb'(\xef\xbb\xbf)?[\s\[]*\{\s*"')
 _EDN = re.compile(rb"[\s,]*(#[\w./-]+\s*)?\{[\s,]*:")
-# What no history of Jepsen has: other micro-operations, and flags behind the value.
+# Marks that no history of Jepsen has: other micro-operations, and flags behind the value.
 _OWN_JSON = re.compile(
     rb'"isInitial"\s*:|"opType"\s*:|\[\s*"(range|i|d)"\s*,'
     rb'|\[\s*"[rw]"\s*,[^\[\]{},]*,[^\[\]{},]*,\s*(true|false)\s*\]'

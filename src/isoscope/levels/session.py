@@ -36,7 +36,7 @@ DEFINITIONS = (
         "two that overlap may write the same key.",
         implies=(
             Level.CAUSAL,  # Cerone et al. 2015, Biswas-Enea 2019
-            Level.STRONG_SESSION_PL_2,  # a circle of reads, writes and sessions is one of commits
+            Level.STRONG_SESSION_PL_2,  # a cycle of reads, writes and sessions is one of commits
         ),
         aliases=("pc", "prefix-consistency", "elle:prefix"),
         source="Burckhardt et al. 2015; Biswas and Enea 2019",
@@ -53,7 +53,7 @@ DEFINITIONS = (
             # An older version than the session wrote or read before is a read skew: rw, then session.
             Level.READ_YOUR_WRITES,
             Level.MONOTONIC_READS,
-            Level.STRONG_SESSION_PL_2,  # the same circles are forbidden
+            Level.STRONG_SESSION_PL_2,  # the same cycles are forbidden
         ),
         aliases=("strong-session-psi",),
         source="Sovran et al. 2011; Cerone and Gotsman 2018 (PSI)",
@@ -115,7 +115,7 @@ DEFINITIONS = (
         implies=(
             Level.PL_2,  # Kingsbury-Alvaro 2020
             Level.STRONG_SESSION_PL_1,  # Kingsbury-Alvaro 2020
-            # What was read is older than what its session writes later: else wr, session and ww in a circle.
+            # What was read is older than what its session writes later: else wr, session and ww are a cycle.
             Level.WRITES_FOLLOW_READS,
         ),
         aliases=("elle:strong-session-pl-2", "elle:strong-session-read-committed"),

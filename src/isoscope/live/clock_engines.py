@@ -156,7 +156,7 @@ def _new(check: CheckSettings, level: Level, spill: str | None) -> Online:
         level,
         timeout=check.timeout,
         keep=check.keep,
-        most=check.max_anomalies,
+        max_anomalies=check.max_anomalies,
         initial=check.initial,
         spill=spill,
     )

@@ -9,7 +9,7 @@ from isoscope.reports import dumps
 from isoscope.reports.mechanisms import beta
 
 if TYPE_CHECKING:
-    from isoscope.checkers.online import News, OnlineStatus
+    from isoscope.checkers.online import ClockNews, ClockStability, OnlineStatus
     from isoscope.checkers.online_intervals import IntervalsStatus, MechanismNews
     from isoscope.levels import Level
     from isoscope.verdict import Mechanisms
@@ -24,7 +24,7 @@ class ClockEvent:
     """A violation of a level, or the retraction of one."""
 
     level: Level
-    news: News
+    news: ClockNews
 
     def fields(self) -> str:
         """The fields that only an event of a level has, as JSON."""
@@ -78,11 +78,9 @@ def event_line(number: int, time: int, event: Event) -> bytes:
     ).encode()
 
 
-def level_status(
-    level: Level, so_far: OnlineStatus, stability: tuple[list[int], list[int], list[int]]
-) -> dict[str, Any]:
+def level_status(level: Level, so_far: OnlineStatus, stability: ClockStability) -> dict[str, Any]:
     """The progress of one level."""
-    flips = dict(zip(("reads", "transactions", "rectified"), stability, strict=True))
+    flips = {name: getattr(stability, name) for name in ("reads", "transactions", "rectified")}
     return {"level": str(level), **asdict(so_far), "flips": flips}
 
 
@@ -110,7 +108,7 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
     }
 
 
-def _line(news: News | MechanismNews, case: str = "") -> str:
+def _line(news: ClockNews | MechanismNews, case: str = "") -> str:
     """A violation in a few words."""
     where = "" if news.key is None else f", key {news.key!r}"
     against = "" if news.other is None else f", against {news.other!r}"

@@ -147,7 +147,7 @@ def _snapshot(graph: Graph, times: tuple[str, ...] = (), *, prefix: bool = False
 
 
 def _cursor_stability(graph: Graph) -> bool:
-    """PL-2, and nobody else's version comes between the one that a transaction read and its own."""
+    """PL-2, and no other transaction's version comes between the one that a transaction read and its own."""
     return _acyclic(*_DEPENDS)(graph) and not any(_overwritten(graph))
 
 
@@ -163,7 +163,7 @@ def _overwritten(graph: Graph) -> Iterator[tuple[int, object]]:
 def _monotonic_view(graph: Graph) -> bool:
     """PL-2, and no read misses what an earlier operation, or the same, depends on (G-monotonic).
 
-    By the same read alone there would be a cycle without rw: whoever overwrote it depends on what it shows.
+    By the same read alone there would be a cycle without rw: its overwriter depends on what it shows.
     """
     depends = closure(graph.relation(*_DEPENDS))
     if not is_acyclic(depends):
@@ -292,7 +292,7 @@ def _lost_updates(graph: Graph) -> set[tuple[int, object]]:
     """Transactions and keys: others wrote what they read and then updated.
 
     Of those that read the same version, one can be the next: the first that is not known to be too late.
-    Whoever saw what came only after his own version updated something else.
+    A transaction that saw a version which came only after its own updated something else.
     """
     lost = set(_overwritten(graph))
     for seen in set(graph.versions.seen.values()):
@@ -342,7 +342,7 @@ def _things(judge: _Judge, times: tuple[str, ...], lost: set[object]) -> dict[st
     aside = closing | {edge for edge in graph.of("rw") if (edge.before, edge.key) in lost}
     knots = components(flow)
     left = [e for e in graph.edges - aside if not any({e.before, e.after} <= knot for knot in knots)]
-    # A ww edge that was inferred hides no wr edge: whoever read was told, whatever else shows the order.
+    # A ww edge that was inferred hides no wr edge: the read shows it, whatever else shows the order.
     new = graph.relation("wr") - judge.known().relation("ww")
     return {
         "write-cycle": {*components(writes.relation("ww", *times))},

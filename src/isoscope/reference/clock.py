@@ -1,12 +1,12 @@
-"""The clock levels: were reads and writes as the database's own timestamps say that they must have been?
+"""The clock levels: do reads and writes agree with the database's own timestamps?
 
 Li et al. 2025 (CHRONOS and AION), Definition 4. `clock-snapshot-isolation` asks of the execution that the
-timestamps give for SESSION, INT, EXT and NOCONFLICT, and that nobody commits before he starts; PREFIX holds
-by construction. `clock-serializable` is the same with VIS = AR: only INT and EXT remain to be asked.
+timestamps give for SESSION, INT, EXT and NOCONFLICT, and that no transaction commits before it starts;
+PREFIX holds by construction. `clock-serializable` is the same with VIS = AR: only INT and EXT remain.
 
 Where the paper is silent (ties, lists, transactions without timestamps), `docs/explanation/semantics.md` has
-the rule. What `clock-serializable` accepts is serializable. What `clock-snapshot-isolation` accepts is
-strong-session snapshot isolation. Cost: cubic, on purpose.
+the rule. A history that `clock-serializable` accepts is serializable. A history that
+`clock-snapshot-isolation` accepts satisfies strong-session snapshot isolation. Cost: cubic, on purpose.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Violation:
     """One axiom, broken once. Keys and values are `reads.token`s; lists are tuples of them.
 
     `transaction` is the reader, the later one in the session or the later one in AR; `other` is the other
-    one, or whoever wrote what was found (the initial transaction is `INITIAL`). `index` is the place of the
-    read. `expected` is None if the initial value was due and is not known; if a list does not end with the
-    own appends, it is these.
+    one, or the writer of the value that was found (the initial transaction is `INITIAL`). `index` is the
+    place of the read. `expected` is None if the initial value was due and is not known; if a list does not
+    end with the own appends, it is these.
     """
 
     name: str
@@ -63,7 +63,7 @@ class SetAside(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """Every violation; what was set aside; how many timestamps belong to several transactions."""
+    """Every violation; everything that was set aside; how many timestamps belong to several transactions."""
 
     violations: tuple[Violation, ...]
     set_aside: frozenset[SetAside]
@@ -71,7 +71,7 @@ class Judgement:
 
     @property
     def outcome(self) -> Outcome:
-        """A violation stands, whatever was set aside."""
+        """A violation counts even if something was set aside."""
         if self.violations:
             return Outcome.VIOLATED
         return Outcome.UNKNOWN if self.set_aside else Outcome.HOLDS
@@ -95,7 +95,7 @@ def _place(violation: Violation) -> tuple[object, ...]:
 
 
 def _session(execution: Execution) -> Iterator[Violation]:
-    """SO is a part of VIS: asked of neighbours, as the others follow."""
+    """SO is a part of VIS: checked for neighbours, from which the other pairs follow."""
     judged = {t.number for t in execution.arbitration}
     for session in execution.history.sessions:
         for before, after in pairwise(n for n in session.transactions if n in judged):
@@ -104,7 +104,7 @@ def _session(execution: Execution) -> Iterator[Violation]:
 
 
 def _no_conflict(execution: Execution) -> Iterator[Violation]:
-    """Of two that write a key one sees the other; whoever commits at the same time does not."""
+    """Of two transactions that write a key, one sees the other; with equal commits neither does."""
     for key in execution.keys:
         for before, after in combinations(execution.writers(key), 2):
             pair = (before.number, after.number)
@@ -126,7 +126,7 @@ def _start_before_commit(execution: Execution) -> Iterator[Violation]:
 
 
 def _internal(execution: Execution) -> Iterator[Violation]:
-    """INT: after its first access of a key, a transaction reads what its last access showed or wrote.
+    """INT: after its first access to a key, a transaction reads the value of its last access.
 
     This needs no timestamps.
     """
@@ -177,7 +177,7 @@ def _external(execution: Execution) -> Iterator[Violation]:
 
 
 class _Accesses(NamedTuple):
-    """What a transaction did with a key: `external` is the place of a read, and what it showed of others.
+    """The accesses of a transaction to a key: `external` is the place of an external read, and its value.
 
     `wrong`: reads that do not follow from the access before them (place, expected, found).
     """
@@ -213,7 +213,7 @@ def _of_register(_: Transaction, operations: list[tuple[int, Operation]]) -> _Ac
 
 
 def _of_list(t: Transaction, operations: list[tuple[int, Operation]]) -> _Accesses:
-    """The first read is P and the own appends so far; a later one is the one before it, and these."""
+    """The first read is P and the own appends; a later one is the read before it and the appends since."""
     external: tuple[int, object] | None = None
     wrong: list[tuple[int, object, object]] = []
     shown: tuple[object, ...] | None = None

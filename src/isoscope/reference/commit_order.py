@@ -45,7 +45,7 @@ def _subsets(transactions: list[Transaction]) -> Iterable[tuple[Transaction, ...
 
 
 class _Read(NamedTuple):
-    """An external read: `source` is whom it reads from, None for the initial state; `shown` who is in it."""
+    """An external read: `source` is its writer, None for the initial state; `shown` are all writers in it."""
 
     key: object
     source: int | None
@@ -59,7 +59,7 @@ class _Search:
     level: Level
 
     @cached_property
-    def everybody(self) -> list[Transaction]:
+    def transactions(self) -> list[Transaction]:
         return list(self.history)
 
     @cached_property
@@ -95,7 +95,7 @@ class _Search:
                 Level.CAUSAL: past,
             }[self.level]
             writers = {t.number for t in order if t.number in visible and _written(t, read.key)}
-            # Of a list, a read shows all writers up to its source: whoever comes later is missing.
+            # Of a list, a read shows all writers up to its source: a later writer is missing.
             at = -1 if read.source is None else place[read.source]
             if any(place[writer] > at for writer in writers):
                 return False
@@ -138,7 +138,7 @@ class _Search:
     def list_reads(
         self, operation: Operation, own: list[object], order: tuple[Transaction, ...]
     ) -> Iterator[list[_Read]]:
-        """The list is what the transactions in `order` appended; whoever is shown is shown as a whole."""
+        """The list is what the transactions in `order` appended, each of them as a whole or not at all."""
         assert isinstance(operation.value, tuple)
         elements = [_plain(element) for element in operation.value]
         so_far: list[object] = []
@@ -160,7 +160,7 @@ class _Search:
         """What a register starts with, if anything; if unknown, what was read and never written."""
         declared = [v for k, v in self.history.initial.of_key.items() if _plain(k) == _plain(key)]
         [value] = declared or [self.history.initial.value]
-        written = [v for t in self.everybody for v in _written(t, key)]
+        written = [v for t in self.transactions for v in _written(t, key)]
         if value is UNKNOWN:
             unwritten = {_plain(o.value) for t in self.committed for o in _external(t, key)} - {*written}
             return [*unwritten] if len(unwritten) == 1 else []

@@ -1,4 +1,4 @@
-"""Who depends on whom: the direct serialization graph of Adya 1999, Section 4.4, with sessions and real time.
+"""Dependencies: the direct serialization graph of Adya 1999, Section 4.4, with sessions and real time.
 
 Nodes are transactions that count as committed. Given an order of versions, complete or not, an edge is
 

@@ -3,9 +3,10 @@
 Li et al. 2025, Definitions 3 to 6: AR is the order of commits, and VIS says which commits a start comes
 after. `clock-serializable` needs no starts: there VIS is AR.
 
-Ties leave VIS a strict partial order within AR, and PREFIX (AR; VIS within VIS) true: who starts and commits
-at one instant sees only those that come before it in AR, or several of them would see each other, both ways.
-A transaction that starts after its commit may see what comes after it in AR.
+With ties, VIS is still a strict partial order within AR, and PREFIX (AR; VIS within VIS) still holds: a
+transaction that starts and commits at one instant sees only those that come before it in AR; otherwise two
+such transactions would see each other. A transaction that starts after its commit may see transactions that
+come after it in AR.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["Execution", "committed", "started"]
 
 
 class Execution:
-    """The abstract execution (Definition 3) that the timestamps give, and what each key holds in it."""
+    """The abstract execution (Definition 3) that the timestamps give, and the state of each key in it."""
 
     def __init__(self, history: History, level: Level) -> None:
         self.history = history
@@ -38,7 +39,7 @@ class Execution:
 
     @cached_property
     def arbitration(self) -> tuple[Transaction, ...]:
-        """The transactions that are judged, in the order of AR (Definition 5, and what it says of ties)."""
+        """The transactions that are judged, in the order of AR (Definition 5, with our rule for ties)."""
         timed = (t for t in self.counted if self.has_timestamps(t))
         return tuple(sorted(timed, key=self._commit_event))
 
@@ -60,7 +61,7 @@ class Execution:
 
     @cached_property
     def vis(self) -> Relation:
-        """VIS: Definition 6, and nobody sees himself; AR itself for `clock-serializable`."""
+        """VIS: Definition 6, and no transaction sees itself; AR itself for `clock-serializable`."""
         if self.level is Level.CLOCK_SERIALIZABLE:
             return self.ar
         return frozenset(
@@ -75,25 +76,25 @@ class Execution:
         return is_instant and (reader.number, other.number) in self.ar
 
     def writers(self, key: Scalar) -> list[Transaction]:
-        """Who of the judged transactions writes the key, in the order of AR."""
+        """The judged transactions that write the key, in the order of AR."""
         return [t for t in self.arbitration if reads.installed(t, key)]
 
     def visible(self, reader: Transaction, key: Scalar) -> list[Transaction]:
-        """Whose writes of the key the reader must see, in the order of AR."""
+        """The transactions whose writes of the key the reader must see, in the order of AR."""
         return [t for t in self.writers(key) if (t.number, reader.number) in self.vis]
 
     def state(self, key: Scalar, writers: list[Transaction]) -> object:
-        """What the key holds after these: the last one's last write, or everything that they appended."""
+        """The state of the key after these writers: the last write, or everything that they appended."""
         if self.shape(key) == "list":
             return self.appended(key, writers)
         return reads.installed(writers[-1], key)[-1] if writers else self.initial(key)
 
     def appended(self, key: Scalar, writers: list[Transaction]) -> tuple[object, ...]:
-        """What these append to a list, one after the other."""
+        """The elements that these writers append to a list, in their order."""
         return tuple(value for t in writers for value in reads.installed(t, key))
 
     def initial(self, key: Scalar) -> object:
-        """What a register holds at first; None, which equals no value, if that is not known."""
+        """The initial value of a register; None, which equals no value, if it is not known."""
         return reads.initial_value(self.history, self.transactions, self.observed.counted, key)
 
     def shape(self, key: Scalar) -> str:
@@ -107,11 +108,11 @@ class Execution:
 
     @cached_property
     def timeless(self) -> list[Transaction]:
-        """Transactions that count, and have not the timestamps that the level needs."""
+        """Transactions that count and lack a timestamp that the level needs."""
         return [t for t in self.counted if t not in self.arbitration]
 
     def is_timeless(self, key: Scalar) -> bool:
-        """Whether nobody knows when one of the versions of the key was installed."""
+        """Whether the time of one of the versions of the key is not known."""
         return any(reads.installed(t, key) for t in self.timeless)
 
     @cached_property

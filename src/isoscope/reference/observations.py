@@ -1,4 +1,4 @@
-"""Who observed whom: the write-read relation WR of Biswas and Enea 2019, Definition 2.1, read off the values.
+"""Observations: the write-read relation WR of Biswas and Enea 2019, Definition 2.1, read off the values.
 
 A read of a register observes one transaction. A read of a list observes the writer of every element: to
 see an element in the middle of a list is to see its writer.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INITIAL", "Observation", "Observations"]
 
-#: The implicit first transaction, which wrote every key before anybody else wrote anything.
+#: The implicit first transaction, which wrote every key before any other transaction.
 INITIAL = -1
 
 
@@ -27,8 +27,8 @@ INITIAL = -1
 class Observation:
     """One external read, at `place` of the program order of `reader`.
 
-    `seen`: whose writes it shows, the initial transaction's apart. `source`: from whom it reads the key,
-    which of a list is the writer of the last element; None if that is not known.
+    `seen`: the transactions whose writes it shows, without the initial one. `source`: the transaction that it
+    reads the key from, of a list the writer of the last element; None if that is not known.
     """
 
     reader: int
@@ -106,7 +106,7 @@ class Observations:
                 yield self._of_list(reader, place, key, elements)
 
     def _of_list(self, reader: Transaction, place: int, key: object, elements: list[object]) -> Observation:
-        # Nobody can have seen his own later append: such an element says nothing about others.
+        # No transaction can have seen its own later append: such an element is no evidence about others.
         writers = [w if w != reader.number else None for e in elements for w in [self.writer(key, e)]]
         seen = frozenset(writer for writer in writers if writer is not None)
         source = writers[-1] if writers else INITIAL

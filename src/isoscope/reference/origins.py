@@ -1,4 +1,4 @@
-"""Where a read that breaks EXT has its value from: an older version, a newer one, one uncommitted, nowhere.
+"""The origin of a value that breaks EXT: an older version, a newer one, an uncommitted one, or none.
 
 The classes are those that CHRONOS reports (Li et al. 2025), here for lists too. If a value has several
 writers, the first class that fits is taken: older, uncommitted, newer, never written.
@@ -28,14 +28,14 @@ NEVER_WRITTEN = ("never-written", None)
 
 @dataclass(frozen=True)
 class Origin:
-    """Names the origin of what the reader should not have read of a key."""
+    """Names the origin of a value of a key that the reader should not have read."""
 
     execution: Execution
     reader: Transaction
     key: Scalar
 
     def of(self, found: object) -> tuple[str, int | None]:
-        """The class of a value or list of `reads.token`s, and who wrote it, of several the nearest in AR."""
+        """The class of a value or list of `reads.token`s, and its writer, of several the nearest in AR."""
         if self.execution.shape(self.key) == "list":
             assert isinstance(found, tuple)
             return self.of_list(found)
@@ -47,37 +47,37 @@ class Origin:
         return self.of_writers(writers, replaced) or NEVER_WRITTEN
 
     def of_list(self, found: tuple[object, ...]) -> tuple[str, int | None]:
-        """A list that the key was, that it has become since, that it was within a transaction, or never."""
-        everybody = self.execution.transactions
-        if not {*found} <= {value for t in everybody for value in self.written(t)}:
+        """A list is an older state of the key, a newer one, one within a transaction, or never was."""
+        transactions = self.execution.transactions
+        if not {*found} <= {value for t in transactions for value in self.written(t)}:
             return NEVER_WRITTEN
         if found in self.states[:-1]:
             size = self.states.index(found)
             return "older-version", self.visible[size - 1].number if size else INITIAL
         due = self.states[-1]
         if found[: len(due)] == due:
-            writers = [t for t in everybody if found[len(due)] in self.written(t)]
+            writers = [t for t in transactions if found[len(due)] in self.written(t)]
             if origin := self.of_writers(writers):
                 return origin
-        left_out = [t for t in everybody if not self.is_judged(t) and {*found} & {*self.written(t)}]
+        left_out = [t for t in transactions if not self.is_judged(t) and {*found} & {*self.written(t)}]
         inside = [*left_out, *(self.torn(len(found)) if found == due[: len(found)] else ())]
         return ("uncommitted", self.nearest(inside)) if inside else NEVER_WRITTEN
 
     @cached_property
     def states(self) -> list[tuple[object, ...]]:
-        """What the list was, at first and after each transaction that is visible."""
+        """The states of the list: the initial one, and that after each visible transaction."""
         sizes = range(len(self.visible) + 1)
         return [self.execution.appended(self.key, self.visible[:size]) for size in sizes]
 
     def torn(self, length: int) -> list[Transaction]:
-        """Whose appends are cut in two by the end of a list of this length."""
+        """The transaction of which a list of this length shows some appends only."""
         after = zip(self.visible, self.states[1:], strict=True)
         return [t for t, state in after if len(state) > length][:1]
 
     def of_writers(
         self, writers: list[Transaction], replaced: Iterable[Transaction] = ()
     ) -> tuple[str, int | None] | None:
-        """Of transactions that the reader cannot have seen; `replaced`: not even if they are visible."""
+        """The origin if the reader cannot have seen these; `replaced`: not even if they are visible."""
         uncommitted = [t for t in writers if t in replaced or self.is_uncommitted(t)]
         newer = [t for t in writers if t not in uncommitted and t not in self.visible]
         if uncommitted:
@@ -85,7 +85,7 @@ class Origin:
         return ("newer-version", self.nearest(newer)) if newer else None
 
     def is_uncommitted(self, t: Transaction) -> bool:
-        """Never committed, or not before the reader started, though it had started by then itself."""
+        """Whether it never committed, or was running when the reader started."""
         if t is self.reader or not self.is_judged(t):
             return True
         if self.execution.level is Level.CLOCK_SERIALIZABLE or t in self.visible:
@@ -93,7 +93,7 @@ class Origin:
         return started(t) <= started(self.reader)
 
     def is_judged(self, t: Transaction) -> bool:
-        """Whether it counts as committed; of a key that is asked about, all those have timestamps."""
+        """Whether it counts as committed and has timestamps; on a key that is judged, all that count have."""
         return t in self.execution.arbitration
 
     def nearest(self, transactions: Iterable[Transaction]) -> int:
@@ -104,9 +104,9 @@ class Origin:
 
     @cached_property
     def visible(self) -> list[Transaction]:
-        """Who wrote the key and should be seen, in the order of AR."""
+        """The writers of the key that the reader should see, in the order of AR."""
         return self.execution.visible(self.reader, self.key)
 
     def written(self, t: Transaction) -> list[object]:
-        """What the transaction wrote to the key, or appended to it."""
+        """The values that the transaction wrote to the key, or appended to it."""
         return reads.installed(t, self.key)

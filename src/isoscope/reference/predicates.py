@@ -24,7 +24,7 @@ __all__ = ["Judgement", "Miss", "Observation", "judge"]
 INSTALLS = (*reads.INSTALLS, OperationKind.DELETE)
 #: The statement kind of what the first transaction inserts.
 INIT = "init"
-#: By whom a state of a key can have been made; None if that cannot be told.
+#: The transactions that can have made a state of a key; None if that cannot be told.
 States: TypeAlias = list[int] | None
 _NUMBER = "(0|-?[1-9][0-9]*)"
 
@@ -48,11 +48,11 @@ class Miss(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the reads say; `aside` counts keys of reads of which several states may be meant."""
+    """The evidence of the reads; `ambiguous_states` counts keys of reads that fit several states."""
 
     observations: frozenset[Observation]
     misses: frozenset[Miss]
-    aside: int
+    ambiguous_states: int
 
 
 def matches(predicate: str, value: object) -> bool | None:
@@ -76,7 +76,7 @@ def judge(history: History) -> Judgement:
     return Judgement(
         observations=frozenset(row for row in found if isinstance(row, Observation)),
         misses=frozenset(row for row in found if isinstance(row, Miss)),
-        aside=found.count(None),
+        ambiguous_states=found.count(None),
     )
 
 
@@ -107,7 +107,7 @@ class _Universe:
         return None
 
     def states(self, reader: Transaction, operation: Operation) -> dict[object, States]:
-        """For each key that an operation says something of, who can have made the state that it saw."""
+        """For each key that an operation saw, the transactions that can have made the state it saw."""
         if isinstance(operation.value, Range) and _is_closed(operation):
             return self.of_predicate_read(reader, operation, operation.value)
         key, value = reads.token(operation.key), operation.value
@@ -130,14 +130,14 @@ class _Universe:
         return hidden | shown
 
     def writers(self, reader: Transaction, key: object, value: object) -> States:
-        """Who can have written a value that was shown; nobody reads what he writes himself only later."""
+        """The possible writers of a value that was shown; no transaction reads what it writes only later."""
         seen, original = reads.token(value), self.keys[key]
         initial = [INITIAL] if seen == reads.token(self.initial(key)) else []
         writers = [t.number for t in self.transactions if seen in reads.installed(t, original)]
         return initial + [w for w in writers if writers != [reader.number]] or None
 
     def hidden(self, reader: Transaction, key: object, predicate: str) -> States:
-        """Who can have made the state of a key that a predicate read does not show."""
+        """The transactions that can have made the state of a key that a predicate read does not show."""
         if any(o.kind is OperationKind.APPEND for t in self.transactions for o in _of_key(t, key)):
             return None
         initial = self.initial(key)

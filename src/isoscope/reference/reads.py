@@ -147,7 +147,7 @@ def initial_value(
 
 
 def _learned_initial(transactions: list[Transaction], count: frozenset[int], key: object) -> object:
-    """The first value that was read and that nobody wrote: nobody knows better."""
+    """The first value that was read and that no transaction wrote."""
     for reader in transactions:
         for place, read in reads_of(reader, key) if reader.number in count else ():
             value = token(read.value)
@@ -164,7 +164,7 @@ def writers(
     key: object,
     value: object,
 ) -> list[Transaction]:
-    """Who may have written `value`, as seen by the read at `place`: others, or the reader later."""
+    """The possible writers of `value`, as seen by the read at `place`: others, or the reader later."""
     return [
         t
         for t in transactions
@@ -198,7 +198,7 @@ def foreign_part(reader: Transaction, place: int, read: Operation) -> list[objec
 
 
 def shows_duplicates(transactions: list[Transaction], read: Operation) -> bool:
-    """Whether a read of a list shows an element more often than everybody together appended it."""
+    """Whether a read of a list shows an element more often than all transactions together appended it."""
     appended = [value for t in transactions for value in installed(t, read.key)]
     elements = seen(read)
     return any(elements.count(value) > appended.count(value) > 0 for value in elements)

@@ -1,12 +1,12 @@
 """Snapshot isolation, defined three times: for given orders of all versions, all three say the same.
 
-- `bc_graph`: every transaction begins and commits; what depends on it begins after its commit, and whoever
-  overwrote what it read commits after its begin. The graph of these demands has no cycle.
+- `bc_graph`: every transaction begins and commits; what depends on it begins after its commit, and what
+  overwrote its reads commits after its begin. The graph of these demands has no cycle.
 - `adya`: there is an order of all begins and commits which contains the given one, and under which none of
   G1c, G-SIa and G-SIb occurs (Adya 1999, Section 4.3). That such an order *exists* is asked, not that one
   which was recorded is good: only so the first two definitions agree.
 - `operational`: begins and commits happen one after the other; a transaction reads what was committed when
-  it began, and commits only if nobody else has committed a version of its keys since.
+  it began, and commits only if no other has committed a version of its keys since.
 
 All three take for granted that the reads are none of those that `reads` forbids (G1a and G1b are among them).
 `VARIANTS` says which commits must come before which begins: none (generalized snapshot isolation, which is
@@ -94,7 +94,7 @@ def _start_depends(events: tuple[Event, ...]) -> Iterator[tuple[int, int]]:
 def _interleavings(
     waiting: tuple[int, ...], order: Relation, running: tuple[int, ...] = ()
 ) -> Iterator[tuple[Event, ...]]:
-    """Every sequence of begins and commits in which nobody begins before those that must commit first."""
+    """Every sequence of begins and commits in which each begin follows the commits that must come first."""
     if not waiting and not running:
         yield ()
     for number in waiting:

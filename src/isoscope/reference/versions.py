@@ -1,11 +1,11 @@
-"""In which order the versions of each key were installed: what is known, and every way to know the rest.
+"""The order in which the versions of each key were installed: the known part, and every way to complete it.
 
 A register has its initial version and one for each transaction that writes it (its last write); a list has
-its empty state and one version for each append whose element nobody else appended. Only transactions that
-count as committed have versions. Sources order them, strongest first: list reads, a log, a declared order,
-commit timestamps. Two sources that cannot both be right contradict each other; then each is heard alone.
-Rules order versions of registers that the sources leave open, where the opposite order would break the
-level by itself; claims are orders that the user vouches for.
+its empty state and one version for each append whose element no other transaction appended. Only
+transactions that count as committed have versions. Sources order them, strongest first: list reads, a log, a
+declared order, commit timestamps. Two sources that cannot both be right contradict each other; then each is
+judged alone. Rules order versions of registers that the sources leave open, where the opposite order would
+break the level by itself; claims are orders that the user vouches for.
 
 Adya 1999 (Section 4.2) has version orders; Kingsbury and Alvaro 2020 (Section 5) infer them from reads.
 Where they are silent, `docs/explanation/version-order.md` has the decision. Cost: factorial, on purpose.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLAIMS", "RULES", "SOURCES", "Order", "Version", "Versions"]
 
-#: Who says that one version came before another, strongest first.
+#: Evidence that one version came before another, strongest first.
 SOURCES = ("list read", "log", "declared", "timestamps")
 #: Why one version must have come before another, if a level holds that demands it.
 RULES = ("read-then-write", "session", "real-time")
@@ -249,7 +249,7 @@ class Versions:
         return {pair: source for source in weakest_first for pair in self._said[source]}
 
     def _list_reads(self, key: object) -> Iterator[Pair]:
-        """The longest list that was read; appends that nobody saw come after it."""
+        """The longest list that was read; unread appends come after it."""
         if self.observed.shapes[key] != "list":
             return
         chain = self._elements(key, self.observed.canonical_lists[key])
@@ -367,7 +367,7 @@ def _missing(pairs: Mapping[Pair, str], known: Mapping[Pair, str]) -> dict[Pair,
 def _linear(versions: Sequence[Version], known: frozenset[Pair]) -> Iterator[tuple[Version, ...]]:
     """Every sequence of the versions that agrees with what is known.
 
-    Whoever has appended goes on with his next append, if that is allowed: in between nobody else can.
+    A transaction goes on with its next append, if that is allowed: no other can come in between.
     """
     if not versions:
         yield ()

@@ -48,7 +48,7 @@ class Conflict(NamedTuple):
 
 
 class AffectedRead(NamedTuple):
-    """Conflicts are counted by who read what; the key is a `reads.token`."""
+    """Conflicts are counted by reader and key; the key is a `reads.token`."""
 
     name: str
     reader: int
@@ -200,7 +200,7 @@ def session_order(history: History, count: frozenset[int]) -> Relation:
 
 
 def _version_order(observed: Observations) -> Iterator[tuple[int, int]]:
-    """The order of writers that lists show; appends that nobody saw come after the longest list."""
+    """The order of writers that lists show; unread appends come after the longest list."""
     for key, elements in observed.canonical_lists.items():
         writers = [observed.writer(key, element) for element in elements]
         known = [writer for writer in writers if writer is not None]

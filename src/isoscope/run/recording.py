@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import Builder
-from isoscope.history import STATUSES, VERSION_SOURCES, History, Source, Status, VersionSource
+from isoscope.history import STATUSES, History, Source, Status, VersionSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Recording", "Sink"]
 
-_LOG = VERSION_SOURCES.index(VersionSource.LOG)
 _SOURCE = Source(path="<run>", format="run")
 
 
@@ -108,5 +107,5 @@ class Recording:
         if not self.is_on:
             return None
         for key, value in versions or ():
-            self._builder.version(_LOG, key, value)
+            self._builder.version(VersionSource.LOG, key, value)
         return History(self._builder.finish(), _SOURCE)

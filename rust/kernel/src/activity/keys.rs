@@ -1,4 +1,4 @@
-//! Which keys transactions meet at.
+//! The keys that most transactions use.
 
 use crate::history::{History, Kind, NO_KEY};
 
@@ -24,7 +24,7 @@ pub fn busiest(history: &History, max_keys: usize) -> (Vec<Use>, Vec<u64>) {
     for one in &used {
         by_size[one.transactions.ilog2() as usize] += 1;
     }
-    // Of equally many, whoever is written more is contended more; then the order of appearance.
+    // Of keys with equally many transactions, one with more writers is contended more; then by appearance.
     let place = |one: &Use| (u32::MAX - one.transactions, u32::MAX - one.writers, one.key);
     let max_keys = max_keys.min(used.len());
     if max_keys > 0 && max_keys < used.len() {

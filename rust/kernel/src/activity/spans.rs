@@ -52,7 +52,7 @@ impl Spans {
         Self { clock, all: all.collect() }
     }
 
-    /// The first and the last instant that somebody knows.
+    /// The first and the last instant that is known.
     pub fn bounds(&self) -> Option<(i64, i64)> {
         let instants = || self.all.iter().flat_map(|span| [span.began, span.ended]).flatten();
         instants().min().zip(instants().max())

@@ -1,8 +1,8 @@
 //! When transactions start and commit by the database's own clock, and in which order.
 //!
 //! Events are ordered by (timestamp, commit before start, start timestamp, session, position): a commit is
-//! visible to a start at the same time. Sessions are compared by what the input calls them, so that the
-//! order of arrival never matters.
+//! visible to a start at the same time. Sessions are compared by their ids in the input, so that the order of
+//! arrival never matters.
 
 use crate::history::{History, Timestamp};
 use crate::value::{AtomKind, Value, Values};
@@ -24,13 +24,13 @@ impl Event {
         Self { time, place: transaction << 1 | is_start as u32 }
     }
 
-    /// When.
+    /// The time.
     #[must_use]
     pub const fn time(self) -> Timestamp {
         self.time
     }
 
-    /// Whose.
+    /// The transaction.
     #[must_use]
     pub const fn transaction(self) -> u32 {
         self.place >> 1
@@ -62,7 +62,7 @@ pub fn ordered(history: &History, transactions: &[u32], with_starts: bool) -> (V
 /// Puts events at the same time into the order that their transactions have.
 struct Ties<'h> {
     history: &'h History,
-    /// The place of each transaction in its session, once somebody asked.
+    /// The place of each transaction in its session, computed when it is first needed.
     places: Vec<u32>,
 }
 

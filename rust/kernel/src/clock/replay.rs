@@ -1,12 +1,12 @@
-//! The database once more, event by event: what each transaction should have read, and who ran at once.
+//! The database replayed event by event: what each transaction should have read, and which ran at once.
 //!
 //! Li et al. 2025, Algorithm 2 (CHRONOS), with every transaction as a whole at its start and at its commit.
-//! Memory follows the keys and the transactions that are under way; each operation is looked at twice.
+//! Memory grows with the keys and the running transactions; each operation is looked at twice.
 
-use super::found::{Found, Stale, Unequal};
-use super::list::{Lists, Relation};
-use super::writers::Writers;
-use super::{Event, Isolation, NOTHING};
+use super::committed_lists::{Lists, Relation};
+use super::concurrent_writers::Writers;
+use super::replay_findings::{InternalMismatch, ReplayFindings, StaleRead};
+use super::{ClockLevel, Event, NOTHING};
 use crate::history::{Kind, Timestamp};
 use crate::value::Value;
 
@@ -28,46 +28,47 @@ pub trait Source {
     fn list(&self, value: Value) -> Option<&[Value]>;
     /// Start and commit.
     fn times(&self, transaction: u32) -> (Timestamp, Timestamp);
-    /// Whether it is known what a key holds.
+    /// Whether the content of a key is known.
     fn is_judged(&self, key: u32) -> bool;
-    /// Whether it is known when each version of a key was installed.
+    /// Whether the time of each version of a key is known.
     fn is_timed(&self, key: u32) -> bool;
-    /// The value of a key before the first write; [`Value::UNKNOWN`] if nobody knows.
+    /// The value of a key before the first write; [`Value::UNKNOWN`] if the input does not state it.
     fn initial(&self, key: u32) -> Value;
 }
 
 /// The newest version of a key, and the one before: a transaction does not see itself.
 #[derive(Clone, Copy)]
 struct Frontier {
-    latest: Version,
-    before: Version,
+    latest: CommittedVersion,
+    before: CommittedVersion,
 }
 
 #[derive(Clone, Copy)]
-struct Version {
+struct CommittedVersion {
     value: Value,
     transaction: u32,
     write: u32,
 }
 
-const INITIAL: Version = Version { value: Value::NOTHING, transaction: NOTHING, write: NOTHING };
+const INITIAL: CommittedVersion =
+    CommittedVersion { value: Value::NOTHING, transaction: NOTHING, write: NOTHING };
 
-/// What the current transaction did with a key last.
+/// The last access of the current transaction to a key.
 #[derive(Clone, Copy)]
 struct Touch {
     value: Value,
-    /// The transaction and one, so that zero is nobody.
+    /// The number of the transaction plus one; zero stands for none.
     stamp: u32,
     operation: u32,
     wrote: bool,
-    /// Whether it is known what the key held: not after appends to a list that was never read.
+    /// Whether the content of the key is known: not after appends to a list that was never read.
     is_seen: bool,
 }
 
 const UNTOUCHED: Touch =
     Touch { value: Value::NOTHING, stamp: 0, operation: 0, wrote: false, is_seen: false };
 
-/// A transaction that is looked at, and whether it is known when it happened.
+/// A transaction that reads, and whether it has a place in the order.
 #[derive(Clone, Copy)]
 struct Reader {
     transaction: u32,
@@ -76,40 +77,40 @@ struct Reader {
 
 /// The state of the database.
 pub struct Replay {
-    isolation: Isolation,
-    most: usize,
+    level: ClockLevel,
+    max_anomalies: usize,
     frontier: Vec<Frontier>,
     touches: Vec<Touch>,
     writers: Writers,
     lists: Lists,
-    found: Found,
+    findings: ReplayFindings,
 }
 
 impl Replay {
-    /// The state before the first event; of lists that were expected, and of conflicts, `most` are kept.
+    /// The state before the first event; of lists that were expected, and of conflicts, `max_anomalies` are kept.
     #[must_use]
-    pub fn new(isolation: Isolation, keys: usize, most: usize) -> Self {
-        let contested = if isolation == Isolation::Snapshot { keys } else { 0 };
+    pub fn new(level: ClockLevel, keys: usize, max_anomalies: usize) -> Self {
+        let contested = if level == ClockLevel::Snapshot { keys } else { 0 };
         Self {
-            isolation,
-            most,
+            level,
+            max_anomalies,
             frontier: vec![Frontier { latest: INITIAL, before: INITIAL }; keys],
             touches: vec![UNTOUCHED; keys],
             writers: Writers::new(contested),
             lists: Lists::new(keys),
-            found: Found::default(),
+            findings: ReplayFindings::default(),
         }
     }
 
-    /// Whatever happens at an event.
+    /// Applies an event.
     ///
-    /// Who starts and commits at one instant sees those that come before it in the order of commits: if each
-    /// of two saw the other, neither could have come first.
-    pub fn happen<S: Source>(&mut self, source: &S, event: Event) {
+    /// A transaction that starts and commits at one instant sees the transactions before it in the order of
+    /// commits: if each of two such transactions saw the other, neither could have come first.
+    pub fn apply<S: Source>(&mut self, source: &S, event: Event) {
         let transaction = event.transaction();
-        let reads_now = match self.isolation {
-            Isolation::Snapshot => event.is_start() != is_instant(source.times(transaction)),
-            Isolation::Serializable => true,
+        let reads_now = match self.level {
+            ClockLevel::Snapshot => event.is_start() != is_instant(source.times(transaction)),
+            ClockLevel::Serializable => true,
         };
         if reads_now {
             self.read(source, Reader { transaction, is_timed: true });
@@ -119,22 +120,22 @@ impl Replay {
         }
     }
 
-    /// Looks at a transaction that is in no order: only what it did itself can be held against it.
-    pub fn hear<S: Source>(&mut self, source: &S, transaction: u32) {
+    /// Applies a transaction without a place in the order: its reads are compared with its own operations.
+    pub fn apply_unordered<S: Source>(&mut self, source: &S, transaction: u32) {
         self.read(source, Reader { transaction, is_timed: false });
     }
 
-    /// Everything found since the last time that somebody asked.
-    pub fn found(&mut self) -> Found {
-        let listed = self.found.listed;
-        std::mem::replace(&mut self.found, Found { listed, ..Found::default() })
+    /// Everything found since the last call.
+    pub fn take_findings(&mut self) -> ReplayFindings {
+        let listed = self.findings.listed;
+        std::mem::replace(&mut self.findings, ReplayFindings { listed, ..ReplayFindings::default() })
     }
 
-    /// Holds every read against what the transaction did before, or else against the newest version.
+    /// Compares every read with the own operations before it, or else with the newest version.
     fn read<S: Source>(&mut self, source: &S, reader: Reader) {
         let stamp = reader.transaction + 1;
         let (start, commit) = source.times(reader.transaction);
-        let begins = reader.is_timed && self.isolation == Isolation::Snapshot && start < commit;
+        let begins = reader.is_timed && self.level == ClockLevel::Snapshot && start < commit;
         if begins {
             self.writers.begin(reader.transaction, commit);
         }
@@ -174,14 +175,14 @@ impl Replay {
         let &Operation { key, value, number: read, .. } = operation;
         if touch.is_seen {
             if touch.value != value {
-                self.unequal(source, reader.transaction, operation, touch);
+                self.mismatch(source, reader.transaction, operation, touch);
             }
             return;
         }
         let initial = source.initial(key);
         if !reader.is_timed || !source.is_timed(key) {
             if initial == Value::UNKNOWN {
-                self.found.heard.push((read, key, value));
+                self.findings.unordered.push((read, key, value));
             }
             return;
         }
@@ -190,13 +191,21 @@ impl Replay {
         if demanded != value {
             let (transaction, expected) = (reader.transaction, version.write);
             let (start, commit) = source.times(transaction);
-            let stale =
-                Stale { transaction, start, commit, read, key, found: value, expected, ..Stale::REGISTER };
-            self.found.stale.push(stale);
+            let stale = StaleRead {
+                transaction,
+                start,
+                commit,
+                read,
+                key,
+                found: value,
+                expected,
+                ..StaleRead::REGISTER
+            };
+            self.findings.stale.push(stale);
         }
     }
 
-    /// A list must be what was seen before, or else the newest version, followed by the own appends.
+    /// A list must be the list that was read before, or else the newest version, then the own appends.
     fn list_read<S: Source>(
         &mut self,
         source: &S,
@@ -211,17 +220,17 @@ impl Replay {
             let seen = source.list(self.lists.seen(key)).unwrap_or_default();
             let is_it = list.len() == seen.len() + own.len() && list.starts_with(seen) && list.ends_with(own);
             if !is_it {
-                self.unequal(source, reader.transaction, operation, touch);
+                self.mismatch(source, reader.transaction, operation, touch);
             }
         } else if !list.ends_with(own) {
-            self.unequal(source, reader.transaction, operation, touch);
+            self.mismatch(source, reader.transaction, operation, touch);
         } else if reader.is_timed && source.is_timed(key) {
             self.external_list(source, reader.transaction, operation, &list[..list.len() - own.len()]);
         }
         self.lists.see(key, value);
     }
 
-    /// Holds what a read shows of others against the newest version.
+    /// Compares the elements of other transactions that a read shows with the newest version.
     fn external_list<S: Source>(
         &mut self,
         source: &S,
@@ -238,12 +247,12 @@ impl Replay {
             return;
         }
         let expected_length = demanded.elements.len() as u32;
-        if self.found.listed < self.most {
-            self.found.listed += 1;
-            self.found.lists.push((list.to_vec(), demanded.elements.to_vec()));
+        if self.findings.listed < self.max_anomalies {
+            self.findings.listed += 1;
+            self.findings.lists.push((list.to_vec(), demanded.elements.to_vec()));
         }
         let expected = self.frontier[key as usize].seen_by(transaction).write;
-        self.found.stale.push(Stale {
+        self.findings.stale.push(StaleRead {
             transaction,
             start,
             commit,
@@ -257,7 +266,7 @@ impl Replay {
         });
     }
 
-    fn unequal<S: Source>(&mut self, source: &S, transaction: u32, operation: &Operation, touch: Touch) {
+    fn mismatch<S: Source>(&mut self, source: &S, transaction: u32, operation: &Operation, touch: Touch) {
         let &Operation { key, value: found, number: read, .. } = operation;
         let before = source.operations(transaction).take_while(|other| other.number < read);
         let own = before.filter(|other| other.key == key && other.kind.installs());
@@ -267,14 +276,22 @@ impl Replay {
             last = Some(write.value);
         }
         let against = touch.operation;
-        let (wrote, replaced_it) = (last.is_some_and(|last| last != found), is_there);
-        self.found.unequal.push(Unequal { transaction, read, key, found, against, wrote, replaced_it });
+        let (wrote, wrote_it_before) = (last.is_some_and(|last| last != found), is_there);
+        self.findings.mismatches.push(InternalMismatch {
+            transaction,
+            read,
+            key,
+            found,
+            against,
+            wrote,
+            wrote_it_before,
+        });
     }
 
-    /// Makes what a transaction wrote the newest version of each key.
+    /// Makes the writes of a transaction the newest versions of their keys.
     fn install<S: Source>(&mut self, source: &S, transaction: u32) {
         let times = source.times(transaction);
-        let is_contested = self.isolation == Isolation::Snapshot;
+        let is_contested = self.level == ClockLevel::Snapshot;
         if is_contested {
             self.writers.end(transaction, times);
         }
@@ -287,12 +304,12 @@ impl Replay {
             if is_first {
                 frontier.before = frontier.latest;
             }
-            frontier.latest = Version { value, transaction, write: number };
+            frontier.latest = CommittedVersion { value, transaction, write: number };
             if kind == Kind::Append {
                 self.lists.append(key, value, transaction);
             }
             if is_first && is_contested {
-                self.writers.meet(key, transaction, times, self.most, &mut self.found);
+                self.writers.commit(key, transaction, times, self.max_anomalies, &mut self.findings);
             }
         }
     }
@@ -304,7 +321,7 @@ pub fn is_instant((start, commit): (Timestamp, Timestamp)) -> bool {
 }
 
 impl Frontier {
-    fn seen_by(&self, transaction: u32) -> Version {
+    fn seen_by(&self, transaction: u32) -> CommittedVersion {
         if self.latest.transaction == transaction { self.before } else { self.latest }
     }
 }

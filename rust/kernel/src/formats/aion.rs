@@ -24,10 +24,10 @@ mod record;
 mod write;
 
 pub use record::Batch;
-pub use write::{unwritable, write, write_lines};
+pub use write::{LINES_WRITER, WRITER};
 
-use super::Records;
-use super::json::{self, Cursor, Enclosure, Fault, Marks};
+use super::json::{self, Enclosure};
+use super::{Records, Slices};
 use crate::builder::Builder;
 use crate::error::ParseError;
 use crate::history::History;
@@ -46,24 +46,8 @@ pub struct Aion {
 impl Records for Aion {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut cursor = Cursor::new(text, first_line);
-        loop {
-            let (taken, whole) = (cursor.at(), batch.operations.len());
-            match batch.next(&mut cursor) {
-                Ok(true) => {}
-                Ok(false) => return Ok(text.len()),
-                Err(Fault::CutOff(_)) if !last => {
-                    batch.operations.truncate(whole);
-                    return Ok(taken);
-                }
-                Err(fault) => return Err(cursor.error(fault)),
-            }
-        }
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        self.enclosure = self.enclosure.after(&batch.marks, EXAMPLE)?;
+        self.enclosure.add(&mut batch.marks, EXAMPLE)?;
         let translation = self.builder.values.absorb(&batch.values);
         let mut from = 0;
         for transaction in batch.transactions.drain(..) {
@@ -77,7 +61,6 @@ impl Records for Aion {
         }
         batch.operations.clear();
         batch.values.clear();
-        batch.marks = Marks::default();
         Ok(())
     }
 
@@ -85,27 +68,25 @@ impl Records for Aion {
         self.enclosure.end_of_file(line)
     }
 
-    fn finish(self) -> Result<History, ParseError> {
+    fn into_history(self) -> Result<History, ParseError> {
         self.builder.finish()
     }
 
-    fn split(text: &[u8]) -> Option<usize> {
-        json::split(text)
+    fn slices(&mut self) -> Option<&mut dyn Slices> {
+        Some(self)
     }
 }
 
-impl Aion {
-    /// The transactions so far as a history of their own, if there are any; ids may come again after it.
-    ///
-    /// # Errors
-    /// If they do not make one.
-    pub fn drain(&mut self) -> Result<Option<History>, ParseError> {
+impl Slices for Aion {
+    fn drain(&mut self) -> Result<Option<History>, ParseError> {
         if self.builder.transaction_count() == 0 {
             return Ok(None);
         }
         std::mem::take(&mut self.builder).finish().map(Some)
     }
+}
 
+impl Aion {
     fn transaction(&mut self, read: &Transaction, translation: &Translation<'_>) -> Result<u32, ParseError> {
         let id = translation.of(read.id);
         if let Some(earlier) = self.builder.find(id) {

@@ -28,7 +28,7 @@ const ATTRIBUTE: &[u8] = b"rwAttr";
 /// The transaction of an operation that is in none.
 const NO_TRANSACTION: &str = "0";
 
-/// What a log says.
+/// The content of a log.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     /// Committed versions in the order in which they were installed.

@@ -1,14 +1,14 @@
 //! AWDIT's test format: `r KEY VALUE` and `w KEY VALUE`, one a line.
 //!
-//! A run of `-` ends a transaction, a run of `=` a session; what is empty between them is nothing. There
-//! are no ids, no aborted transactions and no initial values: a value that nobody wrote is thin air.
+//! A run of `-` ends a transaction, a run of `=` a session; an empty one counts for nothing. There
+//! are no ids, no aborted transactions and no initial values: a value that was never written is thin air.
 
 mod write;
 
-pub use write::{unwritable, write};
+pub use write::WRITER;
 
-use super::Records;
-use super::placed::{Operation, Placed, each_line, take_natural};
+use super::without_ids::{NumberedHistory, Operation, take_natural};
+use super::{LineBatch, Records};
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status};
 use crate::value::{Value, Values};
@@ -19,12 +19,12 @@ const NATURAL: &str = "this format holds integers from 0 to 2^64 - 1 only, and `
 
 /// The history so far.
 pub struct Awdit {
-    placed: Placed,
+    history: NumberedHistory,
     /// The transaction that the next operation belongs to, if it has started.
     open: Option<u32>,
 }
 
-/// What ends behind an operation.
+/// An end behind an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Transaction,
@@ -41,27 +41,29 @@ pub struct Batch {
 
 impl Default for Awdit {
     fn default() -> Self {
-        Self { placed: Placed::starting_with(Value::NIL, false), open: None }
+        Self { history: NumberedHistory::starting_with(Value::NIL, false), open: None }
+    }
+}
+
+impl LineBatch for Batch {
+    fn line(&mut self, bytes: &[u8], number: u64) -> Result<(), ParseError> {
+        Line { bytes, at: 0, number }.read(self)
     }
 }
 
 impl Records for Awdit {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        each_line(text, first_line, last, |bytes, number| Line { bytes, at: 0, number }.read(batch))
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        let translation = self.placed.builder.values.absorb(&batch.values);
+        let translation = self.history.builder.values.absorb(&batch.values);
         let mut from = 0;
         let last = (batch.operations.len(), None);
         for (end, what) in batch.ends.iter().map(|&(end, what)| (end, Some(what))).chain([last]) {
             if let Some(first) = batch.operations[from..end].first() {
-                let placed = &mut self.placed;
+                let history = &mut self.history;
                 let open =
-                    *self.open.get_or_insert_with(|| placed.transaction(Status::Committed, first.line));
-                placed.operations(open, &batch.operations[from..end], &translation);
+                    *self.open.get_or_insert_with(|| history.transaction(Status::Committed, first.line));
+                history.operations(open, &batch.operations[from..end], &translation);
             }
             from = end;
             self.end(what);
@@ -77,8 +79,8 @@ impl Records for Awdit {
         Ok(())
     }
 
-    fn finish(self) -> Result<History, ParseError> {
-        self.placed.finish()
+    fn into_history(self) -> Result<History, ParseError> {
+        self.history.into_history()
     }
 }
 
@@ -88,7 +90,7 @@ impl Awdit {
             self.open = None;
         }
         if what == Some(End::Session) {
-            self.placed.forget_session();
+            self.history.forget_session();
         }
     }
 }

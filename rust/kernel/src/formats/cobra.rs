@@ -6,27 +6,26 @@
 //! A transaction [time]              aborts
 //! ```
 //!
-//! All logs of a history have times or none has, and nothing says which: both layouts are tried at once,
-//! and the wrong one is given up at its first mistake, which is seldom later than its third record.
+//! All logs of a history have times or none has, and no field says which: both layouts are tried at once,
+//! and the wrong one is dropped at its first mistake, which is seldom later than its third record.
 //!
 //! Writes have ids, and a read names the write that it saw: so the value of an operation is that id, the
 //! key is the hash of the key. The hash of the value says nothing more and is not used.
 
 mod log;
 
-use super::Records;
-use super::stream::Streamed;
+use super::{Reader, Stream, StreamReader};
 use crate::error::ParseError;
 use crate::history::History;
 use log::Log;
 
-/// Both readings of the logs; one that failed is an error that may never be told.
+/// Both layouts of the logs; a layout that failed keeps its error, which counts only if the other fails too.
 pub struct Cobra {
     plain: Layout,
     timed: Layout,
 }
 
-type Layout = Box<Result<Streamed<Log>, Failure>>;
+type Layout = Box<Result<Box<StreamReader<Log>>, Failure>>;
 
 /// Why a layout was given up, and after how many records.
 #[derive(Debug, Clone)]
@@ -37,56 +36,44 @@ struct Failure {
 
 impl Default for Cobra {
     fn default() -> Self {
-        let layout = |times| Box::new(Ok(Streamed::new(Log::new(times))));
+        let layout = |times| Box::new(Ok(Box::new(StreamReader::new(Log::new(times)))));
         Self { plain: layout(false), timed: layout(true) }
     }
 }
 
-impl Records for Cobra {
-    type Batch = Vec<u8>;
-    const TEXT: bool = false;
-
-    fn parse(bytes: &[u8], at: u64, last: bool, batch: &mut Vec<u8>) -> Result<usize, ParseError> {
-        Streamed::<Log>::parse(bytes, at, last, batch)
-    }
-
-    fn merge(&mut self, batch: &mut Vec<u8>) -> Result<(), ParseError> {
-        self.both(|layout| layout.feed(batch))?;
-        batch.clear();
-        Ok(())
+impl Stream for Cobra {
+    fn take(&mut self, bytes: &[u8], _at: u64) -> Result<usize, ParseError> {
+        self.both(|layout| layout.feed(bytes))?;
+        Ok(bytes.len())
     }
 
     fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
         self.both(|layout| layout.start_of_file(name))
     }
 
-    fn end_of_file(&mut self, line: u64) -> Result<(), ParseError> {
-        self.both(|layout| layout.end_of_file(line))
+    fn end_of_file(&mut self, _rest: &[u8], _at: u64) -> Result<(), ParseError> {
+        self.both(|layout| layout.end_of_file().map(|_| ()))
     }
 
-    fn finish(self) -> Result<History, ParseError> {
+    fn into_history(self) -> Result<History, ParseError> {
         match (*self.plain, *self.timed) {
             (Ok(plain), Ok(_)) => {
-                let mut history = plain.finish()?;
+                let mut history = plain.into_history()?;
                 if !history.transactions.ids.is_empty() {
                     history.notes.push(("logs that fit with and without times, read without".to_owned(), 1));
                 }
                 Ok(history)
             }
-            (Ok(layout), Err(_)) | (Err(_), Ok(layout)) => layout.finish(),
+            (Ok(layout), Err(_)) | (Err(_), Ok(layout)) => layout.into_history(),
             (Err(plain), Err(timed)) => Err(likelier(&plain, &timed)),
         }
-    }
-
-    fn split(_bytes: &[u8]) -> Option<usize> {
-        None
     }
 }
 
 impl Cobra {
     fn both(
         &mut self,
-        mut step: impl FnMut(&mut Streamed<Log>) -> Result<(), ParseError>,
+        mut step: impl FnMut(&mut StreamReader<Log>) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         for layout in [&mut self.plain, &mut self.timed] {
             if let Ok(log) = layout.as_mut()

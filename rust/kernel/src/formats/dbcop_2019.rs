@@ -5,8 +5,8 @@
 //!
 //! Each event and each transaction says whether it succeeded. A transaction that did not is aborted. An
 //! event that did not never happened, whatever became of its transaction. A failed read is dropped. A
-//! failed write is kept as an aborted transaction of its own: who reads its value read what was never
-//! committed, which is not the same as a value from nowhere.
+//! failed write is kept as an aborted transaction of its own: a read of its value is a read of a value that was
+//! never committed, which is not the same as a value from nowhere.
 
 pub mod bincode;
 pub mod yaml;
@@ -97,7 +97,7 @@ impl Recording {
         self.builder.set_status(self.transaction, status);
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
+    fn into_history(mut self) -> Result<History, ParseError> {
         self.builder.note("failed reads dropped", self.failed_reads);
         self.builder.note("failed writes kept as aborted transactions", self.failed_writes);
         self.builder.finish()

@@ -1,14 +1,14 @@
 //! dbcop's text, `.hist`: `[x:=1 y==2]` is a transaction, a line of `-` ends a session.
 //!
-//! `:=` writes, `==` reads, `x==?` read that nobody wrote `x`; `!` behind a transaction says that it did not
+//! `:=` writes, `==` reads, `x==?` reads that `x` was never written; `!` behind a transaction says that it did not
 //! commit; `//` starts a comment. There are no ids.
 
 mod write;
 
-pub use write::{unwritable, write};
+pub use write::WRITER;
 
-use super::Records;
-use super::placed::{Operation, Placed, ZERO, each_line, natural_value, take_natural};
+use super::without_ids::{NumberedHistory, Operation, ZERO, natural_value, take_natural};
+use super::{LineBatch, Records};
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value, Values};
@@ -20,12 +20,12 @@ const CUT_SHORT: &str = "a transaction ends with `]` on its own line: is the fil
 
 /// The history so far.
 pub struct DbcopHist {
-    placed: Placed,
+    history: NumberedHistory,
     /// Whether this file has a line of `-`.
     is_split: bool,
 }
 
-/// What stands on a line.
+/// A transaction or an end.
 enum Mark {
     /// A transaction; its operations start where those of the one before end.
     Transaction {
@@ -46,29 +46,31 @@ pub struct Batch {
 
 impl Default for DbcopHist {
     fn default() -> Self {
-        Self { placed: Placed::starting_with(ZERO, true), is_split: false }
+        Self { history: NumberedHistory::starting_with(ZERO, true), is_split: false }
+    }
+}
+
+impl LineBatch for Batch {
+    fn line(&mut self, bytes: &[u8], number: u64) -> Result<(), ParseError> {
+        Line { bytes, at: 0, number }.read(self)
     }
 }
 
 impl Records for DbcopHist {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        each_line(text, first_line, last, |bytes, number| Line { bytes, at: 0, number }.read(batch))
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        let translation = self.placed.builder.values.absorb(&batch.values);
+        let translation = self.history.builder.values.absorb(&batch.values);
         let mut from = 0;
         for mark in batch.marks.drain(..) {
             match mark {
                 Mark::Transaction { status, line, end } => {
-                    let transaction = self.placed.transaction(status, line);
-                    self.placed.operations(transaction, &batch.operations[from..end], &translation);
+                    let transaction = self.history.transaction(status, line);
+                    self.history.operations(transaction, &batch.operations[from..end], &translation);
                     from = end;
                 }
                 Mark::EndOfSession => {
-                    self.placed.end_session();
+                    self.history.end_session();
                     self.is_split = true;
                 }
             }
@@ -80,16 +82,16 @@ impl Records for DbcopHist {
 
     fn end_of_file(&mut self, _line: u64) -> Result<(), ParseError> {
         if std::mem::take(&mut self.is_split) {
-            self.placed.end_session();
+            self.history.end_session();
         } else {
-            self.placed.forget_session();
+            self.history.forget_session();
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
-        self.placed.settle_initial_reads();
-        self.placed.finish()
+    fn into_history(mut self) -> Result<History, ParseError> {
+        self.history.settle_initial_reads();
+        self.history.into_history()
     }
 }
 

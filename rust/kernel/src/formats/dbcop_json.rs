@@ -16,18 +16,17 @@ mod record;
 mod write;
 
 pub use record::Batch;
-pub use write::{unwritable, write};
+pub use write::WRITER;
 
 use super::Records;
-use super::json::{Cursor, Fault};
-use super::placed::{Placed, ZERO};
+use super::without_ids::{NumberedHistory, ZERO};
 use crate::error::ParseError;
 use crate::history::History;
 use record::{Mark, Token};
 
 /// The history so far.
 pub struct DbcopJson {
-    placed: Placed,
+    history: NumberedHistory,
     place: Place,
     has_object: bool,
     has_data: bool,
@@ -50,7 +49,7 @@ enum Place {
 }
 
 impl Place {
-    /// What may stand here.
+    /// The records that may stand here.
     fn expected(self) -> &'static str {
         match self {
             Self::Start => "`[` around the sessions, or the object with `data`",
@@ -65,32 +64,16 @@ impl Place {
 
 impl Default for DbcopJson {
     fn default() -> Self {
-        let placed = Placed::starting_with(ZERO, true);
-        Self { placed, place: Place::Start, has_object: false, has_data: false }
+        let history = NumberedHistory::starting_with(ZERO, true);
+        Self { history, place: Place::Start, has_object: false, has_data: false }
     }
 }
 
 impl Records for DbcopJson {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut cursor = Cursor::new(text, first_line);
-        loop {
-            let (taken, whole) = (cursor.at(), batch.operations.len());
-            match batch.next(&mut cursor, last) {
-                Ok(true) => {}
-                Ok(false) => return Ok(text.len()),
-                Err(Fault::CutOff(_)) if !last => {
-                    batch.operations.truncate(whole);
-                    return Ok(taken);
-                }
-                Err(fault) => return Err(cursor.error(fault)),
-            }
-        }
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        let translation = self.placed.builder.values.absorb(&batch.values);
+        let translation = self.history.builder.values.absorb(&batch.values);
         let mut from = 0;
         for Mark { token, line } in batch.marks.drain(..) {
             let Token::Transaction { status, end } = token else {
@@ -100,8 +83,8 @@ impl Records for DbcopJson {
             if self.place != Place::Session {
                 return Err(self.misplaced(token, line));
             }
-            let transaction = self.placed.transaction(status, line as u32);
-            self.placed.operations(transaction, &batch.operations[from..end], &translation);
+            let transaction = self.history.transaction(status, line as u32);
+            self.history.operations(transaction, &batch.operations[from..end], &translation);
             from = end;
         }
         batch.operations.clear();
@@ -120,15 +103,9 @@ impl Records for DbcopJson {
             .hint("the file is cut short: later transactions may be missing"))
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
-        self.placed.settle_initial_reads();
-        self.placed.finish()
-    }
-
-    /// The start of a transaction near the middle.
-    fn split(text: &[u8]) -> Option<usize> {
-        let half = text.len() / 2;
-        memchr::memmem::find(&text[half..], b"{\"events\"").map(|found| half + found)
+    fn into_history(mut self) -> Result<History, ParseError> {
+        self.history.settle_initial_reads();
+        self.history.into_history()
     }
 }
 
@@ -156,7 +133,7 @@ impl DbcopJson {
             (Place::Sessions, Token::CloseArray) if self.has_object => Place::Object,
             (Place::Object, Token::CloseObject) | (Place::Sessions, Token::CloseArray) => Place::End,
             (Place::Session, Token::CloseArray) => {
-                self.placed.end_session();
+                self.history.end_session();
                 Place::Sessions
             }
             _ => return Err(self.misplaced(token, line)),

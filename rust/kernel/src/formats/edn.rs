@@ -5,11 +5,14 @@
 //! other form (keywords, symbols, composite forms, tagged literals, ...) becomes a term: its canonical
 //! text. Metadata is read over like a comment.
 
+mod records;
 mod scalar;
 mod skip;
 mod term;
 mod write;
 
+pub use records::Edn;
+pub(crate) use records::EdnBatch;
 pub use write::{write_scalar, write_value};
 
 use crate::error::ParseError;
@@ -29,7 +32,7 @@ pub(crate) enum Fault {
     Malformed(Box<Malformed>),
 }
 
-/// What was expected at which byte.
+/// The expected form and its byte.
 #[derive(Debug)]
 pub(crate) struct Malformed {
     at: usize,
@@ -65,7 +68,7 @@ impl Fault {
     }
 }
 
-/// What a byte means to the extent of a token.
+/// Whether a byte ends a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Constituent,
@@ -103,17 +106,6 @@ pub(crate) fn closer_of(opener: u8) -> u8 {
     }
 }
 
-/// The text up to the first byte that is not UTF-8, and whether no following byte can mend that one.
-pub(crate) fn valid_prefix(text: &[u8], last: bool) -> (&str, bool) {
-    match std::str::from_utf8(text) {
-        Ok(valid) => (valid, false),
-        Err(error) => {
-            let valid = std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default();
-            (valid, last || error.error_len().is_some())
-        }
-    }
-}
-
 /// A place in EDN text that moves from form to form.
 pub(crate) struct Cursor<'text> {
     text: &'text str,
@@ -122,12 +114,28 @@ pub(crate) struct Cursor<'text> {
     last: bool,
     /// Closing brackets that the form being skipped still needs.
     brackets: Vec<u8>,
+    /// Line of the byte `counted`.
+    line: u64,
+    counted: usize,
 }
 
 impl<'text> Cursor<'text> {
     /// At the start of `text`; with `last` nothing follows it.
     pub(crate) fn new(text: &'text str, last: bool) -> Self {
-        Self { text, bytes: text.as_bytes(), at: 0, last, brackets: Vec::new() }
+        Self::of_block(text, 1, last)
+    }
+
+    /// The same where the first byte of `text` is on `first_line` of the input.
+    pub(crate) fn of_block(text: &'text str, first_line: u64, last: bool) -> Self {
+        let (bytes, brackets) = (text.as_bytes(), Vec::new());
+        Self { text, bytes, at: 0, last, brackets, line: first_line, counted: 0 }
+    }
+
+    /// The line of the byte `at`, which must not stand before the byte of the call before.
+    pub(crate) fn line_at(&mut self, at: usize) -> u64 {
+        self.line += memchr::memchr_iter(b'\n', &self.bytes[self.counted..at]).count() as u64;
+        self.counted = at;
+        self.line
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -194,6 +202,37 @@ impl<'text> Cursor<'text> {
         let start = self.at + 1;
         self.skip_string()?;
         Ok(&self.bytes[start..self.at - 1])
+    }
+
+    /// Goes over tags, such as `#jepsen.history.Op`.
+    pub(crate) fn skip_tags(&mut self) -> Result<(), Fault> {
+        while self.peek()? == b'#' && self.tag()?.is_some() {
+            self.skip_blank()?;
+        }
+        Ok(())
+    }
+
+    /// The closing bracket of a vector or list, whose opening one is taken.
+    pub(crate) fn open_list(&mut self, expected: &str) -> Result<u8, Fault> {
+        self.skip_blank()?;
+        match self.peek()? {
+            opener @ (b'[' | b'(') => {
+                self.at += 1;
+                Ok(closer_of(opener))
+            }
+            _ => Err(Fault::new(self.at, expected)),
+        }
+    }
+
+    /// Whether another member of a composite form follows; false once its `closer` is taken.
+    #[inline]
+    pub(crate) fn has_member(&mut self, closer: u8) -> Result<bool, Fault> {
+        self.skip_blank()?;
+        if self.peek()? != closer {
+            return Ok(true);
+        }
+        self.at += 1;
+        Ok(false)
     }
 
     /// The tag at a `#`, the cursor moving behind it; `None` if this is no tag.

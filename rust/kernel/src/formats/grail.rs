@@ -14,7 +14,7 @@ mod record;
 pub use record::Batch;
 
 use super::Records;
-use super::json::{self, Cursor, Enclosure, Fault, Marks};
+use super::json::{self, Enclosure};
 use crate::builder::Builder;
 use crate::error::ParseError;
 use crate::history::History;
@@ -25,7 +25,7 @@ use record::{Dependency, Item, Mention};
 const EXAMPLE: &str =
     "a dependency such as `{\"from_evt\":\"w_evt/1,1\",\"to_evt\":\"r_evt/2,1\",\"type\":\"wr\"}`";
 
-/// What two events have to do with one another.
+/// The type of a dependency between two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     WriteRead,
@@ -79,21 +79,8 @@ pub struct Grail {
 impl Records for Grail {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut cursor = Cursor::new(text, first_line);
-        loop {
-            let taken = cursor.at();
-            match batch.next(&mut cursor) {
-                Ok(true) => {}
-                Ok(false) => return Ok(text.len()),
-                Err(Fault::CutOff(_)) if !last => return Ok(taken),
-                Err(fault) => return Err(cursor.error(fault)),
-            }
-        }
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        self.enclosure = self.enclosure.after(&batch.marks, EXAMPLE)?;
+        self.enclosure.add(&mut batch.marks, EXAMPLE)?;
         let names = self.builder.values.absorb(&batch.values);
         for item in batch.items.drain(..) {
             match item {
@@ -103,7 +90,6 @@ impl Records for Grail {
             }
         }
         batch.values.clear();
-        batch.marks = Marks::default();
         Ok(())
     }
 
@@ -111,12 +97,8 @@ impl Records for Grail {
         self.enclosure.end_of_file(line)
     }
 
-    fn finish(self) -> Result<History, ParseError> {
+    fn into_history(self) -> Result<History, ParseError> {
         self.rebuild()
-    }
-
-    fn split(text: &[u8]) -> Option<usize> {
-        json::split(text)
     }
 }
 

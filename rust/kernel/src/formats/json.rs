@@ -1,4 +1,4 @@
-//! JSON as a [`Cursor`] over bytes: the caller pulls what it expects and skips the rest.
+//! JSON as a [`Cursor`] over bytes: the caller pulls the values that it expects and skips the rest.
 //!
 //! ```
 //! use isoscope_kernel::formats::json::{Cursor, Fault};
@@ -35,15 +35,18 @@
 
 mod enclosure;
 mod number;
+mod records;
+mod scalar;
 mod string;
 mod write;
 
-pub use enclosure::{Enclosure, Marks, Next, split};
+pub use enclosure::{Enclosure, Marks, Next};
 pub use number::Number;
+pub use records::{Json, JsonBatch, JsonObjects};
+pub use scalar::{id, scalar, set_once};
 pub use write::{Spelling, is_id, unwritable, write_string, write_value};
 
 use crate::error::ParseError;
-use crate::value::{AtomKind, Value, Values};
 use std::borrow::Cow;
 
 /// Deepest nesting that is skipped: more is no data but an attack.
@@ -54,9 +57,9 @@ const VALUE: &str = "a JSON value";
 /// Why a cursor stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The text ended where this was expected; more text could mend it.
+    /// The text ended where this was expected; more text could complete it.
     CutOff(&'static str),
-    /// No text that follows could make this JSON, or what the caller expects.
+    /// No text that follows could make this JSON, or the value that the caller expects.
     Malformed(Box<Malformed>),
 }
 
@@ -65,9 +68,9 @@ pub enum Fault {
 pub struct Malformed {
     /// Byte of the text.
     pub at: usize,
-    /// What should stand there.
+    /// The expected value.
     pub expected: Cow<'static, str>,
-    /// What the user can do about it; may be empty.
+    /// Advice for the user; may be empty.
     pub hint: &'static str,
 }
 
@@ -95,7 +98,7 @@ pub struct Members {
     first: bool,
 }
 
-/// A place in a JSON text. Every method skips whitespace before what it takes.
+/// A place in a JSON text. Every method skips whitespace before the value that it takes.
 ///
 /// Copying a cursor is cheap: keep a copy to come back to a value that was skipped.
 #[derive(Debug, Clone, Copy)]
@@ -343,7 +346,7 @@ impl<'text> Cursor<'text> {
         Ok(&self.text[start..self.at])
     }
 
-    /// Leaves what ends here; whether another value follows inside what is still open.
+    /// Closes the brackets that end here; whether another value follows inside an open one.
     fn skip_to_value(&mut self, open: &mut Vec<(u8, Members)>) -> Result<bool, Fault> {
         while let Some((bracket, members)) = open.last_mut() {
             let more = match bracket {
@@ -356,46 +359,6 @@ impl<'text> Cursor<'text> {
             open.pop();
         }
         Ok(false)
-    }
-}
-
-/// Any value but an object or array: a string, a number (exact whatever its size), a boolean or null.
-///
-/// # Errors
-/// If something else stands here.
-#[inline(always)]
-pub fn scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
-    if cursor.peek_for(VALUE)?.is_ascii_digit() {
-        return number::value(cursor, values);
-    }
-    other_scalar(cursor, values)
-}
-
-/// The id of a transaction or session: an integer or a string.
-///
-/// # Errors
-/// If something else stands here.
-pub fn id(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
-    const ID: &str = "an integer or a string as the id";
-    if cursor.peek_for(ID)? == b'"' {
-        return scalar(cursor, values);
-    }
-    let at = cursor.at;
-    match cursor.number() {
-        Ok(Number::Integer(number)) => Ok(values.integer(number)),
-        Ok(Number::Long(digits)) => Ok(values.decimal(digits)),
-        Err(cut_off @ Fault::CutOff(_)) => Err(cut_off),
-        _ => Err(Fault::at(at, ID)),
-    }
-}
-
-fn other_scalar(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
-    match cursor.peek_for(VALUE)? {
-        b'"' => Ok(values.intern(AtomKind::Text, &cursor.string()?)),
-        b'-' => number::value(cursor, values),
-        b't' | b'f' => Ok(values.boolean(cursor.boolean()?)),
-        b'{' | b'[' => Err(Fault::at(cursor.at, "a string, a number, a boolean or null")),
-        _ => cursor.literal("null").map(|()| Value::NIL),
     }
 }
 

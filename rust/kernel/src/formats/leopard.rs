@@ -22,10 +22,10 @@ mod statement;
 mod write;
 
 pub use record::Batch;
-pub use write::{unwritable, write, write_lines};
+pub use write::{LINES_WRITER, WRITER};
 
 use super::Records;
-use super::json::{self, Cursor, Enclosure, Fault, Marks};
+use super::json::{self, Enclosure};
 use crate::builder::{Builder, Details};
 use crate::error::ParseError;
 use crate::history::{History, Interval, Label, NO_KEY, Status};
@@ -54,7 +54,7 @@ pub struct Leopard {
     columns: HashMap<Value, Label>,
 }
 
-/// What is known of a transaction that may go on.
+/// The state of a transaction that may go on.
 #[derive(Clone, Copy)]
 struct Progress {
     /// Line of its end; 0 if it did not end.
@@ -67,24 +67,8 @@ struct Progress {
 impl Records for Leopard {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut cursor = Cursor::new(text, first_line);
-        loop {
-            let (taken, whole) = (cursor.at(), batch.cells.len());
-            match batch.next(&mut cursor) {
-                Ok(true) => {}
-                Ok(false) => return Ok(text.len()),
-                Err(Fault::CutOff(_)) if !last => {
-                    batch.cells.truncate(whole);
-                    return Ok(taken);
-                }
-                Err(fault) => return Err(cursor.error(fault)),
-            }
-        }
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        self.enclosure = self.enclosure.after(&batch.marks, EXAMPLE)?;
+        self.enclosure.add(&mut batch.marks, EXAMPLE)?;
         let translation = self.builder.values.absorb(&batch.values);
         let mut from = 0;
         for trace in batch.traces.drain(..) {
@@ -94,7 +78,6 @@ impl Records for Leopard {
         self.left_out.add(std::mem::take(&mut batch.left_out));
         batch.cells.clear();
         batch.values.clear();
-        batch.marks = Marks::default();
         Ok(())
     }
 
@@ -102,7 +85,7 @@ impl Records for Leopard {
         self.enclosure.end_of_file(line)
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
+    fn into_history(mut self) -> Result<History, ParseError> {
         if self.is_disordered {
             self.order();
         }
@@ -112,10 +95,6 @@ impl Records for Leopard {
         self.builder.note("rows without columns, left out", columnless);
         self.builder.note("values of deleted columns, left out", deleted_values);
         self.builder.finish()
-    }
-
-    fn split(text: &[u8]) -> Option<usize> {
-        json::split(text)
     }
 }
 

@@ -1,7 +1,9 @@
-//! Parsers: bytes in, [`History`] or one [`ParseError`] out.
+//! Parsers and writers: bytes in, [`History`] or one [`ParseError`] out, and back.
 //!
-//! A format is a [`Records`]: it parses whole records of a block into a batch (on any core, without
-//! shared state) and merges batches in the order of the input. [`Reader`] does the rest.
+//! [`READERS`] and [`WRITERS`] list every native format by name. A format whose input is a sequence of records
+//! implements [`Records`]: it parses whole records of a block into a batch (on any core, without shared state)
+//! and merges batches in the order of the input. How records are spelt is a [`Notation`]: [`Lines`], [`Json`] or
+//! [`Edn`]. A format that must be read in order is a [`Stream`].
 
 pub mod aion;
 pub mod arango;
@@ -16,70 +18,82 @@ pub mod jepsen;
 pub mod json;
 pub mod leopard;
 pub mod plume;
-pub mod stream;
 pub mod table;
 pub mod viper;
 
-mod placed;
+mod lines;
 mod reader;
-mod remainder;
+mod record_reader;
+mod records;
+mod stream;
+mod unparsed;
+mod without_ids;
+mod writer;
 
-pub use reader::Reader;
-pub use remainder::leaves_operations;
+pub use edn::Edn;
+pub use json::Json;
+pub use lines::{LineBatch, Lines};
+pub use reader::{Reader, Slices, WriteAheadLog};
+pub use record_reader::RecordReader;
+pub use records::{Notation, Records, Rewind};
+pub use stream::{Stream, StreamReader};
+pub use writer::Writer;
 
-use crate::error::ParseError;
-use crate::history::History;
+/// Makes a reader at the start of its input.
+pub type OpenReader = fn() -> Box<dyn Reader>;
 
-/// A format whose input is a sequence of records.
-pub trait Records: Send {
-    /// What one core got from one part of a block.
-    type Batch: Default + Send;
+/// Every format that is read, by name.
+pub const READERS: &[(&str, OpenReader)] = &[
+    ("aion", records::<aion::Aion, Json>),
+    ("awdit", records::<awdit::Awdit, Lines>),
+    ("cobra", stream::<cobra::Cobra>),
+    ("dbcop-bincode", stream::<dbcop_2019::bincode::Bincode>),
+    ("dbcop-hist", records::<dbcop_hist::DbcopHist, Lines>),
+    ("dbcop-json", records::<dbcop_json::DbcopJson, Json>),
+    ("dbcop-yaml", stream::<dbcop_2019::yaml::Yaml>),
+    ("grail", records::<grail::Grail, Json>),
+    ("jepsen", records::<jepsen::Jepsen, Edn>),
+    ("jepsen-json", records::<jepsen::Jepsen, Json>),
+    ("leopard", records::<leopard::Leopard, Json>),
+    ("plume", records::<plume::Plume, Lines>),
+    ("viper", records::<viper::Viper, Json>),
+    ("viper-edn", records::<viper::Viper, Edn>),
+];
 
-    /// Whether the input is lines of text. In any other format a line is a single byte.
-    const TEXT: bool = true;
+/// Every format that is written, by name.
+pub const WRITERS: &[Writer] = &[
+    aion::WRITER,
+    aion::LINES_WRITER,
+    awdit::WRITER,
+    dbcop_hist::WRITER,
+    dbcop_json::WRITER,
+    jepsen::WRITER,
+    jepsen::JSON_WRITER,
+    jepsen::JSON_LINES_WRITER,
+    leopard::WRITER,
+    leopard::LINES_WRITER,
+    plume::WRITER,
+];
 
-    /// Parses whole records from the start of `text`, whose first byte is on `first_line`.
-    ///
-    /// Returns how many bytes were taken: everything, or everything before a record that `text` cuts
-    /// off. With `last` nothing follows `text`, so a record that is cut off is an error.
-    ///
-    /// # Errors
-    /// If a record is malformed; the batch then holds the records before it.
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Self::Batch) -> Result<usize, ParseError>;
-
-    /// Adds a batch to the history and empties it; batches come in the order of the input.
-    ///
-    /// # Errors
-    /// If the batch contradicts what came before.
-    fn merge(&mut self, batch: &mut Self::Batch) -> Result<(), ParseError>;
-
-    /// Called before the first byte of every file, with its name without folders and suffixes; empty if it
-    /// has none.
-    ///
-    /// # Errors
-    /// If the file has no business here.
-    fn start_of_file(&mut self, _name: &str) -> Result<(), ParseError> {
-        Ok(())
-    }
-
-    /// Called at the end of every file of the input, with the number of its last line.
-    ///
-    /// # Errors
-    /// If the file ends too early.
-    fn end_of_file(&mut self, line: u64) -> Result<(), ParseError>;
-
-    /// The history.
-    ///
-    /// # Errors
-    /// If the records do not make one.
-    fn finish(self) -> Result<History, ParseError>;
-
-    /// Where a second core may start: the likely start of a record near the middle of a long `text`.
-    ///
-    /// A wrong guess costs time, never correctness.
-    #[must_use]
-    fn split(text: &[u8]) -> Option<usize> {
-        let half = text.len() / 2;
-        memchr::memchr(b'\n', &text[half..]).map(|newline| half + newline + 1)
-    }
+/// A reader of the format called `name`, if there is one.
+#[must_use]
+pub fn reader(name: &str) -> Option<Box<dyn Reader>> {
+    READERS.iter().find(|(known, _)| *known == name).map(|(_, open)| open())
 }
+
+/// The writer called `name`, if there is one.
+#[must_use]
+pub fn writer(name: &str) -> Option<&'static Writer> {
+    WRITERS.iter().find(|writer| writer.name == name)
+}
+
+fn records<F: Records + 'static, N: Notation<F::Batch> + 'static>() -> Box<dyn Reader> {
+    Box::new(RecordReader::<F, N>::default())
+}
+
+fn stream<S: Stream + Default + 'static>() -> Box<dyn Reader> {
+    Box::new(StreamReader::<S>::default())
+}
+
+#[cfg(test)]
+pub(crate) mod testing;

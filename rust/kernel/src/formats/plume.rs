@@ -6,9 +6,9 @@
 
 mod write;
 
-pub use write::{unwritable, write};
+pub use write::WRITER;
 
-use super::Records;
+use super::{LineBatch, Records};
 use crate::builder::Builder;
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status};
@@ -53,32 +53,22 @@ impl Default for Plume {
     }
 }
 
+impl LineBatch for Batch {
+    fn line(&mut self, line: &[u8], number: u64) -> Result<(), ParseError> {
+        self.operations.extend(parse_line(line, number, &mut self.values)?);
+        Ok(())
+    }
+
+    #[inline]
+    fn usual_line(&mut self, text: &[u8], number: u64) -> Option<usize> {
+        let (operation, length) = usual_line(text, number)?;
+        self.operations.push(operation);
+        Some(length)
+    }
+}
+
 impl Records for Plume {
     type Batch = Batch;
-
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        let mut start = 0;
-        let mut line = first_line;
-        while start < text.len() {
-            if let Some((operation, length)) = usual_line(&text[start..], line) {
-                batch.operations.push(operation);
-                start += length;
-                line += 1;
-                continue;
-            }
-            let end = match memchr::memchr(b'\n', &text[start..]) {
-                Some(length) => start + length,
-                None if last => text.len(),
-                None => break,
-            };
-            if let Some(operation) = parse_line(text, start, end, line, &mut batch.values)? {
-                batch.operations.push(operation);
-            }
-            start = (end + 1).min(text.len());
-            line += 1;
-        }
-        Ok(start)
-    }
 
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
         let translation = self.builder.values.absorb(&batch.values);
@@ -97,11 +87,7 @@ impl Records for Plume {
         Ok(())
     }
 
-    fn end_of_file(&mut self, _line: u64) -> Result<(), ParseError> {
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<History, ParseError> {
+    fn into_history(mut self) -> Result<History, ParseError> {
         self.builder.note("reads by aborted transactions dropped", self.aborted_reads);
         self.builder.finish()
     }
@@ -206,26 +192,17 @@ fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
     None
 }
 
-/// The operation on the line `text[start..end]`; `None` if the line is blank.
-fn parse_line(
-    text: &[u8],
-    start: usize,
-    end: usize,
-    line: u64,
-    values: &mut Values,
-) -> Result<Option<Operation>, ParseError> {
-    let bytes = &text[..end];
+/// The operation on a line; `None` if the line is blank.
+fn parse_line(bytes: &[u8], line: u64, values: &mut Values) -> Result<Option<Operation>, ParseError> {
     let fail = |at: usize, expected: &str| {
-        // Only this line is shown: the rest of the block must not be counted as lines before it.
-        let error = ParseError::at(&text[start..end], at - start, line, expected);
+        let error = ParseError::at(bytes, at, line, expected);
         match bytes.get(at) {
             None | Some(b'\r') => error.found("the end of the line").hint(CUT_SHORT),
             Some(b' ' | b'\t') => error.hint("there are no spaces inside an operation"),
             Some(_) => error,
         }
     };
-    let blank = bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let mut at = start + blank;
+    let mut at = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let kind = match bytes.get(at) {
         Some(b'r') => Kind::Read,
         Some(b'w') => Kind::Write,
@@ -287,7 +264,7 @@ fn integer(bytes: &[u8], at: &mut usize, values: &mut Values) -> Option<Value> {
     }
 }
 
-/// What the reader calls the aborted transaction at this place among them.
+/// The name of the aborted transaction at this place among the aborted ones.
 fn aborted_name(place: u64) -> String {
     format!("aborted-{place}")
 }

@@ -1,28 +1,29 @@
 //! Formats that must be read in order: a [`Stream`] understands each byte by all bytes before it.
 //!
-//! Such a format cannot be parsed from the middle, so [`Streamed`] hands it the input piece by piece. Most of
-//! them are no text: places are then bytes of the input, counted from 0.
+//! Such a format cannot be parsed from the middle, so [`StreamReader`] hands it the input piece by piece. Most
+//! of them are no text: places are then bytes of the input, counted from 0.
 
-use super::Records;
+use super::Reader;
+use super::unparsed::Unparsed;
 use crate::error::ParseError;
 use crate::history::{History, NO_LINE};
 
 /// A format whose bytes are understood one after the other.
-pub trait Stream: Send {
+pub trait Stream: Send + Sync {
     /// Whether the input is lines of text, which the format then counts itself.
     const TEXT: bool = false;
 
     /// Takes whole fields from the start of `bytes`, which stand at byte `at` of the input; how many bytes
-    /// it took. What is left is less than a field, and comes again with more behind it.
+    /// it took. The rest is less than a field, and comes again with more behind it.
     ///
     /// # Errors
     /// At the first field that is wrong.
     fn take(&mut self, bytes: &[u8], at: u64) -> Result<usize, ParseError>;
 
-    /// A file of this name starts; see [`Records::start_of_file`].
+    /// A file of this name starts; see [`Reader::start_of_file`].
     ///
     /// # Errors
-    /// If the file has no business here.
+    /// If the name says that the file does not belong to the input.
     fn start_of_file(&mut self, _name: &str) -> Result<(), ParseError> {
         Ok(())
     }
@@ -33,86 +34,78 @@ pub trait Stream: Send {
     /// If more was expected.
     fn end_of_file(&mut self, rest: &[u8], at: u64) -> Result<(), ParseError>;
 
+    /// The line of the byte `at`, with which the next file starts.
+    fn next_line(&self, at: u64) -> u64 {
+        at + 1
+    }
+
     /// The history.
     ///
     /// # Errors
-    /// If what was read does not make one.
-    fn finish(self) -> Result<History, ParseError>;
+    /// If the fields do not make one.
+    fn into_history(self) -> Result<History, ParseError>;
 }
 
-/// A [`Stream`] as [`Records`].
+/// A [`Stream`] and the start of a field that has not come whole.
 #[derive(Debug)]
-pub struct Streamed<S> {
+pub struct StreamReader<S> {
     stream: S,
-    /// The start of a field that has not come whole.
-    pending: Vec<u8>,
-    /// Where the first pending byte stands.
+    unparsed: Unparsed,
+    /// The place of the first unparsed byte.
     at: u64,
 }
 
-impl<S: Stream> Streamed<S> {
-    /// At the start of the input.
-    pub fn new(stream: S) -> Self {
-        Self { stream, pending: Vec::new(), at: 0 }
-    }
-
-    /// What the bytes so far made.
-    pub fn stream(&self) -> &S {
-        &self.stream
-    }
-
-    /// Takes the next bytes of the input.
-    ///
-    /// # Errors
-    /// At the first field that is wrong.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), ParseError> {
-        if self.pending.is_empty() {
-            let taken = self.stream.take(bytes, self.at)?;
-            self.pending.extend_from_slice(&bytes[taken..]);
-            self.at += taken as u64;
-            return Ok(());
-        }
-        self.pending.extend_from_slice(bytes);
-        let taken = self.stream.take(&self.pending, self.at)?;
-        self.pending.drain(..taken);
-        self.at += taken as u64;
-        Ok(())
+impl<S: Stream + Default> Default for StreamReader<S> {
+    fn default() -> Self {
+        Self::new(S::default())
     }
 }
 
-impl<S: Stream> Records for Streamed<S> {
-    type Batch = Vec<u8>;
-    const TEXT: bool = S::TEXT;
-
-    fn parse(bytes: &[u8], _at: u64, _last: bool, batch: &mut Vec<u8>) -> Result<usize, ParseError> {
-        batch.extend_from_slice(bytes);
-        Ok(bytes.len())
+impl<S: Stream> StreamReader<S> {
+    /// At the start of the input.
+    pub fn new(stream: S) -> Self {
+        Self { stream, unparsed: Unparsed::new(S::TEXT), at: 0 }
     }
 
-    fn merge(&mut self, batch: &mut Vec<u8>) -> Result<(), ParseError> {
-        self.feed(batch)?;
-        batch.clear();
-        Ok(())
+    /// The stream, with everything that was read so far.
+    pub fn stream(&self) -> &S {
+        &self.stream
+    }
+}
+
+impl<S: Stream> Reader for StreamReader<S> {
+    fn is_text(&self) -> bool {
+        S::TEXT
     }
 
     fn start_of_file(&mut self, name: &str) -> Result<(), ParseError> {
         self.stream.start_of_file(name)
     }
 
-    fn end_of_file(&mut self, _line: u64) -> Result<(), ParseError> {
-        let end = self.at + self.pending.len() as u64;
-        self.stream.end_of_file(&self.pending, end)?;
-        self.pending.clear();
-        self.at = end;
+    fn room(&mut self, size: usize) -> &mut [u8] {
+        self.unparsed.room(size)
+    }
+
+    fn parse(&mut self) -> Result<(), ParseError> {
+        if self.unparsed.skip_byte_order_mark(false) {
+            let taken = self.stream.take(self.unparsed.bytes(), self.at)?;
+            self.unparsed.drop_parsed(taken);
+            self.at += taken as u64;
+        }
         Ok(())
     }
 
-    fn finish(self) -> Result<History, ParseError> {
-        self.stream.finish()
+    fn end_of_file(&mut self) -> Result<u64, ParseError> {
+        self.unparsed.skip_byte_order_mark(true);
+        let rest = self.unparsed.bytes();
+        self.at += rest.len() as u64;
+        self.stream.end_of_file(rest, self.at)?;
+        self.unparsed.end_of_file();
+        Ok(self.stream.next_line(self.at))
     }
 
-    fn split(_bytes: &[u8]) -> Option<usize> {
-        None
+    fn into_history(self: Box<Self>) -> Result<History, ParseError> {
+        self.stream.into_history()
     }
 }
 
@@ -135,7 +128,6 @@ pub fn show_byte(byte: u8) -> String {
 mod tests {
     use super::*;
     use crate::builder::Builder;
-    use crate::formats::Reader;
 
     /// Fields of two bytes that must be alike.
     #[derive(Default)]
@@ -157,7 +149,7 @@ mod tests {
             if rest.is_empty() { Ok(()) } else { Err(ParseError::at_byte(at, "a pair", "the end")) }
         }
 
-        fn finish(self) -> Result<History, ParseError> {
+        fn into_history(self) -> Result<History, ParseError> {
             let mut builder = Builder::new();
             builder.note("pairs", self.0);
             builder.finish()
@@ -165,12 +157,12 @@ mod tests {
     }
 
     fn read(files: &[&[u8]], size: usize) -> Result<History, ParseError> {
-        let mut reader = Reader::new(Streamed::new(Pairs::default()));
+        let mut reader = StreamReader::<Pairs>::default();
         for file in files {
             file.chunks(size).try_for_each(|block| reader.feed(block))?;
             reader.end_of_file()?;
         }
-        reader.finish()
+        Box::new(reader).into_history()
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! without a kind is a transaction without operations; a row of kind `version` is the next version of
 //! its key according to the source named in `statement`.
 
+mod plain_rows;
 mod read;
 mod write;
 
@@ -102,10 +103,7 @@ pub const TEXTS: [&str; 16] = [
     "predicate",
 ];
 
-const KINDS: [&str; 9] =
-    ["read", "write", "append", "insert", "delete", "range-read", "begin", "commit", "abort"];
-const STATUSES: [&str; 3] = ["committed", "aborted", "indeterminate"];
-const SOURCES: [&str; 2] = ["log", "declared"];
+/// The kind of rows that are versions.
 const VERSION: &str = "version";
 
 /// A column of texts: each row the index of its text, or [`NO_TEXT`].

@@ -4,29 +4,27 @@
 //! {"value": [["r", 1, 0, false], ["w", 1, 5, true], ["range", 1, "nil", [{"id": 1, "val": 5}], []]]}
 //! ```
 //!
-//! A front end (JSON or EDN) takes micro-operations apart into [`record::Part`]s; what they mean is the same
-//! for both. Only committed transactions are logged. Deleted rows are tombstones that keep a value. The
+//! Both notations take micro-operations apart into [`batch::Part`]s, which mean the same in both. Only committed transactions are logged. Deleted rows are tombstones that keep a value. The
 //! initial transaction, if there is one, gives the initial values of single keys; all others are 0, which
 //! is also what nil stands for.
 
-mod edn_front;
-mod json_front;
-mod micro;
-mod record;
+mod batch;
+mod edn_transaction;
+mod json_transaction;
+mod micro_operation;
 
-pub use edn_front::ViperEdn;
-pub use record::Batch;
+pub use batch::Batch;
 
 use super::Records;
-use super::json::{self, Enclosure, Marks};
+use super::json::Enclosure;
 use crate::builder::{Builder, Details};
 use crate::error::ParseError;
 use crate::history::{History, Kind, Status};
 use crate::value::{Translation, Value};
+use batch::{Operation, Transaction};
 use hashbrown::{HashMap, HashSet};
-use record::{Operation, Transaction};
 
-/// What a key holds that nobody wrote, and what nil stands for.
+/// The value of a key that was never written, and the meaning of nil.
 const NULL: i64 = 0;
 
 /// The history so far.
@@ -75,12 +73,8 @@ fn null() -> Value {
 impl Records for Viper {
     type Batch = Batch;
 
-    fn parse(text: &[u8], first_line: u64, last: bool, batch: &mut Batch) -> Result<usize, ParseError> {
-        json_front::parse(text, first_line, last, batch)
-    }
-
     fn merge(&mut self, batch: &mut Batch) -> Result<(), ParseError> {
-        self.enclosure = self.enclosure.after(&batch.marks, json_front::EXAMPLE)?;
+        self.enclosure.add(&mut batch.marks, json_transaction::EXAMPLE)?;
         let names = self.builder.values.absorb(&batch.values);
         let mut from = 0;
         for transaction in &batch.transactions {
@@ -98,7 +92,6 @@ impl Records for Viper {
         batch.operations.clear();
         batch.rows.clear();
         batch.values.clear();
-        batch.marks = Marks::default();
         Ok(())
     }
 
@@ -107,7 +100,7 @@ impl Records for Viper {
         self.enclosure.end_of_file(line)
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
+    fn into_history(mut self) -> Result<History, ParseError> {
         if self.has_nil {
             let lists = &self.lists;
             self.builder.revise_values(|_, kind, key, value| {
@@ -120,10 +113,6 @@ impl Records for Viper {
         self.builder.note("writes that did not succeed, left out", self.failed);
         self.builder.note("rows that a range read returned twice", self.repeated_rows);
         self.builder.finish()
-    }
-
-    fn split(text: &[u8]) -> Option<usize> {
-        json::split(text)
     }
 }
 

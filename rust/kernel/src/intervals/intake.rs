@@ -208,7 +208,8 @@ impl Intake<'_> {
             read: conduct.read,
             locks_predicate: conduct.locks_predicate,
             is_absent: false,
-            is_partial: skips_locked || (kind == Kind::RangeRead && columns.predicates.get(number).0 != Value::NIL),
+            is_partial: skips_locked
+                || (kind == Kind::RangeRead && columns.predicates.get(number).0 != Value::NIL),
             part,
             key: NO_KEY,
             row: 0,

@@ -1,12 +1,11 @@
 use super::*;
 use crate::by_key::ByKey;
-use crate::formats::Reader;
-use crate::formats::jepsen::Jepsen;
+use crate::formats;
 use crate::reads::counted;
 
-/// `reader key writer` of each observation, `reader key` of each miss, and how much was set aside.
+/// `reader key writer` of each observation, `reader key` of each miss, and how many states are ambiguous.
 fn judged(events: &[&str]) -> (Vec<String>, Vec<String>, u64) {
-    let mut reader = Reader::new(Jepsen::default());
+    let mut reader = formats::reader("jepsen").unwrap();
     for (process, event) in events.iter().enumerate() {
         let (kind, value) = event.split_once(' ').unwrap();
         let (kind, function) = if kind == "init" { ("ok", "init") } else { (kind, "txn") };
@@ -14,7 +13,7 @@ fn judged(events: &[&str]) -> (Vec<String>, Vec<String>, u64) {
         reader.feed(line.as_bytes()).unwrap();
     }
     reader.end_of_file().unwrap();
-    let history = reader.finish().unwrap();
+    let history = reader.into_history().unwrap();
     let counted = counted(&history, &history.transaction_of_operation(), &ByKey::new(&history));
     let found = judge(&history, &counted);
     let name = |key: u32| history.values.atom(history.keys[key as usize].atom_index().unwrap()).1;
@@ -24,13 +23,13 @@ fn judged(events: &[&str]) -> (Vec<String>, Vec<String>, u64) {
     (
         found.observations.iter().map(observed).collect(),
         found.misses.iter().map(missed).collect(),
-        found.aside,
+        found.ambiguous_states,
     )
 }
 
 fn observed(events: &[&str]) -> Vec<String> {
-    let (observed, misses, aside) = judged(events);
-    assert_eq!((misses, aside), (vec![], 0));
+    let (observed, misses, ambiguous) = judged(events);
+    assert_eq!((misses, ambiguous), (vec![], 0));
     observed
 }
 

@@ -1,6 +1,6 @@
 //! Reads of lists: what is wrong with single elements, and with their order.
 
-use super::{INITIAL, Judge, ListOrder, NOBODY, NOTHING, ReadAnomaly};
+use super::{ABSENT, INITIAL, Judge, ListOrder, NOTHING, ReadAnomaly};
 use crate::by_key::Writers;
 use crate::history::History;
 use crate::value::Value;
@@ -111,7 +111,7 @@ impl Judge<'_> {
         let writers = Writers::of(self.history, self.writes.of(element), NOTHING, NOTHING);
         match writers.only() {
             Some(write) if self.counted[write.transaction as usize] => write.transaction,
-            _ => NOBODY,
+            _ => ABSENT,
         }
     }
 
@@ -213,8 +213,8 @@ impl Several {
         }
     }
 
-    /// An append that a list should show before, or instead of, the element that it shows: whoever is in a
-    /// list is in it from his first append on, in order.
+    /// An append that a list should show before, or instead of, the element that it shows: a list shows the
+    /// appends of a transaction from the first on, in order.
     fn torn(
         &self,
         judge: &Judge<'_>,
@@ -229,7 +229,7 @@ impl Several {
         for (&element, &writer) in elements.iter().zip(writers).filter(|&(_, &writer)| writer != reader) {
             let Some(appends) = self.0.get(&writer) else { continue };
             let place = shown.entry(writer).or_default();
-            // An element that somebody else may have appended says nothing.
+            // An element that another transaction may have appended is no evidence.
             let mut sure = appends[*place..].iter().filter(|(_, value)| judge.writer(*value) == writer);
             let &(append, expected) = sure.next()?;
             if expected != element {

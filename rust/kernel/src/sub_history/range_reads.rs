@@ -4,8 +4,8 @@ use super::copied_columns;
 use crate::history::{History, Kind, Range};
 use crate::value::Value;
 
-/// The same history with every range read as reads of its rows, if that says the same: no row ever comes or goes,
-/// and each range read shows all keys between its bounds.
+/// The same history with every range read as reads of its rows, if that says the same: no row ever comes or
+/// goes, and each range read shows all keys between its bounds.
 #[must_use]
 pub fn itemised(history: &History) -> Option<History> {
     let columns = &history.operations;

@@ -1,16 +1,16 @@
 //! Which versions come right after which: order that follows from other order is left out.
 //!
-//! A key whose versions are a chain and a tail needs no thought. Where several sources, claims or inferred
-//! order speak of one key, an edge is direct as long as no other way leads where it leads.
+//! A key whose versions are a chain and a tail is simple. Where several sources, claims or inferred
+//! order speak of one key, an edge is direct as long as no other path leads where it leads.
 
 use super::dependencies::{BASES, Basis};
 use super::orders::{KeyOrder, Orders};
 use std::collections::VecDeque;
 
 /// Of keys with more edges than this all are kept.
-const MOST: usize = 1000;
+const MAX_EDGES: usize = 1000;
 
-/// `after` comes right after `before` for those who believe no less than `from` and less than `until`.
+/// `after` comes right after `before` at levels that believe no less than `from` and less than `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Neighbour {
@@ -21,7 +21,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Whether those who believe so much know it, and nothing in between.
+    /// Whether levels that believe so much know it, and know no version in between.
     #[must_use]
     pub fn is_direct(&self, believed: Basis) -> bool {
         (self.from..self.until).contains(&(believed as usize))
@@ -29,7 +29,7 @@ impl Neighbour {
 }
 
 /// Replaces `found` by the neighbours among a key's versions, sorted.
-pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>) {
+pub fn adjacent_versions(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>) {
     let simple = |(before, after)| Neighbour { before, after, from: 0, until: BASES };
     found.clear();
     found.extend(simple_pairs(order).map(simple));
@@ -42,8 +42,8 @@ pub fn neighbours(orders: &Orders, order: &KeyOrder, found: &mut Vec<Neighbour>)
     if !orders.extras_of(order).is_empty() {
         found.dedup_by_key(|edge| (edge.before, edge.after));
         // Edges that follow from others do no harm; to find them costs more than they do on large keys.
-        if found.len() <= MOST {
-            Ways::new(order, found).shorten(found);
+        if found.len() <= MAX_EDGES {
+            Predecessors::new(order, found).shorten(found);
         }
         found.retain(|edge| edge.from < edge.until);
     }
@@ -56,15 +56,15 @@ pub(super) fn simple_pairs(order: &KeyOrder) -> impl Iterator<Item = (u32, u32)>
     chain.chain(order.tail().map(move |version| (before_tail, version)))
 }
 
-/// Who comes before each version, and places in an order that contains all of it.
-struct Ways<'o> {
+/// The predecessors of each version, and places in an order that contains all of them.
+struct Predecessors<'o> {
     order: &'o KeyOrder,
     offsets: Vec<u32>,
     before: Vec<(u32, usize)>,
     places: Vec<u32>,
 }
 
-impl<'o> Ways<'o> {
+impl<'o> Predecessors<'o> {
     fn new(order: &'o KeyOrder, edges: &[Neighbour]) -> Self {
         let count = (order.end - order.start) as usize;
         let mut sorted: Vec<(u32, u32, usize)> =

@@ -1,19 +1,19 @@
-//! The dependency graph: who comes before whom, and by which relation.
+//! The dependency graph: which transactions precede which, and by which relation.
 //!
 //! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
-//! all who overwrote it) and instants of real time, so that edges stay linear in the history.
+//! all that overwrote it) and instants of real time, so that edges stay linear in the history.
 
-use super::adjacent_versions::{Neighbour, neighbours};
+mod ranks;
+
+use super::adjacent_versions::{Neighbour, adjacent_versions};
 use super::orders::{Orders, Source};
 use super::transaction_times::TransactionTimes;
 use super::version_readers::Readers;
 use crate::graph::{Components, Edges, Graph};
 use crate::history::{History, Kind};
-use crate::observations::{INITIAL, NOBODY, Observations};
+use crate::observations::{ABSENT, INITIAL, Observations};
 use rayon::prelude::*;
 use std::array::from_fn;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Pairs (node, predecessor).
 pub type Pairs = Vec<(u32, u32)>;
@@ -116,7 +116,7 @@ impl Dependencies {
         times: &TransactionTimes,
     ) -> Self {
         let mut all = Self::default();
-        let mut nodes = vec![NOBODY; history.transaction_count()];
+        let mut nodes = vec![ABSENT; history.transaction_count()];
         for session in 0..history.session_ids.len() {
             for &transaction in history.transactions_of(session) {
                 if observations.counted[transaction as usize] {
@@ -138,7 +138,7 @@ impl Dependencies {
 
     /// How many transactions there are.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    #[expect(clippy::len_without_is_empty, reason = "no caller needs it")]
     pub fn len(&self) -> usize {
         self.transactions.len()
     }
@@ -152,7 +152,7 @@ impl Dependencies {
     fn write_write(&mut self, orders: &Orders, nodes: &[u32]) {
         let mut edges = Vec::new();
         for order in &orders.keys {
-            neighbours(orders, order, &mut edges);
+            adjacent_versions(orders, order, &mut edges);
             for edge in edges.iter().filter(|edge| edge.is_direct(Basis::Recorded)) {
                 let writer = orders.writers[edge.before as usize];
                 if writer != INITIAL && writer != orders.writers[edge.after as usize] {
@@ -168,7 +168,7 @@ impl Dependencies {
         let mut edges = Vec::new();
         let mut successors: [Vec<u32>; SPANS.len()] = Default::default();
         for (order, key) in orders.keys.iter().zip(0..) {
-            neighbours(orders, order, &mut edges);
+            adjacent_versions(orders, order, &mut edges);
             for same in edges.chunk_by(|a, b| a.before == b.before) {
                 let mut reading = readers.of(same[0].before);
                 let once: Vec<u32>;
@@ -195,7 +195,7 @@ impl Dependencies {
         }
     }
 
-    /// All of `before` come before all of `after`, except for those who are on both sides.
+    /// All of `before` come before all of `after`, except for those on both sides.
     fn junction(&mut self, span: usize, key: u32, before: &[u32], after: &[u32]) {
         let start = self.rw[span].len();
         let few = before.len() < 2 || after.len() < 2 || before.len() + after.len() < FEW;
@@ -209,8 +209,8 @@ impl Dependencies {
         self.rw_keys[span].extend(std::iter::repeat_n(key, added));
     }
 
-    /// A row of junctions leads to all of `after` from the first to each, another from each to the last: who
-    /// is one of them goes to both his neighbours, and not to himself.
+    /// A row of junctions leads to all of `after` from the first to each, another from each to the last: a
+    /// node of `before` that is also in `after` goes to both its neighbours, and not to itself.
     fn join(&mut self, span: usize, before: &[u32], after: &[u32]) {
         let mut places: Vec<(u32, u32)> = after.iter().copied().zip(0..).collect();
         places.sort_unstable();
@@ -287,7 +287,7 @@ impl Dependencies {
     pub fn on_cycles(&self, components: &Components) -> (Self, Vec<u32>) {
         let on_cycle = components.on_cycle();
         let kept: Vec<u32> = (0..self.nodes() as u32).filter(|&node| on_cycle[node as usize]).collect();
-        let mut new = vec![NOBODY; self.nodes()];
+        let mut new = vec![ABSENT; self.nodes()];
         kept.iter().zip(0..).for_each(|(&old, place)| new[old as usize] = place);
         let transactions = kept.partition_point(|&node| (node as usize) < self.len());
         let instants_from = (self.len() as u32) + self.junctions;
@@ -332,60 +332,13 @@ fn span(edge: &Neighbour) -> Option<usize> {
     SPANS.iter().position(|&span| span == (first, last))
 }
 
-impl Dependencies {
-    /// A place for each transaction of the history, in an order that follows the edges as far as they allow
-    /// it, and the history otherwise.
-    #[must_use]
-    pub fn ranks(&self, order: Order, transactions: usize) -> Vec<u32> {
-        let edges = self.graph(Parts { wr: true, rw: true, order });
-        let nodes = self.nodes();
-        let mut waiting: Vec<u32> = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
-        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
-        let after = Edges::collected(nodes, &[&forward]);
-        // Junctions and instants are no events: they come as soon as they can.
-        let when = |node: u32| self.transactions.get(node as usize).map_or(0, |&number| number + 1);
-        let free = (0..nodes as u32).filter(|&node| waiting[node as usize] == 0);
-        let mut open: BinaryHeap<Reverse<(u32, u32)>> =
-            free.map(|node| Reverse((when(node), node))).collect();
-        let mut later: Vec<u32> = (0..nodes as u32).collect();
-        later.sort_unstable_by_key(|&node| Reverse(when(node)));
-        let mut ranks = vec![0; transactions];
-        let mut is_done = vec![false; nodes];
-        let mut next = 0;
-        loop {
-            let node = match open.pop() {
-                Some(Reverse((_, node))) => node,
-                // A cycle: whoever comes first in the history breaks it.
-                None => match later.pop() {
-                    Some(node) => node,
-                    None => return ranks,
-                },
-            };
-            if std::mem::replace(&mut is_done[node as usize], true) {
-                continue;
-            }
-            if let Some(&transaction) = self.transactions.get(node as usize) {
-                ranks[transaction as usize] = next;
-                next += 1;
-            }
-            for &other in after.of(node) {
-                let left = &mut waiting[other as usize];
-                *left = left.saturating_sub(1);
-                if *left == 0 && !is_done[other as usize] {
-                    open.push(Reverse((when(other), other)));
-                }
-            }
-        }
-    }
-}
-
 /// The components of a graph given by predecessors.
 #[must_use]
 pub fn components(edges: &Edges, nodes: usize) -> Components {
     Graph { rows: &[], edges: vec![edges], nodes }.components()
 }
 
-/// Who read from whom: of a list that is a beginning of the longest one, the writer of the last element is
+/// The write-read edges: of a list that is a beginning of the longest one, the writer of the last element is
 /// enough.
 fn write_read(
     history: &History,
@@ -397,7 +350,7 @@ fn write_read(
     let add_edges = |mut found: Pairs, (node, &transaction): (usize, &u32)| {
         let node = node as u32;
         let mut add = |writer: u32| {
-            if writer != NOBODY && writer != INITIAL && nodes[writer as usize] != node {
+            if writer != ABSENT && writer != INITIAL && nodes[writer as usize] != node {
                 found.push((node, nodes[writer as usize]));
             }
         };
@@ -407,11 +360,11 @@ fn write_read(
             }
             let (source, observed) = (observations.sources[operation], orders.observed[operation]);
             let is_by_reads = orders.source_of(history.operations.keys[operation]) == Source::ListRead;
-            if source != NOBODY && source != INITIAL && observed != NOBODY {
+            if source != ABSENT && source != INITIAL && observed != ABSENT {
                 add(source);
                 let seen = observations.seen(operation).iter().filter(|_| !is_by_reads);
                 seen.for_each(|&writer| add(writer));
-            } else if observed != NOBODY {
+            } else if observed != ABSENT {
                 add(orders.writers[observed as usize]);
             } else if history.operations.kinds[operation] == Kind::Read {
                 add(source);
@@ -425,47 +378,4 @@ fn write_read(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::random::{Random, leads, turned};
-    use super::*;
-
-    /// Some of the nodes, in order.
-    fn some(random: &mut Random, nodes: u32) -> Vec<u32> {
-        (0..nodes).filter(|_| random.below(2) == 0).collect()
-    }
-
-    #[test]
-    fn a_row_of_junctions_says_what_all_pairs_say() {
-        let (mut rows, mut pairs) = (0, 0);
-        for seed in 0..400 {
-            let mut random = Random(seed);
-            let nodes = 4 + random.below(12);
-            let (before, after) = (some(&mut random, nodes), some(&mut random, nodes));
-            let transactions = (0..nodes).collect();
-            let mut all = Dependencies { transactions, ..Dependencies::default() };
-            all.junction(0, 0, &before, &after);
-            assert_eq!(all.rw_keys[0].len(), all.rw[0].len());
-            // Junctions only: a way through another transaction would be another edge.
-            let edges = turned(&all.rw[0]);
-            for first in 0..nodes {
-                let from_first = |&(one, _): &(u32, u32)| one == first || one >= nodes;
-                let ways: Vec<(u32, u32)> = edges.iter().copied().filter(from_first).collect();
-                for second in 0..nodes {
-                    let expected = first != second && before.contains(&first) && after.contains(&second);
-                    assert_eq!(leads(&ways, first, second), expected, "seed {seed}: {first} {second}");
-                }
-            }
-            rows += u32::from(all.junctions > 0);
-            pairs += u32::from(all.junctions == 0 && !edges.is_empty());
-        }
-        assert!(rows > 100 && pairs > 50, "{rows} {pairs}");
-    }
-
-    #[test]
-    fn edges_through_junctions_stay_linear() {
-        let nodes: Vec<u32> = (0..10_000).collect();
-        let mut all = Dependencies { transactions: nodes.clone(), ..Dependencies::default() };
-        all.junction(0, 0, &nodes, &nodes);
-        assert!(all.rw[0].len() < 8 * nodes.len());
-    }
-}
+mod tests;

@@ -100,7 +100,7 @@ impl Naming<'_, '_> {
         }
     }
 
-    /// Who of these read from whom of them, without having overwritten him right away.
+    /// Which of these read from which, without having overwritten it right away.
     fn reads_inside(&self, nodes: &[u32], writes: &HashSet<(u32, u32)>) -> Vec<(u32, u32)> {
         let Witnesses { small, lookup } = self.witnesses;
         let inside: HashMap<u32, u32> = nodes.iter().map(|&n| (small.transactions[n as usize], n)).collect();

@@ -4,7 +4,8 @@ use super::anomalies::{Finding, Named, classify};
 use super::dependencies::{Dependencies, Order, components};
 use super::levels::{Closing, Cycles, Level, Updates};
 use super::lookup::Lookup;
-use super::witness::{ANY, Paths, Step, Witnesses};
+use super::shortest_paths::Paths;
+use super::witness::{ANY, Step, Witnesses};
 use crate::graph::Edges;
 use crate::relation::Relation;
 
@@ -85,7 +86,7 @@ impl LevelGraphs<'_, '_> {
         self.around(&edges, missed, source)
     }
 
-    /// From what a reader missed to somebody it depends on, and to itself.
+    /// From what a reader missed to a transaction that it depends on, and to itself.
     fn around(&mut self, edges: &Edges, missed: Closing, source: u32) -> Option<Vec<Step>> {
         let mut path = self.witnesses.path_from(edges, missed.after, source, &mut self.paths)?;
         path.push(missed.reader);

@@ -9,7 +9,7 @@ use super::reachability::Reach;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
 use crate::named_enum::named_enum;
-use crate::observations::NOBODY;
+use crate::observations::ABSENT;
 
 named_enum! {
     /// The levels, a stronger one behind those that it implies; session guarantees last.
@@ -119,7 +119,7 @@ pub struct Cycles {
     pub flows: [Components; 3],
     /// Read-write edges that dependencies close, with each order.
     pub closing: [Vec<Closing>; 3],
-    /// LostUpdate updates.
+    /// Lost updates.
     pub lost: Vec<LostUpdate>,
     /// A cycle of transactions that write something, or of those and one that does not.
     pub updates: Option<Updates>,
@@ -135,7 +135,7 @@ pub struct Cycles {
 pub enum Updates {
     /// These are on cycles.
     Writing(Vec<u32>),
-    /// Somebody who only reads missed something, and read from this node.
+    /// A transaction that only reads missed a version, and read from this node.
     Reading(Closing, u32),
 }
 
@@ -198,7 +198,7 @@ impl Cycles {
 
     /// Breaks every level that implies a broken one.
     pub fn spread(violated: &mut [bool; Level::COUNT]) {
-        // LevelOutcomes stand behind those that they imply, but for the session guarantees: twice is enough.
+        // Levels stand behind those that they imply, but for the session guarantees: twice is enough.
         for _ in 0..2 {
             for level in Level::ALL {
                 violated[level as usize] |= level.implied().iter().any(|&weaker| violated[weaker as usize]);
@@ -290,7 +290,7 @@ fn monotonic_views(
     closing: &[Closing],
     cancel: &Cancel,
 ) -> Option<(Closing, u32)> {
-    let mut nodes = vec![NOBODY; lookup.history.transaction_count()];
+    let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
     small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
     let mut asked = Vec::new();
     for same in closing.chunk_by(|a, b| (a.reader, a.key) == (b.reader, b.key)) {
@@ -299,12 +299,12 @@ fn monotonic_views(
         for (read, _, version) in lookup.observed(transaction).filter(|&(_, other, _)| other == key) {
             let before = lookup.entered_until(transaction, read);
             let entered: Vec<u32> =
-                before.into_iter().map(|t| nodes[t as usize]).filter(|&node| node != NOBODY).collect();
+                before.into_iter().map(|t| nodes[t as usize]).filter(|&node| node != ABSENT).collect();
             let overwrote = lookup.after(key, version, Order::Plain).map(|extra| extra.after);
             let writers = overwrote.map(|version| lookup.orders.writers[version as usize]);
             for after in writers.filter(|&t| t != transaction).map(|t| nodes[t as usize]) {
                 let edge = Closing { reader, key, after };
-                asked.extend(entered.iter().filter(|_| after != NOBODY).map(|&node| (edge, node)));
+                asked.extend(entered.iter().filter(|_| after != ABSENT).map(|&node| (edge, node)));
             }
         }
     }
@@ -327,7 +327,7 @@ impl Dependencies {
         })
     }
 
-    /// Dependencies, and the ways from junctions to those who overwrote.
+    /// Dependencies, and the edges from junctions to the transactions that overwrote.
     #[must_use]
     pub fn dependencies(&self, order: Order) -> Edges {
         let rows = self.session_pairs(order >= Order::Session);

@@ -4,19 +4,19 @@ use super::dependencies::Order;
 use super::orders::{Extra, KeyOrder, Orders, Source};
 use super::transaction_times::TransactionTimes;
 use crate::history::{History, Kind};
-use crate::observations::{INITIAL, NOBODY, Observations};
+use crate::observations::{ABSENT, INITIAL, Observations};
 
 /// Finds the operations behind edges.
 pub struct Lookup<'h> {
     /// The history.
     pub history: &'h History,
-    /// Who served which read.
+    /// The transaction that served each read.
     pub observations: &'h Observations,
     /// The versions.
     pub orders: &'h Orders,
     /// Real time.
     pub times: &'h TransactionTimes,
-    /// For each operation the version that it installed; [`NOBODY`] if none.
+    /// For each operation the version that it installed; [`ABSENT`] if none.
     installed: Vec<u32>,
     /// Further order by the later version.
     backwards: Vec<(u32, u32, Source)>,
@@ -31,9 +31,9 @@ impl<'h> Lookup<'h> {
         orders: &'h Orders,
         times: &'h TransactionTimes,
     ) -> Self {
-        let mut installed = vec![NOBODY; history.operation_count()];
+        let mut installed = vec![ABSENT; history.operation_count()];
         for (&operation, version) in orders.operations.iter().zip(0..) {
-            if operation != NOBODY {
+            if operation != ABSENT {
                 installed[operation as usize] = version;
             }
         }
@@ -73,7 +73,7 @@ impl<'h> Lookup<'h> {
     pub fn observed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
         self.operations(transaction).flat_map(|operation| {
             let version = self.orders.observed[operation as usize];
-            let own = (version != NOBODY).then(|| (operation, self.key(operation), version));
+            let own = (version != ABSENT).then(|| (operation, self.key(operation), version));
             own.into_iter().chain(self.orders.further_of(operation).iter().copied())
         })
     }
@@ -82,7 +82,7 @@ impl<'h> Lookup<'h> {
     pub fn installed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
         self.operations(transaction).filter_map(|operation| {
             let version = self.installed[operation as usize];
-            (version != NOBODY).then(|| (operation, self.key(operation), version))
+            (version != ABSENT).then(|| (operation, self.key(operation), version))
         })
     }
 
@@ -110,7 +110,7 @@ impl<'h> Lookup<'h> {
         chain.chain(tail).chain(further.map(|&(_, before, _)| before))
     }
 
-    /// Versions that are known to come right after `version` at levels with this order, with who says so.
+    /// Versions that are known to come right after `version` at levels with this order, with the source.
     pub fn after(&self, key: u32, version: u32, level: Order) -> impl Iterator<Item = Extra> {
         let order = *self.order(key);
         let next = (version + 1 < order.start + order.chain).then_some(version + 1);
@@ -159,12 +159,12 @@ impl<'h> Lookup<'h> {
         for operation in self.operations(transaction).take_while(|&operation| operation <= read) {
             found.extend(self.read_from(operation));
             let version = self.installed[operation as usize];
-            if version != NOBODY {
+            if version != ABSENT {
                 let before = self.before(self.key(operation), version, Order::Plain);
                 found.extend(before.map(|version| self.orders.writers[version as usize]));
             }
         }
-        found.retain(|&writer| writer != INITIAL && writer != NOBODY && writer != transaction);
+        found.retain(|&writer| writer != INITIAL && writer != ABSENT && writer != transaction);
         found
     }
 
@@ -177,7 +177,7 @@ impl<'h> Lookup<'h> {
         if self.history.operations.kinds[at] == Kind::Read {
             found.push(self.observations.sources[at]);
             let version = self.orders.observed[at];
-            found.extend((version != NOBODY).then(|| self.orders.writers[version as usize]));
+            found.extend((version != ABSENT).then(|| self.orders.writers[version as usize]));
             found.extend(self.observations.seen(at));
         }
         found

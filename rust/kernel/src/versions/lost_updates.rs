@@ -1,27 +1,27 @@
-//! LostUpdate updates: somebody read a version and wrote the key, and another version came in between.
+//! Lost updates: a transaction read a version and wrote the key, and another version came in between.
 
 use super::dependencies::{Dependencies, Order};
 use super::lookup::{Lookup, is_believed};
 use super::orders::{Extra, Source};
 use super::witness::Step;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use hashbrown::HashSet;
 
 /// A lost update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub struct LostUpdate {
-    /// Whose read was outdated when it wrote.
+    /// The transaction whose read was outdated when it wrote.
     pub transaction: u32,
     pub key: u32,
     pub read: u32,
     /// The version that came in between.
     pub between: u32,
-    /// Nobody knows which came first; both read the same version.
+    /// Which came first is unknown; both read the same version.
     pub is_mutual: bool,
 }
 
-/// One who read a version of a key and wrote the key, and nothing is known to be in between.
+/// A transaction that read a version of a key and wrote the key, with no version known to be in between.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Updater {
     version: u32,
@@ -33,7 +33,7 @@ struct Updater {
 
 /// All lost updates, one for each transaction and key.
 ///
-/// Whoever saw what came only after its own version updated something else.
+/// A transaction that saw a version which came only after its own updated something else.
 #[must_use]
 pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<LostUpdate> {
     let (mut found, mut open) = (Vec::new(), Vec::new());
@@ -69,11 +69,11 @@ fn updated(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32) -> Option
     lookup.installed_of(transaction, key).filter(is_later).min()
 }
 
-/// A version of somebody else that is known to lie between the one that was read and the own one.
+/// A version of another transaction that is known to lie between the one that was read and the own one.
 fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32) -> Option<u32> {
     let is_other = |version: u32| {
         let writer = lookup.orders.writers[version as usize];
-        writer != transaction && writer != INITIAL && writer != NOBODY && version != read
+        writer != transaction && writer != INITIAL && writer != ABSENT && version != read
     };
     let order = lookup.order(key);
     let in_chain = |version: u32| order.chain().contains(&version);
@@ -90,7 +90,8 @@ fn between(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32, own: u32)
     })
 }
 
-/// Somebody else's version came after the one that was read, and before the own one or after the same one.
+/// Another transaction's version came after the one that was read, and before the own one or after the same
+/// one.
 #[must_use]
 pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
     let LostUpdate { transaction, key, read, between, is_mutual } = lost;
@@ -100,9 +101,9 @@ pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
     // What was read and then written may be in no known order: it may contradict itself.
     let way = |before: u32, after: u32| {
         let read_then_write = Extra { before, after, source: Source::ReadThenWrite };
-        lookup.way(key, before, after, is_known).unwrap_or_else(|| vec![read_then_write])
+        lookup.version_path(key, before, after, is_known).unwrap_or_else(|| vec![read_then_write])
     };
-    let mut steps = lookup.along(key, &way(version, between), Some((transaction, read)));
+    let mut steps = lookup.steps_along(key, &way(version, between), Some((transaction, read)));
     let (from, reading) = if is_mutual {
         let other = orders.writers[between as usize];
         let mut reads = lookup.observed(other).filter(|&(.., same)| same == version);
@@ -111,9 +112,9 @@ pub fn proof(lookup: &Lookup<'_>, lost: LostUpdate) -> Vec<Step> {
         (between, None)
     };
     let mut own = lookup.installed_of(transaction, key);
-    let known = own.find(|&own| lookup.way(key, from, own, is_known).is_some());
+    let known = own.find(|&own| lookup.version_path(key, from, own, is_known).is_some());
     let own = known.or_else(|| updated(lookup, transaction, key, version));
-    steps.extend(own.into_iter().flat_map(|own| lookup.along(key, &way(from, own), reading)));
+    steps.extend(own.into_iter().flat_map(|own| lookup.steps_along(key, &way(from, own), reading)));
     steps
 }
 

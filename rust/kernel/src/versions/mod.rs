@@ -1,4 +1,4 @@
-//! LevelOutcomes from a known version order: Adya's hierarchy, PSI, snapshot isolation, serializability, real time.
+//! Levels from a known version order: Adya's hierarchy, PSI, snapshot isolation, serializability, real time.
 //!
 //! The specification is `reference/adya.py`. A cycle of known edges breaks a level; where the order of some
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
@@ -14,12 +14,14 @@ mod level_outcomes;
 pub mod levels;
 pub mod lookup;
 pub mod lost_updates;
+mod order_anomalies;
 pub mod orders;
 #[cfg(test)]
 mod random;
 pub mod reachability;
 pub mod search;
 pub mod session_guarantees;
+pub mod shortest_paths;
 mod skews;
 pub mod statistics;
 pub mod transaction_times;
@@ -30,25 +32,25 @@ pub mod witness;
 use crate::cancel::Cancel;
 use crate::history::{History, Kind};
 use crate::named_enum::named_enum;
-use crate::observations::{INITIAL, NOBODY, Observations};
+use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::relation::Relation;
-use adjacent_versions::neighbours;
-use anomalies::{Finding, Named, VersionAnomaly};
+use adjacent_versions::adjacent_versions;
+use anomalies::{Named, VersionAnomaly};
 use completion::Completion;
 use dependencies::{Basis, Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
 use levels::{Cycles, Level, cycles};
 use lookup::Lookup;
+use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
-use orders::{Claims, Extra, Orders, Source};
+use orders::{Claims, Orders, Source};
 use search::{Answer, Budget};
 use session_guarantees::GUARANTEES;
 use transaction_times::TransactionTimes;
 use version_readers::Readers;
-use witness::Step;
 
-/// LevelOutcomes that are judged by cycles, a stronger one behind those that it implies.
+/// Levels that are judged by cycles, a stronger one behind those that it implies.
 const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
     let mut levels = [Level::Pl1; Level::COUNT - GUARANTEES.len()];
     let mut place = 0;
@@ -180,7 +182,8 @@ impl Judge<'_> {
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
-        self.name_orders(&orders, &mut named);
+        let (max_anomalies, misses) = (self.question.max_anomalies, &self.question.predicates.misses);
+        OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(misses, &mut named);
         let mut levels = LevelOutcomes::new(&found, &orders);
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
@@ -225,67 +228,6 @@ impl Judge<'_> {
             }
             *next += 1;
         }
-    }
-
-    fn name_orders(&self, orders: &Orders, named: &mut Named) {
-        let max_anomalies = self.question.max_anomalies;
-        for (place, &(read, aborted, committed)) in orders.dirty.iter().enumerate() {
-            named.counts[VersionAnomaly::DirtyUpdate as usize] += 1;
-            if place < max_anomalies {
-                let owner = |operation: u32| self.owner(operation);
-                let step = Step {
-                    before: owner(aborted),
-                    after: owner(committed),
-                    relation: Relation::WriteWrite,
-                    key: self.history.operations.keys[read as usize],
-                    operations: vec![read, aborted, committed],
-                    source: Source::ListRead,
-                };
-                named.push(VersionAnomaly::DirtyUpdate, vec![step]);
-            }
-        }
-        for (place, (key, circle)) in orders.circles.iter().enumerate() {
-            named.counts[VersionAnomaly::CyclicVersions as usize] += 1;
-            if place < max_anomalies {
-                named.push(
-                    VersionAnomaly::CyclicVersions,
-                    circle.iter().map(|e| of_versions(orders, *key, e)).collect(),
-                );
-            }
-        }
-        for (place, miss) in self.question.predicates.misses.iter().enumerate() {
-            named.counts[VersionAnomaly::PredicateReadMiss as usize] += 1;
-            if place < max_anomalies {
-                let written = orders.last_version(miss.key).map(|version| version as usize);
-                let step = Step {
-                    before: written.map_or(INITIAL, |version| orders.writers[version]),
-                    after: miss.reader,
-                    relation: Relation::WriteRead,
-                    key: miss.key,
-                    operations: vec![
-                        miss.operation,
-                        written.map_or(NOBODY, |version| orders.operations[version]),
-                    ],
-                    source: Source::Nothing,
-                };
-                named.push(VersionAnomaly::PredicateReadMiss, vec![step]);
-            }
-        }
-        let contradictions = orders.contradictions.chunk_by(|a, b| a.key == b.key).map(|same| same[0]);
-        for (place, found) in contradictions.enumerate() {
-            named.counts[VersionAnomaly::ContradictoryEvidence as usize] += 1;
-            if place < max_anomalies {
-                let (before, after) = (found.before, found.after);
-                let one = Extra { before, after, source: found.stronger };
-                let other = Extra { before: after, after: before, source: found.weaker };
-                let steps = [one, other].iter().map(|e| of_versions(orders, found.key, e)).collect();
-                named.push(VersionAnomaly::ContradictoryEvidence, steps);
-            }
-        }
-    }
-
-    fn owner(&self, operation: u32) -> u32 {
-        self.history.operation_offsets.partition_point(|&start| start <= operation) as u32 - 1
     }
 
     /// Orders open versions of registers as the history suggests: whatever that does not break holds.
@@ -351,38 +293,12 @@ impl Judge<'_> {
     }
 }
 
-/// Whether versions that somebody may have read are not in order.
+/// Whether versions of a register that may have been read are not in order.
 fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
     order.source != Source::ListRead && !orders.is_whole(order)
 }
 
-/// The order of two versions as a step between their writers.
-fn of_versions(orders: &Orders, key: u32, extra: &Extra) -> Step {
-    let operation = |version: u32| orders.operations[version as usize];
-    Step {
-        before: orders.writers[extra.before as usize],
-        after: orders.writers[extra.after as usize],
-        relation: Relation::WriteWrite,
-        key,
-        operations: vec![operation(extra.before), operation(extra.after)],
-        source: extra.source,
-    }
-}
-
-impl Named {
-    /// Takes over what the other has of this name.
-    fn adopt(&mut self, other: Self, name: VersionAnomaly) {
-        self.counts[name as usize] = other.counts[name as usize];
-        self.findings.extend(other.findings.into_iter().filter(|finding| finding.name == name));
-        self.findings.sort_by_key(|finding| finding.name);
-    }
-
-    fn push(&mut self, name: VersionAnomaly, steps: Vec<Step>) {
-        self.findings.push(Finding { name, steps, alternatives: Vec::new(), level: None });
-    }
-}
-
-/// How many keys each source orders, for whoever does not ask for levels.
+/// How many keys each source orders, without a judgement of levels.
 #[must_use]
 pub fn ordered(
     history: &History,
@@ -419,8 +335,7 @@ pub fn recorded(
     Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)
 }
 
-/// All edges of the dependency graph between transactions, for whoever wants to look at it: (before, after,
-/// relation), sorted, each once.
+/// All edges of the dependency graph between transactions: (before, after, relation), sorted, each once.
 #[must_use]
 pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
     let times = TransactionTimes::new(history, &observations.counted);
@@ -436,7 +351,7 @@ pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) ->
     let readers = Readers::new(history, &orders, &all.transactions);
     let mut next = Vec::new();
     for order in &orders.keys {
-        neighbours(&orders, order, &mut next);
+        adjacent_versions(&orders, order, &mut next);
         for edge in next.iter().filter(|edge| edge.is_direct(Basis::ReadThenWrite)) {
             let writer = orders.writers[edge.after as usize];
             let others = readers.of(edge.before).iter().map(|&reader| transaction(reader));

@@ -1,4 +1,5 @@
-//! Who reaches whom, for many pairs at once: sources are bits of wide words, which flow along the edges.
+//! Which nodes reach which, for many pairs at once: sources are bits of wide words, which flow along the
+//! edges.
 
 use super::dependencies::components;
 use crate::cancel::Cancel;
@@ -8,7 +9,7 @@ const WORDS: usize = 8;
 /// So many sources are looked at together.
 const BATCH: usize = 64 * WORDS;
 
-/// A graph by predecessors, ready to be asked who reaches whom.
+/// A graph by predecessors, ready to be asked which nodes reach which.
 pub struct Reach<'g> {
     edges: &'g Edges,
     components: Components,

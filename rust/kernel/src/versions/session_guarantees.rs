@@ -28,7 +28,7 @@ struct Touch {
     writes: Vec<(u32, u32)>,
 }
 
-/// Who touched which key, key by key and session by session.
+/// The transactions that touched each key, session by session.
 pub struct Touches<'s, 'h> {
     all: &'s Dependencies,
     lookup: &'s Lookup<'h>,
@@ -111,12 +111,12 @@ impl<'s, 'h> Touches<'s, 'h> {
             if is_of_writes && is_own {
                 return None;
             }
-            Some((before, after, lookup.way(key, after.1, before.1, is_recorded)?))
+            Some((before, after, lookup.version_path(key, after.1, before.1, is_recorded)?))
         });
         let (before, after, way) = backwards.next()?;
-        // The later one comes before whoever installed the newer version.
+        // The later one comes before the transaction that installed the newer version.
         let read = (!is_of_writes).then_some((second, after.0));
-        let mut steps = lookup.along(key, &way, read);
+        let mut steps = lookup.steps_along(key, &way, read);
         let source = lookup.orders.writers[before.1 as usize];
         if source != first && source != INITIAL {
             let operations = vec![before.0, lookup.served(before.0, before.1)];
@@ -172,7 +172,8 @@ fn demands(guarantee: Level, row: &[Touch], next: &mut u32, pairs: &mut Pairs) {
             pairs.extend(others.map(|&before| (version, before)));
         }
         waiting.extend(noted.iter().map(|&(_, version)| version));
-        // What a transaction wrote itself does not come before it, even if somebody knew of it earlier.
+        // A version that a transaction wrote itself does not come before it, even if another one saw it
+        // earlier.
         let is_later = |version: u32| {
             let after = row.iter().filter(|other| other.node > touch.node);
             after.flat_map(|other| &other.writes).any(|&(_, own)| own == version)

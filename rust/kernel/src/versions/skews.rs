@@ -3,12 +3,13 @@
 use super::anomalies::{LONG_FORKS, Naming, READ_SKEWS, Shapes, TRIES, WRITE_SKEWS, best, shapes};
 use super::dependencies::{Dependencies, Order, Pairs, components};
 use super::levels::{Closing, Cycles};
-use super::witness::{ANY, Paths, Step, Witnesses};
+use super::shortest_paths::Paths;
+use super::witness::{ANY, Step, Witnesses};
 use crate::graph::Edges;
 use crate::relation::Relation;
 use hashbrown::HashSet;
 
-/// The edges that are left when write cycles, circular flows, lost updates and read skews are set aside.
+/// The edges that are left when write cycles, circular flows, lost updates and read skews are left out.
 pub(super) struct Left {
     dependencies: Pairs,
     read_writes: Pairs,
@@ -157,8 +158,8 @@ impl Naming<'_, '_> {
         *before = Some(groups.into_iter().collect());
     }
 
-    /// A simple cycle that enters and leaves some transaction by read-write edges; it begins and ends there. A
-    /// short one if it is to be shown.
+    /// A simple cycle that enters and leaves some transaction by read-write edges; it begins and ends there.
+    /// A short one if it is to be shown.
     fn two_in_a_row(
         &mut self,
         edges: &Edges,

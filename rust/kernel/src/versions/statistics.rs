@@ -1,15 +1,15 @@
-//! What a dependency graph looks like: Qiu's (2023) dataset characteristics.
+//! Sizes of a dependency graph: Qiu's (2023) dataset characteristics.
 //!
 //! Edges are counted as there: between transactions that the client knows to be committed, each kind once
 //! for two transactions. A read shows its last element or value, be it the transaction's own, and versions
-//! that nobody read come right after the last one that somebody did.
+//! that no transaction read come right after the last one that was read.
 
 use super::dependencies::{Pairs, components};
 use super::orders::{KeyOrder, Orders, Source};
 use crate::by_key::ByKey;
 use crate::graph::{Components, Edges};
 use crate::history::{History, Kind, Status};
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use crate::value::Value;
 use std::ops::Range;
 
@@ -116,7 +116,7 @@ impl<'c> Counting<'c> {
         }
     }
 
-    /// A committed read of a list, by whom.
+    /// A committed read of a list, and its reader.
     fn list_read(&self, operation: u32) -> Option<(u32, &'c [Value])> {
         let (operations, place) = (&self.history.operations, operation as usize);
         let reader = self.owners[place];
@@ -149,7 +149,7 @@ impl<'c> Counting<'c> {
         let writer = |version: u32| self.orders.writers[version as usize];
         for &operation in operations {
             let version = self.orders.observed[operation as usize];
-            if version != NOBODY {
+            if version != ABSENT {
                 let reader = self.owners[operation as usize];
                 self.edges[WR].push((reader, writer(version)));
                 self.edges[RW].extend(right_after(version).map(|after| (writer(after), reader)));

@@ -27,7 +27,7 @@ impl TransactionTimes {
         let intervals: Vec<(Option<i64>, Option<i64>)> = (0..count)
             .map(|t| {
                 let interval = if by_position { positions.get(t) } else { by_clock(history, t) };
-                // Nobody knows when a transaction ended whose end the client never learned.
+                // The end of a transaction is unknown if the client never learned it.
                 let complete = interval.complete().filter(|_| statuses[t] == Status::Committed);
                 (interval.invoke(), complete)
             })
@@ -79,7 +79,7 @@ impl TransactionTimes {
     #[must_use]
     pub fn frontier(&self, transactions: &[u32]) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
-        // Those that completed, and that nobody who has completed follows.
+        // Those that completed, and that no completed transaction follows.
         let mut last: Vec<u32> = Vec::new();
         for (_, is_completion, place) in self.events(transactions) {
             if is_completion {

@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 use std::collections::VecDeque;
 
 impl Lookup<'_> {
-    /// From one version to another, each time by the word of one source that is believed.
+    /// From one version to another, each step by one source that is believed.
     #[must_use]
-    pub fn way(
+    pub fn version_path(
         &self,
         key: u32,
         first: u32,
@@ -20,7 +20,7 @@ impl Lookup<'_> {
         is_believed: impl Fn(Source) -> bool,
     ) -> Option<Vec<Extra>> {
         let told = |before: u32, after: u32| {
-            let source = self.told(key, before, after, &is_believed)?;
+            let source = self.direct_source(key, before, after, &is_believed)?;
             Some(Extra { before, after, source })
         };
         if let Some(direct) = told(first, second) {
@@ -75,8 +75,8 @@ impl Lookup<'_> {
         None
     }
 
-    /// Who says, without others, that one version comes before another.
-    fn told(
+    /// The source that alone shows that one version comes before another.
+    fn direct_source(
         &self,
         key: u32,
         before: u32,
@@ -100,9 +100,10 @@ impl Lookup<'_> {
         extras.find(|extra| extra.after == after && is_believed(extra.source)).map(|extra| extra.source)
     }
 
-    /// The steps along a way: first a read that missed something, if there is one, then what was overwritten.
+    /// The steps along a path of versions: first a read that missed a version, if there is one, then
+    /// overwrites.
     #[must_use]
-    pub fn along(&self, key: u32, way: &[Extra], read: Option<(u32, u32)>) -> Vec<Step> {
+    pub fn steps_along(&self, key: u32, way: &[Extra], read: Option<(u32, u32)>) -> Vec<Step> {
         let writers = &self.orders.writers;
         let steps = way.iter().enumerate().map(|(number, &Extra { before, after, source })| {
             let missed = read.filter(|_| number == 0);
@@ -134,7 +135,7 @@ impl Lookup<'_> {
         shown
     }
 
-    /// The write that a read shows: of the writer of that version, who may have overwritten it himself.
+    /// The write that a read shows: its writer may have overwritten it itself.
     #[must_use]
     pub fn served(&self, read: u32, version: u32) -> u32 {
         let (writer, last) =

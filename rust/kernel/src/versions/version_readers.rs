@@ -1,9 +1,9 @@
-//! Who read which version.
+//! The readers of each version.
 
 use super::dependencies::Pairs;
 use super::orders::Orders;
 use crate::history::History;
-use crate::observations::NOBODY;
+use crate::observations::ABSENT;
 
 /// The nodes that read each version.
 pub struct Readers {
@@ -20,7 +20,7 @@ impl Readers {
         let mut pairs: Pairs = Vec::new();
         for (&transaction, node) in transactions.iter().zip(0..) {
             for operation in history.operations_of(transaction as usize) {
-                let own = [orders.observed[operation]].into_iter().filter(|&version| version != NOBODY);
+                let own = [orders.observed[operation]].into_iter().filter(|&version| version != ABSENT);
                 let further = orders.further_of(operation as u32).iter().map(|&(.., version)| version);
                 for version in own.chain(further) {
                     offsets[version as usize + 1] += 1;
@@ -40,7 +40,8 @@ impl Readers {
         Self { offsets, nodes }
     }
 
-    /// Nodes with a read that showed `version` last, in the order of nodes; one who read twice is there twice.
+    /// Nodes with a read that showed `version` last, in the order of nodes; a node that read twice is there
+    /// twice.
     #[must_use]
     pub fn of(&self, version: u32) -> &[u32] {
         &self.nodes[self.offsets[version as usize] as usize..self.offsets[version as usize + 1] as usize]

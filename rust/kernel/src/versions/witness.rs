@@ -3,12 +3,11 @@
 use super::dependencies::{Dependencies, Order};
 use super::lookup::Lookup;
 use super::orders::Source;
+use super::shortest_paths::Paths;
 use crate::graph::Edges;
 use crate::history::NO_KEY;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// All relations between versions and in time, the most informative first.
 pub const ANY: [Relation; 5] =
@@ -38,99 +37,6 @@ pub struct Witnesses<'s, 'h> {
     pub small: &'s Dependencies,
     /// Their operations.
     pub lookup: &'s Lookup<'h>,
-}
-
-/// A search for short paths in one graph by predecessors; one array each, used again and again.
-pub struct Paths {
-    distance: Vec<u32>,
-    next: Vec<u32>,
-    touched: Vec<u32>,
-    ends: Vec<u32>,
-}
-
-impl Paths {
-    /// For graphs with so many nodes.
-    #[must_use]
-    pub fn new(nodes: usize) -> Self {
-        let (distance, next) = (vec![u32::MAX; nodes], vec![NOBODY; nodes]);
-        Self { distance, next, touched: Vec::new(), ends: Vec::new() }
-    }
-
-    /// The shortest path from `from` to `to`; `from` may be `to`, then it is a cycle. `cost` is that of an edge
-    /// (before, after).
-    pub fn shortest(
-        &mut self,
-        edges: &Edges,
-        from: u32,
-        to: u32,
-        cost: impl Fn(u32, u32) -> u32,
-    ) -> Option<Vec<u32>> {
-        self.start();
-        self.grow(edges, &[to], |_| true, cost, |node| node == from).map(|found| self.path(found))
-    }
-
-    /// The shortest path from one of `from` to one of `to` over nodes that are allowed; it may be one node.
-    pub fn shortest_between(
-        &mut self,
-        edges: &Edges,
-        from: &[u32],
-        to: &[u32],
-        is_allowed: impl Fn(u32) -> bool,
-        cost: impl Fn(u32, u32) -> u32,
-    ) -> Option<Vec<u32>> {
-        if let Some(&both) = from.iter().find(|node| to.contains(node)) {
-            return Some(vec![both]);
-        }
-        self.start();
-        self.grow(edges, to, is_allowed, cost, |node| from.contains(&node)).map(|found| self.path(found))
-    }
-
-    fn start(&mut self) {
-        for node in self.touched.drain(..) {
-            self.distance[node as usize] = u32::MAX;
-            self.next[node as usize] = NOBODY;
-        }
-    }
-
-    /// Looks back from `to` until a node is wanted.
-    fn grow(
-        &mut self,
-        edges: &Edges,
-        to: &[u32],
-        is_allowed: impl Fn(u32) -> bool,
-        cost: impl Fn(u32, u32) -> u32,
-        is_wanted: impl Fn(u32) -> bool,
-    ) -> Option<u32> {
-        let mut open: BinaryHeap<_> = to.iter().map(|&node| Reverse((0u32, node, true))).collect();
-        while let Some(Reverse((so_far, node, is_end))) = open.pop() {
-            if !is_end && is_wanted(node) {
-                self.ends.clear();
-                self.ends.extend(to);
-                return Some(node);
-            }
-            if !is_end && so_far > self.distance[node as usize] {
-                continue;
-            }
-            for &before in edges.of(node) {
-                let total = so_far + cost(before, node);
-                if total < self.distance[before as usize] && is_allowed(before) {
-                    self.distance[before as usize] = total;
-                    self.next[before as usize] = node;
-                    self.touched.push(before);
-                    open.push(Reverse((total, before, false)));
-                }
-            }
-        }
-        None
-    }
-
-    fn path(&self, from: u32) -> Vec<u32> {
-        let mut path = vec![from, self.next[from as usize]];
-        while !self.ends.contains(&path[path.len() - 1]) {
-            path.push(self.next[path[path.len() - 1] as usize]);
-        }
-        path
-    }
 }
 
 impl Witnesses<'_, '_> {
@@ -263,7 +169,7 @@ impl Witnesses<'_, '_> {
         shorter
     }
 
-    /// Whoever read what came later in a list read what came before it: nobody is needed in between.
+    /// A read of a later element of a list shows the earlier ones too: no transaction is needed in between.
     fn seen_at_once(&self, first: &Step, second: &Step) -> Option<Step> {
         let is_of_list = (first.relation, second.relation) == (Relation::WriteWrite, Relation::WriteRead)
             && first.key == second.key
@@ -333,7 +239,7 @@ impl Witnesses<'_, '_> {
         let lookup = self.lookup;
         let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
         let shown = lookup.history.values.as_list(values[read as usize]);
-        if version != NOBODY && shown.is_some() {
+        if version != ABSENT && shown.is_some() {
             let order = lookup.order(key);
             let own = (order.start..=version).rev();
             let mut own = own.filter(|&version| lookup.orders.writers[version as usize] == writer);
@@ -404,7 +310,7 @@ impl Witnesses<'_, '_> {
         None
     }
 
-    /// Who overwrote what a reader saw of a key, of all behind this node.
+    /// The transaction behind this node that overwrote what a reader saw of a key.
     #[must_use]
     pub fn path_from(&self, edges: &Edges, from: u32, to: u32, paths: &mut Paths) -> Option<Vec<u32>> {
         if from == to {

@@ -14,8 +14,8 @@ named_enum! {
     /// How happens-before is computed.
     #[derive(Default)]
     pub enum HappensBeforeMethod {
-        /// Only where a guessed commit order leaves doubt: see [`super::guessed_order`]. If that does not decide,
-        /// vector clocks.
+        /// Only where a guessed commit order leaves doubt: see [`super::guessed_order`]. If that does not
+        /// decide, vector clocks.
         #[default]
         Lazy => "lazy",
         /// Clocks of one cache line a transaction: see [`super::clocks`].
@@ -99,7 +99,7 @@ impl<'d, 'h> Search<'d, 'h> {
         search
     }
 
-    /// Whom `node` observed, each once.
+    /// The nodes that `node` observed, each once.
     fn observed(&self, node: u32) -> Vec<u32> {
         let reads = self.dependencies.reads(node);
         let mut observed: Vec<u32> = reads

@@ -9,7 +9,7 @@ use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use rayon::prelude::*;
 
 /// Keys with more writers than this get cursors; the writers of others are simply looked at.
@@ -120,7 +120,7 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
             clocks.count(dependencies, node, &mut known[node as usize]);
         }
         let zero = Line::zero();
-        let unused = Cursors { upcoming: zero, passed: zero, next: [0; W], reader_row: NOBODY };
+        let unused = Cursors { upcoming: zero, passed: zero, next: [0; W], reader_row: ABSENT };
         let mut part = Self {
             dependencies,
             wide,
@@ -175,7 +175,7 @@ impl<'d, 'h, P: Place, const W: usize> Part<'d, 'h, P, W> {
         let clock = self.clocks.lines[node as usize];
         for number in self.dependencies.read_range(node) {
             let read = self.dependencies.read(number);
-            if read.source == NOBODY {
+            if read.source == ABSENT {
                 continue;
             }
             match self.wide.numbers[read.key as usize] {

@@ -7,11 +7,11 @@
 use super::dependencies::Dependencies;
 use crate::cancel::Cancel;
 use crate::graph::Components;
-use crate::observations::NOBODY;
+use crate::observations::ABSENT;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How many transactions are looked at before somebody may stop the work.
+/// So many transactions are looked at between two checks for cancellation.
 pub const PATIENCE: usize = 1 << 16;
 
 /// A place in a row, from 1; 0 is before the first.
@@ -176,7 +176,7 @@ impl HappensBefore {
     /// Computes them for `rows`.
     #[must_use]
     pub fn new(dependencies: &Dependencies<'_>, order: &Components, rows: Vec<u32>, cancel: &Cancel) -> Self {
-        let mut numbers = vec![NOBODY; dependencies.row_starts.len() - 1];
+        let mut numbers = vec![ABSENT; dependencies.row_starts.len() - 1];
         for (number, &row) in rows.iter().enumerate() {
             numbers[row as usize] = number as u32;
         }
@@ -199,7 +199,7 @@ impl HappensBefore {
     /// Whether `row` is counted.
     #[must_use]
     pub fn counts(&self, row: u32) -> bool {
-        self.numbers[row as usize] != NOBODY
+        self.numbers[row as usize] != ABSENT
     }
 
     /// How many transactions of `row`, which is counted, happen before `node`.

@@ -8,10 +8,10 @@ use super::dependencies::Dependencies;
 use super::reader::{Reader, WeakLevel};
 use crate::cancel::Cancel;
 use crate::graph::Edges;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use rayon::prelude::*;
 
-/// How many transactions are looked at before somebody may stop the work.
+/// So many transactions are looked at between two checks for cancellation.
 const PATIENCE: u32 = 1 << 12;
 /// Transactions with more reads than this sort them; the others compare each with each.
 const FEW_READS: usize = 16;
@@ -85,8 +85,8 @@ impl<'d, 'h> Part<'d, 'h> {
         let keys = dependencies.history.keys.len();
         Self {
             dependencies,
-            sights: vec![Sight { reader: NOBODY, source: NOBODY, last: 0 }; keys],
-            session_writers: vec![(NOBODY, NOBODY); keys],
+            sights: vec![Sight { reader: ABSENT, source: ABSENT, last: 0 }; keys],
+            session_writers: vec![(ABSENT, ABSENT); keys],
             found: Found::default(),
         }
     }

@@ -11,7 +11,7 @@ use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 
 /// After so many guesses they are not worth it.
 const GUESSES: usize = 16;
@@ -22,7 +22,7 @@ pub enum Guess {
     Holds,
     /// These demands, which are not all, cannot be met.
     Violated(Demands),
-    /// Nobody knows yet.
+    /// Not decided yet.
     Open,
 }
 
@@ -102,10 +102,10 @@ impl<'d, 'h> Check<'d, 'h> {
             dependencies,
             order,
             places,
-            writers: vec![NOBODY; writes],
+            writers: vec![ABSENT; writes],
             ends: dependencies.writer_starts().to_vec(),
             ranks: vec![0; writes],
-            visited: vec![NOBODY; dependencies.node_count()],
+            visited: vec![ABSENT; dependencies.node_count()],
             visits_left,
             missed: Vec::new(),
             contradiction: None,
@@ -141,7 +141,7 @@ impl<'d, 'h> Check<'d, 'h> {
 
     fn node(&mut self, node: u32) {
         let mut doubts: Vec<(Read, u32)> = Vec::new();
-        for read in self.dependencies.reads(node).filter(|read| read.source != NOBODY) {
+        for read in self.dependencies.reads(node).filter(|read| read.source != ABSENT) {
             let from = self.behind(read);
             let between = &self.writers[from..self.ends[read.key as usize] as usize];
             doubts.extend(between.iter().map(|&newer| (read, newer)));

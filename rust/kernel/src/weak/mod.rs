@@ -12,6 +12,7 @@ pub mod dependencies;
 pub mod direct;
 pub mod guessed_order;
 pub mod reader;
+mod rows;
 pub mod tree_clock;
 pub mod witness;
 
@@ -98,12 +99,12 @@ pub fn judge(
     let mut strongest = question.strongest;
     let demands = match causal(&dependencies, &order, question, &mut effort, cancel) {
         Answer::Demands(demands) => demands,
-        Answer::Some(demands) => {
+        Answer::PartialDemands(demands) => {
             is_partial = true;
             demands
         }
         Answer::Holds => Demands::default(),
-        Answer::Nothing => {
+        Answer::Undecided => {
             if strongest == WeakLevel::Causal {
                 strongest = WeakLevel::ReadAtomic;
                 violated.pop();
@@ -130,11 +131,11 @@ enum Answer {
     /// All its demands.
     Demands(Demands),
     /// Some of its demands, which cannot be met.
-    Some(Demands),
+    PartialDemands(Demands),
     /// It holds, and so do the weaker levels.
     Holds,
     /// It was not asked for, or there are too many sessions.
-    Nothing,
+    Undecided,
 }
 
 fn causal(
@@ -163,10 +164,10 @@ fn causal(
     };
     match guess {
         Guess::Holds => Answer::Holds,
-        _ if question.strongest != WeakLevel::Causal => Answer::Nothing,
+        _ if question.strongest != WeakLevel::Causal => Answer::Undecided,
         _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
-        Guess::Violated(demands) => Answer::Some(demands),
-        Guess::Open => Answer::Nothing,
+        Guess::Violated(demands) => Answer::PartialDemands(demands),
+        Guess::Open => Answer::Undecided,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dependencies::{Dependencies, Read};
 use crate::named_enum::named_enum;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use hashbrown::{HashMap, HashSet};
 
 named_enum! {
@@ -61,7 +61,7 @@ impl<'d, 'h> Reader<'d, 'h> {
                 self.observed.insert((read.key, writer));
             }
         }
-        if read.source == NOBODY {
+        if read.source == ABSENT {
             return;
         }
         let places = self.places.entry((read.key, read.source)).or_default();

@@ -1,4 +1,4 @@
-//! Tree clocks (Mathur et al., ASPLOS 2022): vector clocks that remember who told them what.
+//! Tree clocks (Mathur et al., ASPLOS 2022): vector clocks that remember from which clock each entry came.
 //!
 //! An entry hangs below the row from which it was learned. What is known of that row already is then known
 //! of everything below it too, so a join looks only at entries that are new.

@@ -1,12 +1,14 @@
 //! Proofs: the shortest chains of transactions that show a conflict or a cycle, each step with its reason.
 
+mod path_search;
+
 use super::anomalies::{Conflict, WeakAnomaly};
 use super::clocks::HappensBefore;
 use super::dependencies::{Dependencies, Read};
 use super::reader::{Reader, WeakLevel};
 use crate::graph::Edges;
 use crate::history::NO_KEY;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
 
 /// One step of a proof; transactions and operations by their numbers in the history.
@@ -30,7 +32,7 @@ pub struct Finding {
     pub conflict: Option<(u32, u32, u32)>,
     /// The key of the conflict; [`NO_KEY`] for a cycle.
     pub key: u32,
-    /// The read of the conflict; [`NOBODY`] for a cycle.
+    /// The read of the conflict; [`ABSENT`] for a cycle.
     pub read: u32,
     /// How older precedes newer, or the cycle.
     pub order: Vec<Step>,
@@ -38,10 +40,6 @@ pub struct Finding {
     pub sight: Vec<Step>,
 }
 
-/// A step of the search costs as many transactions as it brings in, and a little less if they are in the
-/// proof already.
-const COSTS: [usize; 4] = [4, 4, 4, 12];
-const KNOWN: usize = 1;
 /// From how many transactions of a component the shortest cycle is looked for.
 const TRIES: usize = 64;
 
@@ -51,7 +49,7 @@ pub struct Witnesses<'d, 'h> {
     happens_before: &'d HappensBefore,
     /// The demands of each level.
     demands: Vec<&'d Edges>,
-    /// (source, reader), sorted: who read from whom.
+    /// (source, reader) of each read, sorted.
     readers: Vec<(u32, u32)>,
 }
 
@@ -154,7 +152,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             }
         }
         let order = self.steps(&shortest, order, &[]);
-        Finding { name, conflict: None, key: NO_KEY, read: NOBODY, order, sight: Vec::new() }
+        Finding { name, conflict: None, key: NO_KEY, read: ABSENT, order, sight: Vec::new() }
     }
 
     fn path(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<Step> {
@@ -173,12 +171,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             [step.before, step.after].into_iter().chain(owners)
         });
         let nodes = transactions.filter_map(|number| self.dependencies.nodes.get(number as usize).copied());
-        nodes.filter(|&node| node != NOBODY).collect()
+        nodes.filter(|&node| node != ABSENT).collect()
     }
 
     /// The cheapest way from `from` to `to`: each node with the way on from it.
     fn links(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<(u32, Link)> {
-        let mut search = Search::new(self, order, to, known);
+        let mut search = path_search::Search::new(self, order, to, known);
         search.run(from);
         let mut links = Vec::new();
         let mut node = from;
@@ -241,7 +239,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let installs = self.installs(writer, read.key);
         let seen =
             installs.iter().rev().find(|&&write| shown.contains(&history.operations.values[write as usize]));
-        *seen.or(installs.last()).unwrap_or(&NOBODY)
+        *seen.or(installs.last()).unwrap_or(&ABSENT)
     }
 
     /// Operations of `writer` that install `key`.
@@ -261,7 +259,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let common =
             self.dependencies.writes(before).iter().filter(|&&key| self.dependencies.writes_key(after, key));
         let succeeds = |&key: &u32| self.dependencies.observations.succeeds(key, first, second);
-        // Best a key whose order somebody shows who is in the proof anyhow.
+        // A key is best if a transaction of the proof shows its order.
         let shows = |key: u32, node: u32| {
             let mut reads = self.dependencies.reads(node).filter(|read| read.key == key);
             reads.any(|read| self.dependencies.seen(read).any(|writer| writer == after))
@@ -274,7 +272,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
         };
         let read = self.dependencies.observations.canonical_read(key);
-        let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(NOBODY);
+        let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(ABSENT);
         self.plain(before, after, Relation::WriteWrite, key, vec![read, last(before), last(after)])
     }
 
@@ -286,12 +284,12 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         let view = Reader::new(self.dependencies, reader);
         let (read, sight) = self.sight(&view, class, (key, after, before), known);
         steps.extend(sight);
-        let newer = self.installs(before, key).last().copied().unwrap_or(NOBODY);
+        let newer = self.installs(before, key).last().copied().unwrap_or(ABSENT);
         let operations = vec![read.operation, self.write_seen(after, read), newer];
         steps.push(self.plain(before, after, Relation::CommitOrder, key, operations));
     }
 
-    /// Who read which key from `after` although `before` was in sight, by the weakest level.
+    /// The reader of a key from `after` although `before` was in its sight, by the weakest level.
     fn reason(&self, before: u32, after: u32, class: WeakLevel) -> Option<(WeakLevel, u32, u32)> {
         let first = self.readers.partition_point(|&(source, _)| source < after);
         let readers = self.readers[first..].iter().take_while(|&&(source, _)| source == after);
@@ -330,100 +328,5 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             let name = WeakAnomaly::ALL[class as usize * 2 + 1];
             Some(Conflict { name, class, reader, key, older, newer })
         })
-    }
-}
-
-/// Dijkstra's algorithm backwards from a node, with the costs of steps; a session is one step whatever its
-/// length.
-struct Search<'w, 'd, 'h> {
-    witnesses: &'w Witnesses<'d, 'h>,
-    order: Order,
-    costs: Vec<u32>,
-    next: Vec<Option<Link>>,
-    /// Nodes whose whole earlier session has been reached.
-    covered: Vec<bool>,
-    buckets: Vec<Vec<u32>>,
-    target: u32,
-    /// Nodes that are in the proof already.
-    known: &'w [u32],
-}
-
-impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
-    fn new(witnesses: &'w Witnesses<'d, 'h>, order: Order, target: u32, known: &'w [u32]) -> Self {
-        let nodes = witnesses.dependencies.len();
-        Self {
-            witnesses,
-            order,
-            costs: vec![u32::MAX; nodes],
-            next: vec![None; nodes],
-            covered: vec![false; nodes],
-            buckets: vec![vec![target]],
-            target,
-            known,
-        }
-    }
-
-    fn run(&mut self, from: u32) {
-        let mut cost = 0;
-        while cost < self.buckets.len() {
-            while let Some(node) = self.buckets[cost].pop() {
-                if cost > 0 && self.costs[node as usize] != cost as u32 {
-                    continue;
-                }
-                if node == from && cost > 0 {
-                    return;
-                }
-                if cost == 0 || node != self.target {
-                    self.expand(node, cost);
-                }
-            }
-            cost += 1;
-        }
-    }
-
-    fn expand(&mut self, node: u32, cost: usize) {
-        let dependencies = self.witnesses.dependencies;
-        let mut found = Vec::new();
-        let start = dependencies.session_start(node);
-        for before in (start..node).rev() {
-            if std::mem::replace(&mut self.covered[before as usize], true) {
-                break;
-            }
-            found.push((before, Relation::Session));
-        }
-        if self.order != Order::SessionAndSuccession {
-            for read in dependencies.reads(node) {
-                let sources =
-                    dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
-                found.extend(
-                    sources.filter(|&writer| writer != node).map(|writer| (writer, Relation::WriteRead)),
-                );
-            }
-        }
-        if self.order != Order::HappensBefore {
-            let before = dependencies.successions.of(node).iter();
-            found.extend(before.map(|&before| (before, Relation::WriteWrite)));
-        }
-        if let Order::Commit(class) = self.order {
-            let before = self.witnesses.demands[class as usize].of(node).iter();
-            found.extend(before.map(|&before| (before, Relation::CommitOrder)));
-        }
-        for (before, relation) in found {
-            let cost = cost + COSTS[relation as usize];
-            let discount = if self.known.contains(&before) { KNOWN } else { 0 };
-            self.reach(before, (node, relation), cost - discount);
-        }
-    }
-
-    fn reach(&mut self, before: u32, link: Link, cost: usize) {
-        if self.costs[before as usize] as usize <= cost {
-            return;
-        }
-        self.costs[before as usize] = cost as u32;
-        self.next[before as usize] = Some(link);
-        if self.buckets.len() <= cost {
-            self.buckets.resize(cost + 1, Vec::new());
-        }
-        self.buckets[cost].push(before);
     }
 }

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from isoscope import __version__
-from isoscope.checkers.contradictions import AXIOMS
+from isoscope.checkers.clock import AXIOMS
 from isoscope.reports import STYLE
 
 if TYPE_CHECKING:

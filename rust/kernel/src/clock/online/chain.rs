@@ -1,8 +1,9 @@
-//! A sorted sequence that mostly grows at its end and is cut at its front; what comes late moves little.
+//! A sorted sequence that mostly grows at its end and is cut at its front; a late entry moves few others.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::VecDeque;
 
-/// The most entries of a chunk: an entry in the middle moves so many at most.
+/// The largest number of entries in a chunk: an entry in the middle moves at most so many.
 const CHUNK: usize = 256;
 
 /// Where an entry stands: its chunk, and its place there.
@@ -17,7 +18,7 @@ pub struct Place {
 pub struct Chain<T> {
     /// None of them is empty.
     chunks: VecDeque<Vec<T>>,
-    /// So many entries of the first chunk are gone: to move the others would cost more than they take.
+    /// So many entries of the first chunk are gone: they are not removed one by one because that moves the rest.
     gone: usize,
 }
 
@@ -27,10 +28,23 @@ impl<T> Default for Chain<T> {
     }
 }
 
+impl<T: Copy + Serialize> Serialize for Chain<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.iter().collect::<Vec<&T>>().serialize(to)
+    }
+}
+
+impl<'de, T: Copy + Deserialize<'de>> Deserialize<'de> for Chain<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let entries = Vec::<T>::deserialize(from)?;
+        Ok(Self { chunks: entries.chunks(CHUNK).map(<[T]>::to_vec).collect(), gone: 0 })
+    }
+}
+
 impl<T: Copy> Chain<T> {
     /// The place behind all entries for which `is_before` holds; they stand in front of all others.
     pub fn partition(&self, mut is_before: impl FnMut(&T) -> bool) -> Place {
-        // Most of what is looked for stands near the end.
+        // Most entries that are looked for stand near the end.
         let Some(last) = self.chunks.back() else { return Place { chunk: 0, index: 0 } };
         if last.last().is_some_and(&mut is_before) {
             return Place { chunk: self.chunks.len() - 1, index: last.len() };
@@ -152,12 +166,6 @@ impl<T: Copy> Chain<T> {
             if index > CHUNK / 2 { Place { chunk: number + 1, index: index - CHUNK / 2 } } else { place };
         self.chunks[place.chunk].insert(place.index, entry);
         place
-    }
-
-    /// Puts an entry behind all others.
-    pub fn push(&mut self, entry: T) {
-        let end = self.partition(|_| true);
-        self.insert(end, entry);
     }
 
     /// Takes the first `count` entries away.

@@ -1,12 +1,12 @@
-//! Time goes on: answers become final, and what nobody can ask for any longer leaves memory.
+//! As time passes, answers become final, and transactions that no late one can need leave memory.
 
 use super::{Engine, Terms, context};
-use crate::clock::Isolation;
+use crate::clock::ClockLevel;
 use crate::history::Timestamp;
 use std::cmp::Reverse;
 
 impl Engine {
-    /// Time goes on: what timed out is final, and what nobody can ask for any longer is dropped.
+    /// It is `now`: transactions that timed out are final, and those that no late one can need leave memory.
     pub fn advance(&mut self, now: u64) {
         let Terms { timeout, keep, .. } = self.terms;
         while let Some(&slot) = self.pending.front() {
@@ -51,27 +51,27 @@ impl Engine {
             let key = self.transactions.get(slot).operations[read as usize].key;
             let context = context!(self);
             if self.keys[key as usize].find(context, slot, read).is_some_and(|read| read.is_wrong) {
-                self.find_stale(slot, read);
+                self.add_stale_read(slot, read);
             }
         }
     }
 
-    /// A transaction need not be kept for others that come late.
+    /// A transaction need not be kept for late ones any longer.
     fn expire(&mut self, slot: u32) {
         let transaction = self.transactions.get(slot);
         if self.earliest.front().is_some_and(|&(number, _)| number == transaction.number) {
             self.earliest.pop_front();
         }
-        let last = match self.terms.isolation {
+        let last = match self.terms.level {
             _ if !transaction.is_committed => Timestamp::default(),
-            Isolation::Snapshot => transaction.start.max(transaction.commit),
-            Isolation::Serializable => transaction.commit,
+            ClockLevel::Snapshot => transaction.start.max(transaction.commit),
+            ClockLevel::Serializable => transaction.commit,
         };
         self.passed = self.passed.max(last);
         self.leaving.push(Reverse((last, slot)));
     }
 
-    /// Drops what lies below the watermark, or lets it go to the disk.
+    /// Drops the transactions below the watermark, or writes them to a segment.
     fn collect(&mut self) {
         let earliest = self.earliest.front().map_or(self.passed, |&(_, moment)| moment);
         self.watermark = self.watermark.max(earliest.min(self.passed));
@@ -84,7 +84,7 @@ impl Engine {
             old.push((last, slot));
         }
         let slots: Vec<u32> = old.iter().map(|&(_, slot)| slot).collect();
-        let is_enough = self.spill.as_ref().is_none_or(|spill| slots.len() >= spill.least);
+        let is_enough = !self.segments.are_kept() || slots.len() >= self.segments.min_transactions;
         if slots.is_empty() || !is_enough || !self.write_segment(&slots) {
             self.leaving.extend(old.into_iter().map(Reverse));
             return;
@@ -109,7 +109,7 @@ impl Engine {
         for key in keys {
             let known = &mut self.keys[key as usize];
             known.held -= held;
-            known.aside.retain(|&(other, _)| {
+            known.uncommitted.retain(|&(other, _)| {
                 if other == slot {
                     gone.push(slot);
                 }

@@ -1,22 +1,22 @@
-//! Batches as they arrive: refused whole, or translated.
+//! Batches as they arrive: each is refused as a whole, or translated into the numbers of the engine.
 
 use super::Engine;
 use super::key::{Key, Shape};
 use super::transactions::{NAMELESS, Operation, Transaction};
-use crate::clock::Isolation;
+use crate::clock::ClockLevel;
 use crate::history::{History, Kind, NO_KEY, Status, Timestamp};
 use crate::value::Value;
 
 /// Why a batch was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct BatchRefusal {
     /// The transaction, by its place in the batch.
     pub transaction: u32,
-    /// What is wrong with it.
-    pub found: String,
+    /// The problem in words.
+    pub problem: String,
 }
 
-/// How the atoms and keys of a batch are called here.
+/// The atoms and keys of a batch in the engine.
 pub(super) struct Translation {
     atoms: Vec<Value>,
     keys: Vec<u32>,
@@ -33,11 +33,11 @@ impl Translation {
 }
 
 impl Engine {
-    /// Whether a batch would be taken; nothing of it is kept. Which of its transactions are here already.
+    /// Checks a batch and keeps nothing of it; which of its transactions the engine has already.
     ///
     /// # Errors
     /// If one of them cannot be judged.
-    pub fn admit(&mut self, history: &History) -> Result<Vec<bool>, Refusal> {
+    pub fn admit(&mut self, history: &History) -> Result<Vec<bool>, BatchRefusal> {
         let known = self.known(history);
         let shape = |&key: &u32| if key == NO_KEY { Shape::Open } else { self.keys[key as usize].shape };
         let mut shapes: Vec<Shape> = known.keys.iter().map(shape).collect();
@@ -45,18 +45,18 @@ impl Engine {
         for transaction in 0..history.transaction_count() {
             let admitted = self
                 .admit_times(history, transaction)
-                .and_then(|()| settle_shapes(history, transaction, &mut shapes))
+                .and_then(|()| note_shapes(history, transaction, &mut shapes))
                 .and_then(|()| {
                     self.recall_for(history, transaction, &known);
                     self.is_repeated(history, transaction, &known)
                 });
-            let refused = |found| Refusal { transaction: transaction as u32, found };
+            let refused = |problem| BatchRefusal { transaction: transaction as u32, problem };
             repeated.push(admitted.map_err(refused)?);
         }
         Ok(repeated)
     }
 
-    /// What of a batch is known here; what is not is [`Value::NOTHING`] and [`NO_KEY`].
+    /// The translation of a batch that is not taken yet; new atoms are [`Value::NOTHING`], new keys [`NO_KEY`].
     fn known(&self, history: &History) -> Translation {
         let atom = |index: usize| {
             let (kind, text) = history.values.atom(index);
@@ -69,7 +69,7 @@ impl Engine {
         known
     }
 
-    /// The same for a batch that is taken: everything has a name and a number from now on.
+    /// The translation of a batch that is taken: new atoms and keys get numbers.
     pub(super) fn translate(&mut self, history: &History) -> Translation {
         let mut atoms = vec![Value::NIL; history.values.atom_count()];
         for (index, atom) in atoms.iter_mut().enumerate().skip(1) {
@@ -88,7 +88,7 @@ impl Engine {
             translation.keys.iter().map(|&key| self.keys[key as usize].shape).collect();
         for transaction in 0..history.transaction_count() {
             // They were admitted.
-            let _ = settle_shapes(history, transaction, &mut shapes);
+            let _ = note_shapes(history, transaction, &mut shapes);
         }
         for (&key, shape) in translation.keys.iter().zip(shapes) {
             self.keys[key as usize].shape = shape;
@@ -101,23 +101,23 @@ impl Engine {
         match columns.statuses[transaction] {
             Status::Committed => {}
             Status::Aborted => return Ok(()),
-            Status::Indeterminate => return Err("nobody knows whether it committed".to_owned()),
+            Status::Indeterminate => return Err("it is not known whether it committed".to_owned()),
         }
         let is_timed = |time: Timestamp| time.parts().is_some();
         let starts =
-            self.terms.isolation == Isolation::Serializable || is_timed(columns.starts.get(transaction));
+            self.terms.level == ClockLevel::Serializable || is_timed(columns.starts.get(transaction));
         if !starts || !is_timed(columns.commits.get(transaction)) {
             return Err("a transaction without its timestamps".to_owned());
         }
         Ok(())
     }
 
-    /// Brings back what left memory and a late transaction is to be held against: itself, if it came before.
+    /// Reads back the keys of a late transaction; also the transaction itself, if it came before.
     fn recall_for(&mut self, history: &History, transaction: usize, translation: &Translation) {
         let columns = &history.transactions;
         let (start, commit) = (columns.starts.get(transaction), columns.commits.get(transaction));
         let moment = self.moment((start, commit));
-        if self.spill.is_none() || moment >= self.watermark || commit.parts().is_none() {
+        if !self.segments.are_kept() || moment >= self.watermark || commit.parts().is_none() {
             return;
         }
         for number in history.operations_of(transaction) {
@@ -128,7 +128,7 @@ impl Engine {
         }
     }
 
-    /// Whether the same transaction is here already; an error if another has its id.
+    /// Whether the engine has the same transaction already; an error if another one has its id.
     fn is_repeated(
         &self,
         history: &History,
@@ -160,7 +160,7 @@ impl Engine {
         }
     }
 
-    /// The operations of a transaction as they are kept here; lists apart.
+    /// The operations of a transaction in the numbers of the engine; lists apart.
     pub(super) fn operations(
         history: &History,
         transaction: usize,
@@ -179,7 +179,7 @@ impl Engine {
         history.operations_of(transaction).filter(kept).map(operation).collect()
     }
 
-    /// A transaction as it is kept here.
+    /// A transaction in the numbers of the engine.
     pub(super) fn translated(
         &mut self,
         history: &History,
@@ -217,7 +217,7 @@ impl Engine {
         }
     }
 
-    /// The number of a session, and its place among all; nameless ones are always others.
+    /// The number of a session, and its place among all; each session without a name is a new one.
     fn session(&mut self, id: Value) -> (u32, u32) {
         if id == Value::NIL {
             self.lanes += 1;
@@ -234,8 +234,8 @@ impl Engine {
     }
 }
 
-/// What a transaction says of the keys of its batch; an error if a key is used in two ways.
-fn settle_shapes(history: &History, transaction: usize, shapes: &mut [Shape]) -> Result<(), String> {
+/// Notes how a transaction uses the keys of its batch; an error if a key is used in two ways.
+fn note_shapes(history: &History, transaction: usize, shapes: &mut [Shape]) -> Result<(), String> {
     let columns = &history.operations;
     for number in history.operations_of(transaction) {
         let (kind, value) = (columns.kinds[number], columns.values[number]);

@@ -1,9 +1,10 @@
 //! Lists that were read, kept as long as their transactions.
 
 use crate::value::Value;
+use serde::{Deserialize, Serialize};
 
 /// Lists by number; numbers are used again.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Lists {
     all: Vec<Box<[Value]>>,
     free: Vec<u32>,
@@ -28,7 +29,7 @@ impl Lists {
         value.list_index().map(|number| &*self.all[number])
     }
 
-    /// Nobody asks for it any longer.
+    /// Frees the number of a list.
     pub fn forget(&mut self, value: Value) {
         if let Some(number) = value.list_index() {
             self.elements -= self.all[number].len() as u64;

@@ -1,57 +1,65 @@
 //! The levels of the clock while transactions arrive: each is judged when it comes, and again when a late one
 //! gives it another version to read.
 //!
-//! Li et al. 2025 (AION). Every key has its versions by commit and the reads of others by the moment that they
-//! show. A transaction is looked up in these, and a late version turns only the reads between it and the next.
-//! There is no clock here: whoever calls says what time it is.
+//! Li et al. 2025 (AION). Every key has its versions by commit and its external reads by the time of the snapshot
+//! that they show. A late version changes only the reads between it and the next version. There is no clock here:
+//! the caller passes the time.
 
-mod bytes;
+mod arrival;
 mod chain;
+mod checkpoint;
 mod collection;
-mod compaction;
-mod excerpt;
-mod first;
+mod context;
+mod excerpt_history;
+mod initial_value;
 mod intake;
-mod judging;
+mod kept_findings;
 mod key;
+mod key_retention;
 mod lists;
-mod own;
+mod own_operations;
+mod recall;
 mod report;
-mod save;
+mod segments;
 mod sizes;
-mod spill;
 mod stability;
+mod stored_transaction;
+mod text_compaction;
 mod transactions;
 
-pub use bytes::Damaged;
-pub use intake::Refusal;
-pub use report::{News, Report};
+pub use checkpoint::Damaged;
+pub use intake::BatchRefusal;
+pub use kept_findings::News;
+pub use report::Report;
+pub use segments::SegmentStore;
 pub use sizes::Sizes;
-pub use spill::Store;
 pub use stability::Stability;
 
-use super::{Isolation, NAMES};
+use super::{ClockAnomaly, ClockLevel};
 use crate::history::{History, Timestamp};
 use crate::index::DenseIndex;
 use crate::value::{Value, Values};
+use checkpoint::{atoms, ids, in_order};
+use context::context;
 use hashbrown::HashMap;
-use key::{Key, Read, Shape, Turn, Version};
+use kept_findings::KeptFindings;
+use key::{Key, KeyVersion, Read, Shape, Turn};
 use lists::Lists;
-use own::Own;
-use report::Kept;
-use spill::{Segment, Spill};
+use own_operations::OwnOperations;
+use segments::Segments;
+use serde::{Deserialize, Serialize};
 use stability::Doubts;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use transactions::{Operation, Transaction, Transactions};
 
 /// How an engine judges.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Terms {
-    /// What the clock is held against.
-    pub isolation: Isolation,
-    /// How many findings of each name are kept.
-    pub most: usize,
+    /// The level.
+    pub level: ClockLevel,
+    /// How many findings of each anomaly are kept.
+    pub max_anomalies: usize,
     /// So long after its arrival a transaction is final, and so much longer it is kept; nanoseconds.
     pub timeout: u64,
     #[allow(missing_docs)]
@@ -59,14 +67,18 @@ pub struct Terms {
 }
 
 /// Judges one level.
+#[derive(Serialize, Deserialize)]
 pub struct Engine {
     terms: Terms,
     initial: Option<Value>,
+    #[serde(with = "atoms")]
     values: Values,
-    /// Bytes of texts when somebody last looked.
+    /// Bytes of texts after the last compaction.
     texts: usize,
+    #[serde(with = "ids")]
     index: DenseIndex,
     keys: Vec<Key>,
+    #[serde(with = "ids")]
     sessions: DenseIndex,
     /// The last transaction of each session, and how many it had.
     latest: Vec<Option<u32>>,
@@ -76,54 +88,44 @@ pub struct Engine {
     lanes: u32,
     transactions: Transactions,
     lists: Lists,
+    #[serde(skip)]
     ids: HashMap<Value, u32>,
-    /// Who wrote a time down first, and whether another did.
+    /// The first transaction with a time, and whether another has it.
+    #[serde(serialize_with = "in_order")]
     times: HashMap<Timestamp, (u64, bool)>,
     times_kept: usize,
-    own: Own,
+    #[serde(skip)]
+    own: OwnOperations,
+    #[serde(skip)]
     turns: Vec<Turn>,
-    /// Those that are not final, in the order of arrival; behind them those that are kept.
+    /// Transactions that are not final, in the order of arrival; behind them those that are kept.
     pending: VecDeque<u32>,
     kept: VecDeque<u32>,
     /// The earliest moments of those, each smaller than all that came after it.
     earliest: VecDeque<(u64, Timestamp)>,
-    /// Those that may go, by the last of their times.
+    /// Transactions that may leave memory, by the later of their times.
+    #[serde(serialize_with = "in_order")]
     leaving: BinaryHeap<Reverse<(Timestamp, u32)>>,
     watermark: Timestamp,
-    /// The latest time of those that may go.
+    /// The latest time of the transactions that may leave memory.
     passed: Timestamp,
-    counts: [u64; NAMES],
-    found: Kept,
+    counts: [u64; ClockAnomaly::COUNT],
+    found: KeptFindings,
+    #[serde(serialize_with = "in_order")]
     doubts: Doubts,
     stability: Stability,
     sizes: Sizes,
-    spill: Option<Spill>,
-    /// Segments of a checkpoint, until somebody says where they lie.
-    segments: Vec<Segment>,
-    /// Transactions that were read back for a moment.
+    segments: Segments,
+    /// Transactions that were read back for one report.
+    #[serde(skip)]
     borrowed: Vec<u32>,
-    /// What the disk said last.
+    /// The last message of the disk.
+    #[serde(skip)]
     trouble: Option<String>,
 }
 
-/// What everything is ordered by, borrowed beside the keys.
-macro_rules! context {
-    ($engine:ident) => {
-        $crate::clock::online::key::Context {
-            order: $crate::clock::online::transactions::Order {
-                isolation: $engine.terms.isolation,
-                values: &$engine.values,
-                sessions: $engine.sessions.ids(),
-            },
-            transactions: &$engine.transactions,
-            lists: &$engine.lists,
-        }
-    };
-}
-use context;
-
 impl Engine {
-    /// Nothing has arrived yet; `initial` is what every key holds then, if that is known.
+    /// An engine to which nothing has arrived yet.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
@@ -143,7 +145,7 @@ impl Engine {
             ids: HashMap::new(),
             times: HashMap::new(),
             times_kept: 1 << 16,
-            own: Own::default(),
+            own: OwnOperations::default(),
             turns: Vec::new(),
             pending: VecDeque::new(),
             kept: VecDeque::new(),
@@ -151,19 +153,18 @@ impl Engine {
             leaving: BinaryHeap::new(),
             watermark: Timestamp::default(),
             passed: Timestamp::default(),
-            counts: [0; NAMES],
-            found: Kept::new(terms.most),
+            counts: [0; ClockAnomaly::COUNT],
+            found: KeptFindings::new(terms.max_anomalies),
             doubts: Doubts::default(),
             stability: Stability::default(),
             sizes: Sizes::default(),
-            spill: None,
-            segments: Vec::new(),
+            segments: Segments::default(),
             borrowed: Vec::new(),
             trouble: None,
         }
     }
 
-    /// The scalars, for those who name an initial value.
+    /// The scalars, to name an initial value.
     pub fn values_mut(&mut self) -> &mut Values {
         &mut self.values
     }
@@ -174,7 +175,7 @@ impl Engine {
         &self.values
     }
 
-    /// What every key holds at first; before anything arrives.
+    /// States the initial value of all keys, before anything arrives.
     pub fn set_initial(&mut self, initial: Value) {
         self.initial = Some(initial);
     }
@@ -183,7 +184,7 @@ impl Engine {
     ///
     /// # Errors
     /// If one of them cannot be judged: then none is taken.
-    pub fn take(&mut self, history: &History, now: u64) -> Result<u64, Refusal> {
+    pub fn take(&mut self, history: &History, now: u64) -> Result<u64, BatchRefusal> {
         let repeated = self.admit(history)?;
         let translation = self.translate(history);
         let ranges = history.operations.kinds.iter().filter(|&&kind| kind == crate::history::Kind::RangeRead);
@@ -201,7 +202,13 @@ impl Engine {
         Ok(taken)
     }
 
-    /// How many of what there are.
+    /// The level that is judged.
+    #[must_use]
+    pub const fn level(&self) -> ClockLevel {
+        self.terms.level
+    }
+
+    /// The counters.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         Sizes {
@@ -212,9 +219,9 @@ impl Engine {
         }
     }
 
-    /// By name, what is final; what is no read of others is final at once.
+    /// Final findings by anomaly; only stale reads are not final at once.
     #[must_use]
-    pub const fn counts(&self) -> [u64; NAMES] {
+    pub const fn counts(&self) -> [u64; ClockAnomaly::COUNT] {
         self.counts
     }
 
@@ -233,22 +240,22 @@ impl Engine {
     /// How many segments there are.
     #[must_use]
     pub fn segments(&self) -> u32 {
-        self.spill.as_ref().map_or(self.segments.len(), |spill| spill.segments.len()) as u32
+        self.segments.count() as u32
     }
 
-    /// What the disk said when something could not be written or read.
+    /// The message of the disk, if something could not be written or read.
     #[must_use]
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
-    /// Bytes in use, as far as they are known; what was used once and is free again is not counted.
+    /// Bytes in use, estimated; memory that is free again is not counted.
     #[must_use]
     pub fn memory(&self) -> u64 {
         let all = [
             (self.transactions.len(), size_of::<Transaction>() + 8),
             (self.transactions.operations as usize, size_of::<Operation>()),
-            (self.sizes.versions as usize, size_of::<Version>()),
+            (self.sizes.versions as usize, size_of::<KeyVersion>()),
             (self.sizes.reads as usize, size_of::<Read>()),
             (self.keys.len(), size_of::<Key>() + 32),
             (self.lists.elements as usize, size_of::<Value>()),
@@ -260,7 +267,7 @@ impl Engine {
             (self.doubts.len(), 50),
         ];
         let known = all.iter().map(|&(count, bytes)| count * bytes).sum::<usize>() + self.values.bytes();
-        // Half of it again goes to room that is not used yet, and to the allocator.
+        // Unused capacity and the allocator take half of it again.
         known as u64 * 3 / 2
     }
 }

@@ -1,12 +1,13 @@
 //! How answers change before they are final.
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
-/// Reads that turned this often, and more.
-pub const MOST_FLIPS: usize = 8;
+/// Reads that changed so often or more are counted together.
+pub const MAX_FLIPS: usize = 8;
 
-/// A read that was wrong at some time.
-#[derive(Debug, Clone, Copy)]
+/// A read that was stale at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Doubt {
     pub since: u64,
@@ -14,12 +15,12 @@ pub struct Doubt {
 }
 
 /// Counts flip-flops: answers that changed, and how long a wrong one lasted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stability {
-    /// Reads, that is (transaction, key), by how often they turned: once, twice, ...
-    pub of_reads: [u64; MOST_FLIPS],
+    /// Reads, that is (transaction, key), by how often they changed: once, twice, ...
+    pub of_reads: [u64; MAX_FLIPS],
     /// The same of transactions.
-    pub of_transactions: [u64; MOST_FLIPS],
+    pub of_transactions: [u64; MAX_FLIPS],
     /// Wrong answers that became right, by the bits of the nanoseconds that it took.
     pub rectified: Vec<u64>,
 }
@@ -45,8 +46,8 @@ impl Stability {
     }
 }
 
-fn count(histogram: &mut [u64; MOST_FLIPS], flips: u32) {
+fn count(histogram: &mut [u64; MAX_FLIPS], flips: u32) {
     if flips > 0 {
-        histogram[(flips as usize).min(MOST_FLIPS) - 1] += 1;
+        histogram[(flips as usize).min(MAX_FLIPS) - 1] += 1;
     }
 }

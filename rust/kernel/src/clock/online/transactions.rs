@@ -1,17 +1,18 @@
-//! Transactions that somebody may still ask about, each as long as somebody does.
+//! Transactions in memory, each as long as something refers to it.
 
 use crate::clock::events;
 use crate::clock::replay::is_instant;
-use crate::clock::{Isolation, classes};
+use crate::clock::{ClockLevel, origins};
 use crate::history::{Kind, Timestamp};
 use crate::value::{Value, Values};
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// A session without a name: its one transaction stands for it.
+/// The session of a transaction whose session has no name.
 pub const NAMELESS: u32 = u32::MAX;
 
 /// One operation; a list that was read is a number of [`super::lists::Lists`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Operation {
     pub value: Value,
@@ -20,7 +21,7 @@ pub struct Operation {
 }
 
 /// A transaction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Transaction {
     /// How many arrived before it.
@@ -36,12 +37,12 @@ pub struct Transaction {
     pub operations: Box<[Operation]>,
     /// How many entries, queues and findings need it.
     pub references: u32,
-    /// Reads of others that are wrong at present, and how often one of them turned.
+    /// Reads of other transactions that are stale at present, and how often one of them changed.
     pub wrong: u32,
     pub flips: u32,
     pub is_final: bool,
     pub is_committed: bool,
-    /// Whether it came below the watermark: so long it holds its keys.
+    /// Whether it came below the watermark: its keys are not cut while it is in memory.
     pub is_late: bool,
 }
 
@@ -77,7 +78,7 @@ impl Transaction {
 }
 
 /// All that are in memory, by slot; slots are used again.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Transactions {
     slots: Vec<Option<Transaction>>,
     free: Vec<u32>,
@@ -99,7 +100,7 @@ impl Transactions {
 
     /// The transaction in a slot.
     pub fn get(&self, slot: u32) -> &Transaction {
-        self.slots[slot as usize].as_ref().expect("who is referred to is there")
+        self.slots[slot as usize].as_ref().expect("a slot that is referred to is filled")
     }
 
     /// The transaction in a slot, if there is one.
@@ -109,15 +110,15 @@ impl Transactions {
 
     /// The same, to be changed.
     pub fn get_mut(&mut self, slot: u32) -> &mut Transaction {
-        self.slots[slot as usize].as_mut().expect("who is referred to is there")
+        self.slots[slot as usize].as_mut().expect("a slot that is referred to is filled")
     }
 
-    /// Somebody needs it.
+    /// Adds a reference to a transaction.
     pub fn hold(&mut self, slot: u32) {
         self.get_mut(slot).references += 1;
     }
 
-    /// Somebody needs it no longer; it comes back if nobody else does.
+    /// Removes a reference; the transaction comes back if it was the last.
     pub fn release(&mut self, slot: u32) -> Option<Transaction> {
         let transaction = self.get_mut(slot);
         transaction.references -= 1;
@@ -145,23 +146,18 @@ impl Transactions {
         self.slots.iter_mut().flatten()
     }
 
-    /// Makes room for slots that are filled by number.
-    pub fn restore(slots: Vec<Option<Transaction>>) -> Self {
-        let free = (0..slots.len() as u32).rev().filter(|&slot| slots[slot as usize].is_none()).collect();
-        let operations = slots.iter().flatten().map(|one| one.operations.len() as u64).sum();
-        Self { slots, free, operations }
-    }
-
-    /// How many slots there are, filled or not.
-    pub fn slots(&self) -> usize {
-        self.slots.len()
+    /// Whether the free slots are the empty ones; false only if a checkpoint is damaged.
+    pub fn is_sound(&self) -> bool {
+        let is_empty = |&slot: &u32| self.slots.get(slot as usize).is_some_and(Option::is_none);
+        self.free.iter().all(is_empty)
+            && self.slots.iter().filter(|slot| slot.is_none()).count() == self.free.len()
     }
 }
 
 /// What orders transactions: timestamps, and where those are equal, the names of sessions.
 #[derive(Clone, Copy)]
 pub struct Order<'o> {
-    pub isolation: Isolation,
+    pub level: ClockLevel,
     pub values: &'o Values,
     /// Names of sessions by number.
     pub sessions: &'o [Value],
@@ -176,19 +172,19 @@ impl Order<'_> {
 
     /// The order in which they read.
     pub fn reads(&self, one: &Transaction, other: &Transaction) -> Ordering {
-        if self.isolation == Isolation::Serializable {
+        if self.level == ClockLevel::Serializable {
             return self.commits(one, other);
         }
         self.starts(one, other)
     }
 
-    /// The order of starts; who commits at the same time is there before.
+    /// The order of starts; a transaction that commits at its start comes first.
     pub fn starts(&self, one: &Transaction, other: &Transaction) -> Ordering {
         let moment = |one: &Transaction| (one.start, !is_instant(one.times()));
         moment(one).cmp(&moment(other)).then_with(|| self.ties(one, other))
     }
 
-    /// The order of those that do the same at the same time.
+    /// The order of transactions with equal times.
     fn ties(&self, one: &Transaction, other: &Transaction) -> Ordering {
         if one.session == other.session && one.session != NAMELESS {
             return one.place.cmp(&other.place);
@@ -200,14 +196,14 @@ impl Order<'_> {
         (self.sessions.get(one.session as usize).copied().unwrap_or(Value::NIL), one.id)
     }
 
-    /// Whether the clock shows `reader` what `writer` wrote; nobody sees himself.
+    /// Whether `reader` sees the writes of `writer` by the clock; a transaction does not see itself.
     pub fn sees(&self, reader: &Transaction, writer: &Transaction) -> bool {
         if reader.number == writer.number {
             return false;
         }
-        match self.isolation {
-            Isolation::Serializable => self.commits(writer, reader).is_lt(),
-            Isolation::Snapshot => {
+        match self.level {
+            ClockLevel::Serializable => self.commits(writer, reader).is_lt(),
+            ClockLevel::Snapshot => {
                 writer.commit < reader.start
                     || writer.commit == reader.start
                         && (!is_instant(reader.times()) || self.commits(writer, reader).is_lt())
@@ -223,6 +219,6 @@ impl Order<'_> {
     /// Whether the second of two neighbours in a session does not see the first.
     pub fn is_out_of_order(&self, before: &Transaction, after: &Transaction) -> bool {
         let is_earlier = self.commits(before, after).is_lt();
-        !classes::sees(self.isolation, after.times(), before.commit, is_earlier)
+        !origins::sees(self.level, after.times(), before.commit, is_earlier)
     }
 }

@@ -1,17 +1,17 @@
-//! Transactions as bytes: what the replay needs of them at an event, in the order of events.
+//! Transactions as bytes, in the order of their events.
 //!
 //! The key of an event is (timestamp, commit before start, start timestamp, session, place) in bytes that
-//! compare like it; see `super::super::events`. Behind all events come transactions that did not commit, and
+//! compare like it; see `clock::events`. Behind all events come transactions that did not commit, and
 //! behind those the ids of all.
 
 use crate::clock::replay::Operation;
 use crate::history::{History, Kind, Timestamp};
 use crate::value::{AtomKind, Value, Values};
 
-/// What an entry is about; entries are ordered by it first.
+/// The kind of an entry; entries are ordered by it first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Class {
+pub enum EntryClass {
     Event,
     Aborted,
     Id,
@@ -30,11 +30,11 @@ pub struct Record {
 }
 
 /// The class of an entry.
-pub fn class(key: &[u8]) -> Class {
+pub fn class(key: &[u8]) -> EntryClass {
     match key[0] {
-        0 => Class::Event,
-        1 => Class::Aborted,
-        _ => Class::Id,
+        0 => EntryClass::Event,
+        1 => EntryClass::Aborted,
+        _ => EntryClass::Id,
     }
 }
 
@@ -47,7 +47,7 @@ pub fn event_key(
     number: u32,
 ) {
     key.clear();
-    key.push(Class::Event as u8);
+    key.push(EntryClass::Event as u8);
     push_time(key, if is_start { times.0 } else { times.1 });
     key.push(u8::from(is_start));
     push_time(key, times.0);
@@ -63,14 +63,14 @@ pub fn time(key: &[u8]) -> &[u8] {
 /// The key of a transaction that did not commit.
 pub fn aborted_key(key: &mut Vec<u8>, number: u32) {
     key.clear();
-    key.push(Class::Aborted as u8);
+    key.push(EntryClass::Aborted as u8);
     key.extend_from_slice(&number.to_be_bytes());
 }
 
 /// The key of an id; equal ids have equal keys but for the number.
 pub fn id_key(key: &mut Vec<u8>, values: &Values, id: Value, number: u32) {
     key.clear();
-    key.push(Class::Id as u8);
+    key.push(EntryClass::Id as u8);
     match id.atom_index() {
         None => {
             key.push(u8::MAX);
@@ -107,13 +107,13 @@ fn push_time(key: &mut Vec<u8>, time: Timestamp) {
     }
 }
 
-/// What orders sessions, as bytes of which none begins another: names, and without one the transaction's.
+/// The bytes that order sessions, of which none begins another: the name, or without one the transaction's.
 pub fn session_key(key: &mut Vec<u8>, values: &Values, session: Value, transaction: Value) {
     key.clear();
     let is_nameless = session == Value::NIL;
     key.push(u8::from(is_nameless));
     let (rank, size, text) =
-        super::super::events::id(values, if is_nameless { transaction } else { session });
+        crate::clock::events::id(values, if is_nameless { transaction } else { session });
     key.push(rank);
     key.extend_from_slice(&(size as u64 ^ 1 << 63).to_be_bytes());
     for &byte in text.as_bytes() {
@@ -234,7 +234,7 @@ impl Record {
     }
 }
 
-/// What is left to be read.
+/// The bytes that are left to be read.
 pub struct Rest<'b>(pub &'b [u8]);
 
 impl Rest<'_> {

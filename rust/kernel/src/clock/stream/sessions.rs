@@ -1,11 +1,11 @@
-//! Sessions that appear one after the other: their numbers, and what was last seen of each.
+//! Sessions in the order in which they appear, each with its latest transaction.
 
 use crate::history::Timestamp;
 use crate::index::DenseIndex;
 use crate::value::Value;
 
 /// A transaction and its times.
-type Judged = (u32, (Timestamp, Timestamp));
+type Timed = (u32, (Timestamp, Timestamp));
 
 /// A session that the input names.
 #[derive(Debug, Default, Clone)]
@@ -13,7 +13,7 @@ struct Session {
     lane: u32,
     transactions: u32,
     sequence: Option<i64>,
-    latest: Option<Judged>,
+    latest: Option<Timed>,
 }
 
 /// All sessions; those without a name have one transaction and are only counted.
@@ -30,7 +30,7 @@ impl Sessions {
         self.count
     }
 
-    /// A transaction comes next in its session, if its number there says nothing else; whether it does.
+    /// Counts the next transaction of a session; false if its sequence number is not the next.
     pub fn follow(&mut self, id: Value, sequence: Option<i64>) -> bool {
         if id == Value::NIL {
             self.count += 1;
@@ -52,13 +52,13 @@ impl Sessions {
         follows
     }
 
-    /// The number of a session, and who was judged before in it.
-    pub fn judged(
+    /// Makes a transaction the latest of its session; the number of the session, and the latest before.
+    pub fn replace_latest(
         &mut self,
         id: Value,
         transaction: u32,
         times: (Timestamp, Timestamp),
-    ) -> Option<(u32, Judged)> {
+    ) -> Option<(u32, Timed)> {
         let number = self.index.get(id).filter(|_| id != Value::NIL)?;
         let session = &mut self.named[number as usize];
         let before = session.latest.replace((transaction, times))?;

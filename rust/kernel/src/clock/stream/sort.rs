@@ -1,7 +1,7 @@
 //! Sorting more than fits into memory: runs that are sorted by themselves, and their merge.
 //!
-//! A record is a key, by whose bytes it is ordered, and a payload. The runs lie elsewhere, on a disk most
-//! likely; whoever keeps them is told which one must be read on.
+//! A record is a key, by whose bytes it is ordered, and a payload. The runs lie in a store; the merge names the
+//! run of which it needs the next bytes.
 
 use rayon::prelude::*;
 
@@ -9,12 +9,12 @@ const LENGTH: usize = 4;
 const KEY_LENGTH: usize = 4;
 const HEAD: usize = LENGTH + KEY_LENGTH;
 
-/// A key and what belongs to it.
+/// A key and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'b> {
     /// Entries are ordered by these bytes.
     pub key: &'b [u8],
-    /// The rest.
+    /// Any bytes.
     pub payload: &'b [u8],
 }
 
@@ -89,7 +89,7 @@ fn entry_at(bytes: &[u8], start: usize) -> Entry<'_> {
     Entry { key: &bytes[from..from + key], payload: &bytes[from + key..to] }
 }
 
-/// What was read of a run and not yet handed out.
+/// The bytes of a run that were read and not yet handed out.
 #[derive(Debug, Default)]
 struct Input {
     bytes: Vec<u8>,
@@ -210,11 +210,11 @@ mod tests {
             (0..50).map(|number| vec![(number * 37 % 251) as u8; 1 + number % 3]).collect();
         let mut expected = keys.clone();
         expected.sort();
-        for (most, size) in [(1, 1), (7, 5), (100, 1000)] {
+        for (entries, size) in [(1, 1), (7, 5), (100, 1000)] {
             let (mut run, mut runs) = (Run::default(), Vec::new());
             for (number, key) in keys.iter().enumerate() {
                 run.push(key, &[key, &b"!"[..]].concat());
-                if number % most == most - 1 {
+                if number % entries == entries - 1 {
                     runs.push(run.take());
                 }
             }

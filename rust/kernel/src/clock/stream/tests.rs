@@ -1,10 +1,11 @@
 use super::record::{Encoder, Extent, Record, event_key, session_key};
-use super::*;
+use super::{MemoryRuns, StreamError, StreamLimits, StreamSorter};
 use crate::builder::Builder;
-use crate::clock::Event;
+use crate::cancel::Cancel;
 use crate::clock::events::ordered;
-use crate::history::Kind;
-use crate::value::AtomKind;
+use crate::clock::{ClockLevel, Event, Judgement, judge};
+use crate::history::{History, Kind, Status, Timestamp};
+use crate::value::{AtomKind, Value};
 
 /// Sessions of all sorts, every transaction at the same few times.
 fn history() -> History {
@@ -91,4 +92,56 @@ fn a_read_that_found_nothing_found_the_empty_list_of_a_key_that_holds_one() {
         record.decode(&bytes, |_| holds_list);
         assert_eq!(record.values.as_list(record.operations[0].value).map(<[Value]>::len), expected);
     }
+}
+
+/// A history of `count` transactions of one session, one after the other; every fifth read shows another value.
+fn stale_reads(count: i64) -> History {
+    let mut builder = Builder::new();
+    let session = builder.session(Value::small(1).unwrap());
+    for number in 0..count {
+        let id = Value::small(number).unwrap();
+        let transaction = builder.transaction(id, session, Status::Committed, number as u32).unwrap();
+        builder.timestamps(transaction, Timestamp::new(10 * number, 0), Timestamp::new(10 * number + 5, 0));
+        let key = builder.key(Value::small(number % 3).unwrap());
+        let seen = if number % 5 == 0 { number - 6 } else { number - 3 };
+        builder.operation(transaction, Kind::Read, key, Value::small(seen).unwrap(), 1);
+        builder.operation(transaction, Kind::Write, key, Value::small(number).unwrap(), 1);
+    }
+    builder.finish().unwrap()
+}
+
+fn streamed(
+    history: &History,
+    level: ClockLevel,
+    bytes: usize,
+) -> Result<Judgement, StreamError<std::convert::Infallible>> {
+    let limits = StreamLimits { run_bytes: bytes, block_bytes: bytes, suspect_reads: 2, merged_runs: 2 };
+    let mut sorter = StreamSorter::new(&ClockLevel::ALL, 3, limits, MemoryRuns::default());
+    sorter.take(history)?;
+    sorter.finish(&Cancel::default())?.judge(level, &Cancel::default())
+}
+
+#[test]
+fn runs_of_any_size_give_the_judgement_of_the_history_in_memory() {
+    let history = stale_reads(60);
+    for level in ClockLevel::ALL {
+        let whole = judge(&history, level, 3, &Cancel::default());
+        assert_eq!((whole.counts[0] > 3, whole.findings.len()), (true, 3));
+        for bytes in [1, 100, 1 << 20] {
+            let streamed = streamed(&history, level, bytes).unwrap();
+            assert_eq!((streamed.counts, &streamed.findings), (whole.counts, &whole.findings));
+        }
+    }
+}
+
+#[test]
+fn two_transactions_with_one_id_are_refused() {
+    let limits = StreamLimits { run_bytes: 9, block_bytes: 9, suspect_reads: 2, merged_runs: 2 };
+    let mut sorter = StreamSorter::new(&ClockLevel::ALL, 3, limits, MemoryRuns::default());
+    let history = stale_reads(2);
+    sorter.take(&history).unwrap();
+    sorter.take(&history).unwrap();
+    let judged = sorter.finish(&Cancel::default()).unwrap().judge(ClockLevel::Snapshot, &Cancel::default());
+    let Err(StreamError::Refused(refusal)) = judged else { panic!("a repeated id") };
+    assert_eq!(refusal.problem, "the transaction 0 was there before, on line 0");
 }

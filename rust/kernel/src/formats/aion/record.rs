@@ -1,7 +1,8 @@
 //! One transaction at a time, from JSON into plain columns.
 
 use super::EXAMPLE;
-use crate::formats::json::{self, Cursor, Fault, Marks, Next};
+use crate::formats::Rewind;
+use crate::formats::json::{self, Cursor, Fault, JsonObjects, Marks, set_once};
 use crate::history::{Kind, Sequence, Status, Timestamp};
 use crate::value::{Value, Values};
 
@@ -38,17 +39,26 @@ pub struct Batch {
     pub(super) values: Values,
 }
 
-impl Batch {
-    /// Takes the next record, comma or bracket; `false` if there is none.
-    pub(super) fn next(&mut self, cursor: &mut Cursor) -> Result<bool, Fault> {
-        let next = self.marks.next(cursor, EXAMPLE)?;
-        if next == Next::Record {
-            self.transaction(cursor)?;
-        }
-        Ok(next != Next::End)
+impl Rewind for Batch {
+    type Mark = usize;
+
+    fn mark(&self) -> usize {
+        self.operations.len()
     }
 
-    fn transaction(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
+    fn rewind(&mut self, mark: usize) {
+        self.operations.truncate(mark);
+    }
+}
+
+impl JsonObjects for Batch {
+    const EXAMPLE: &'static str = EXAMPLE;
+
+    fn marks(&mut self) -> &mut Marks {
+        &mut self.marks
+    }
+
+    fn object(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
         let (at, line) = (cursor.at(), cursor.line() as u32);
         let mut draft = Draft::default();
         let mut fields = cursor.begin_object()?;
@@ -70,22 +80,24 @@ impl Batch {
         });
         Ok(())
     }
+}
 
+impl Batch {
     fn field(&mut self, name: &[u8], draft: &mut Draft, cursor: &mut Cursor) -> Result<(), Fault> {
         let at = cursor.start();
         match name {
-            b"ops" if draft.has_operations => Err(repeated_field(at)),
+            b"ops" if draft.has_operations => Err(Fault::at(at, "each field only once")),
             b"ops" => {
                 draft.has_operations = true;
                 self.operations(cursor)
             }
-            b"tid" => set(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
+            b"tid" => set_once(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
             b"sid" | b"sno" if cursor.null()? => Ok(()),
-            b"sid" => set(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
-            b"sts" => set(&mut draft.start, timestamp(cursor)?, at),
-            b"cts" => set(&mut draft.commit, timestamp(cursor)?, at),
-            b"sno" => set(&mut draft.sequence, Some(sequence(cursor, at)?), at),
-            b"status" => set(&mut draft.status, Some(status(cursor, at)?), at),
+            b"sid" => set_once(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
+            b"sts" => set_once(&mut draft.start, timestamp(cursor)?, at),
+            b"cts" => set_once(&mut draft.commit, timestamp(cursor)?, at),
+            b"sno" => set_once(&mut draft.sequence, Some(sequence(cursor, at)?), at),
+            b"status" => set_once(&mut draft.status, Some(status(cursor, at)?), at),
             _ => cursor.skip_value(),
         }
     }
@@ -107,10 +119,10 @@ impl Batch {
         while let Some(name) = cursor.next_field(&mut fields)? {
             let field_at = cursor.start();
             match &*name {
-                b"t" => set(&mut kind, Some(operation_kind(cursor, field_at)?), field_at)?,
-                b"k" => set(&mut key, Some(json::scalar(cursor, &mut self.values)?), field_at)?,
+                b"t" => set_once(&mut kind, Some(operation_kind(cursor, field_at)?), field_at)?,
+                b"k" => set_once(&mut key, Some(json::scalar(cursor, &mut self.values)?), field_at)?,
                 b"v" => {
-                    set(&mut value, Some(self.value(cursor)?), field_at)?;
+                    set_once(&mut value, Some(self.value(cursor)?), field_at)?;
                     value_at = field_at;
                 }
                 _ => cursor.skip_value()?,
@@ -144,7 +156,7 @@ impl Batch {
     }
 }
 
-/// What is known of a transaction while its fields come in.
+/// The fields of a transaction so far.
 #[derive(Default)]
 struct Draft {
     id: Option<Value>,
@@ -154,19 +166,6 @@ struct Draft {
     commit: Option<Timestamp>,
     status: Option<Status>,
     has_operations: bool,
-}
-
-/// Fills a field whose value stands at `at`.
-fn set<T>(slot: &mut Option<T>, value: Option<T>, at: usize) -> Result<(), Fault> {
-    if slot.is_some() {
-        return Err(repeated_field(at));
-    }
-    *slot = value;
-    Ok(())
-}
-
-fn repeated_field(at: usize) -> Fault {
-    Fault::at(at, "each field only once")
 }
 
 fn operation_kind(cursor: &mut Cursor, at: usize) -> Result<Kind, Fault> {
@@ -217,8 +216,8 @@ fn timestamp(cursor: &mut Cursor) -> Result<Option<Timestamp>, Fault> {
     while let Some(name) = cursor.next_field(&mut fields)? {
         let field_at = cursor.start();
         match &*name {
-            b"p" => set(&mut physical, Some(reading(cursor)?), field_at)?,
-            b"l" => set(&mut logical, Some(reading(cursor)?), field_at)?,
+            b"p" => set_once(&mut physical, Some(reading(cursor)?), field_at)?,
+            b"l" => set_once(&mut logical, Some(reading(cursor)?), field_at)?,
             _ => cursor.skip_value()?,
         }
     }

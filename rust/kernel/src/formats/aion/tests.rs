@@ -1,5 +1,6 @@
+use super::write::{write, write_lines};
 use super::*;
-use crate::formats::Reader;
+use crate::formats::testing;
 use crate::history::{Kind, Status};
 
 /// Every feature of the format, with and without line ends inside records.
@@ -20,12 +21,7 @@ fn read(text: &str) -> Result<History, ParseError> {
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Aion::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("aion", text, size)
 }
 
 fn one(transaction: &str) -> Result<History, ParseError> {
@@ -277,12 +273,10 @@ fn brackets_must_match() {
 
 #[test]
 fn each_file_has_its_own_array() {
-    let mut reader = Reader::new(Aion::default());
-    for text in ["[{\"tid\":1,\"ops\":[]}]", "{\"tid\":2,\"ops\":[]}\n", "\n[{\"tid\":3,\"ops\":[]}]"] {
-        reader.feed(text.as_bytes()).unwrap();
-        reader.end_of_file().unwrap();
-    }
-    assert_eq!(reader.finish().unwrap().transactions.lines, [1, 2, 4]);
+    let files: [&[u8]; 3] =
+        [b"[{\"tid\":1,\"ops\":[]}]", b"{\"tid\":2,\"ops\":[]}\n", b"\n[{\"tid\":3,\"ops\":[]}]"];
+    let history = testing::read_files("aion", &files, 100).unwrap();
+    assert_eq!(history.transactions.lines, [1, 2, 4]);
 }
 
 #[test]

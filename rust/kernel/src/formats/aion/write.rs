@@ -1,5 +1,6 @@
 //! Histories as AION JSON.
 
+use crate::formats::Writer;
 use crate::formats::json::{self, Spelling};
 use crate::history::{History, Kind, Status, Timestamp};
 use crate::value::Value;
@@ -8,7 +9,18 @@ use std::io::{self, Write};
 /// Lines are collected up to this size before they are handed on.
 const CHUNK: usize = 1 << 16;
 
-/// What the format cannot say of `history`, beyond the features that it does not have.
+/// The writer of the format as one JSON array.
+pub const WRITER: Writer = Writer { name: "aion", write, unwritable, leaves_operations };
+/// The writer of the format as JSON lines.
+pub const LINES_WRITER: Writer =
+    Writer { name: "aion-lines", write: write_lines, unwritable, leaves_operations };
+
+fn leaves_operations(history: &History) -> bool {
+    let is_held = |kind: &Kind| matches!(kind, Kind::Read | Kind::Write | Kind::Insert | Kind::Append);
+    history.operations.kinds.iter().any(is_held)
+}
+
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = json::unwritable(history);

@@ -1,20 +1,16 @@
 //! Reading and writing AWDIT's test format.
 
+use super::write::write;
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
+use crate::formats::testing;
 
 fn read(text: &str) -> Result<History, ParseError> {
     read_blocks(text.as_bytes(), text.len().max(1))
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Awdit::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("awdit", text, size)
 }
 
 fn written(history: &History) -> String {

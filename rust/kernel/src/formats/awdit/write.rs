@@ -1,14 +1,25 @@
 //! A history in AWDIT's test format.
 
-use crate::formats::placed::{Naturals, is_negative, kept, misplaced_ids, push_number, sessions};
+use crate::formats::Writer;
+use crate::formats::without_ids::{
+    Naturals, is_negative, leaves_operations_of, misplaced_ids, push_number, sessions, written_transactions,
+};
 use crate::history::{History, Kind, Status};
 use std::io::{self, Write};
 
 const CHUNK: usize = 1 << 20;
 
+/// The writer of the format.
+pub const WRITER: Writer = Writer {
+    name: "awdit",
+    write,
+    unwritable,
+    leaves_operations: |history| leaves_operations_of(history, |status| status != Status::Aborted),
+};
+
 /// Writes `history` in AWDIT's test format.
 ///
-/// What the format cannot hold is left out or numbered. Initial values that reads show become a first
+/// Anything that the format cannot hold is left out or numbered. Initial values that reads show become a first
 /// session of one transaction: without it the reads would be of thin air.
 ///
 /// # Errors
@@ -42,8 +53,10 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 
 /// Whether a transaction is committed, or counts as that.
 fn committed(history: &History) -> impl Fn(usize) -> bool {
-    let kept = kept(history);
-    move |transaction| kept[transaction] && history.transactions.statuses[transaction] != Status::Aborted
+    let is_written = written_transactions(history);
+    move |transaction| {
+        is_written[transaction] && history.transactions.statuses[transaction] != Status::Aborted
+    }
 }
 
 fn write_transaction(history: &History, numbers: &Naturals<'_>, transaction: usize, text: &mut Vec<u8>) {
@@ -72,7 +85,7 @@ fn number(history: &History, numbers: &Naturals<'_>, operation: usize) -> Option
     }
 }
 
-/// Writes the initial values that somebody read and nobody wrote.
+/// Writes the initial values that were read and not written.
 fn write_initial(
     history: &History,
     numbers: &Naturals<'_>,
@@ -97,7 +110,7 @@ fn write_initial(
     }
 }
 
-/// What the format cannot say of `history`, beyond the features that it does not have.
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = misplaced_ids(history, committed(history));

@@ -11,9 +11,9 @@ use hashbrown::{HashMap, HashSet};
 const INIT: i64 = 0xbebe_ebee;
 /// The key had no value.
 const NULL: i64 = 0xdead_beef;
-/// The key was deleted; by whom is not told.
+/// The key was deleted; the log does not say by which transaction.
 const DELETE: i64 = 0xabcd_efab;
-/// The write before a blind write, which nobody looked at.
+/// The write before a blind write, which was not read.
 const MISSING: i64 = 0xadea_fbee;
 /// The switch of the garbage collection, on and off: no data.
 const GC: [i64; 2] = [0x2333_2333, 0x6666_6666];
@@ -45,7 +45,7 @@ struct Open {
     start: Option<i64>,
 }
 
-/// Who wrote what a read saw, according to the log.
+/// The writer of the value that a read saw, according to the log.
 #[derive(Clone, Copy)]
 struct Claim {
     operation: u32,
@@ -115,7 +115,7 @@ impl Stream for Log {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<History, ParseError> {
+    fn into_history(mut self) -> Result<History, ParseError> {
         self.builder.note("garbage-collection reads and writes dropped", self.collections);
         self.builder.note("reads of a deleted key or of no known write, result unknown", self.unknown);
         // Operations keep their numbers: each log is in program order, one transaction after the other.
@@ -162,7 +162,7 @@ impl Log {
                 .hint("a session runs one transaction at a time"));
         }
         let name = self.builder.values.integer(id);
-        // What the end of the log does not tell, nobody knows.
+        // The log ends before the transaction does: its end is unknown.
         let number = self.builder.transaction(name, self.session, Status::Indeterminate, line(at));
         let Some(number) = number else {
             return Err(ParseError::at_byte(

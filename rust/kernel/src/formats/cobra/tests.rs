@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
 use crate::history::{Interval, Status};
 
 const INIT: i64 = 0xbebe_ebee;
@@ -31,13 +30,13 @@ fn log(first: i64, times: bool) -> Vec<u8> {
 }
 
 fn read(files: &[(&str, &[u8])], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Cobra::default());
+    let mut reader = StreamReader::<Cobra>::default();
     for (name, content) in files {
         reader.start_of_file(name)?;
         content.chunks(size).try_for_each(|block| reader.feed(block))?;
         reader.end_of_file()?;
     }
-    reader.finish()
+    Box::new(reader).into_history()
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn a_read_that_names_another_writer_is_counted() {
         let history = read(&[("T1", &frame(reads)), ("T2", &one)], 64).unwrap();
         history.notes.first().map_or(0, |note| note.1)
     };
-    // The writer; another one that the logs show; one that they do not show; a write that nobody shows.
+    // The writer; another one that the logs show; one that they do not show; a write that no log shows.
     assert_eq!(count(&[[1, 10, 5, 0]]), 0);
     assert_eq!(count(&[[2, 10, 5, 0]]), 1);
     assert_eq!(count(&[[9, 10, 5, 0]]), 1);

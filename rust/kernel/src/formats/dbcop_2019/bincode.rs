@@ -11,7 +11,7 @@
 
 use super::{Event, Recording};
 use crate::error::ParseError;
-use crate::formats::stream::{Stream, Streamed, line, show_byte};
+use crate::formats::stream::{Stream, line, show_byte};
 use crate::history::History;
 
 const HEADER: usize = 40;
@@ -21,16 +21,7 @@ const LONGEST_TEXT: u64 = 1 << 20;
 const TEXTS: [&str; 3] = ["info", "start", "end"];
 const ANOTHER: &str = "is this another format? Name it with --format";
 
-/// Reads the format.
-pub type Bincode = Streamed<Fields>;
-
-impl Default for Bincode {
-    fn default() -> Self {
-        Self::new(Fields::default())
-    }
-}
-
-/// What comes next.
+/// The next field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Header,
@@ -45,7 +36,7 @@ enum Next {
 }
 
 /// The history so far, and how much of each list is still to come.
-pub struct Fields {
+pub struct Bincode {
     recording: Recording,
     next: Next,
     text: u64,
@@ -54,14 +45,14 @@ pub struct Fields {
     events: u64,
 }
 
-impl Default for Fields {
+impl Default for Bincode {
     fn default() -> Self {
         let recording = Recording::default();
         Self { recording, next: Next::Header, text: 0, sessions: 0, transactions: 0, events: 0 }
     }
 }
 
-impl Stream for Fields {
+impl Stream for Bincode {
     fn take(&mut self, bytes: &[u8], at: u64) -> Result<usize, ParseError> {
         let mut taken = 0;
         while let Some(size) = self.field(&bytes[taken..], at + taken as u64)? {
@@ -80,12 +71,12 @@ impl Stream for Fields {
         Ok(())
     }
 
-    fn finish(self) -> Result<History, ParseError> {
-        self.recording.finish()
+    fn into_history(self) -> Result<History, ParseError> {
+        self.recording.into_history()
     }
 }
 
-impl Fields {
+impl Bincode {
     /// Takes the next field; its size, or `None` if it has not come whole.
     #[inline]
     fn field(&mut self, bytes: &[u8], at: u64) -> Result<Option<usize>, ParseError> {
@@ -176,7 +167,7 @@ impl Fields {
         Ok(self.go(Next::Text(which), 8))
     }
 
-    /// What is missing at the end of a file.
+    /// The field that is missing at the end of a file.
     fn expected(&self) -> String {
         let more = |count: u64, what: &str| match count {
             1 => format!("1 more {what}"),

@@ -1,24 +1,13 @@
 //! dbcop's histories, the same ones in both notations.
 
-use super::bincode::Bincode;
-use super::yaml::Yaml;
 use super::*;
 use crate::equality::same;
-use crate::formats::{Reader, Records};
+use crate::formats::testing::read_blocks;
 
 type Transaction = (&'static [(u8, u64, u64, u8)], u8);
 
-fn read<F: Records + Default>(input: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(F::default());
-    for block in input.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
-}
-
 fn yaml(text: &str) -> Result<History, ParseError> {
-    read::<Yaml>(text.as_bytes(), text.len().max(1))
+    read_blocks("dbcop-yaml", text.as_bytes(), text.len().max(1))
 }
 
 fn bytes(sessions: &[&[Transaction]]) -> Vec<u8> {
@@ -62,7 +51,7 @@ const BLOCK: &str = "---
   -
     success: true
     events: []
-- []   # nobody
+- []   # empty
 -
   - events:
     - 'write': false
@@ -81,7 +70,7 @@ const BLOCK: &str = "---
 
 #[test]
 fn both_notations_hold_the_same_history() {
-    let from_bytes = read::<Bincode>(&bytes(&SESSIONS), 1 << 20).unwrap();
+    let from_bytes = read_blocks("dbcop-bincode", &bytes(&SESSIONS), 1 << 20).unwrap();
     let from_yaml = yaml(BLOCK).unwrap();
     assert!(same(&from_bytes, &from_yaml));
     assert_eq!(from_bytes.notes, from_yaml.notes);
@@ -95,8 +84,8 @@ fn blocks_of_any_size_give_the_same_history() {
     let input = bytes(&SESSIONS);
     let whole = yaml(BLOCK).unwrap();
     for size in 1..60 {
-        assert!(same(&whole, &read::<Bincode>(&input, size).unwrap()), "{size}");
-        assert!(same(&whole, &read::<Yaml>(BLOCK.as_bytes(), size).unwrap()), "{size}");
+        assert!(same(&whole, &read_blocks("dbcop-bincode", &input, size).unwrap()), "{size}");
+        assert!(same(&whole, &read_blocks("dbcop-yaml", BLOCK.as_bytes(), size).unwrap()), "{size}");
     }
 }
 
@@ -124,14 +113,14 @@ fn flow_style_alone_is_read_too() {
 fn a_history_that_is_cut_off_is_an_error_at_its_end() {
     let input = bytes(&SESSIONS);
     for size in 1..input.len() {
-        let error = read::<Bincode>(&input[..size], 7).unwrap_err();
+        let error = read_blocks("dbcop-bincode", &input[..size], 7).unwrap_err();
         assert_eq!((error.line, &*error.found), (size as u64 + 1, "the end of the file"), "{size}");
     }
 }
 
 #[test]
 fn an_empty_file_is_an_empty_history() {
-    assert_eq!(read::<Bincode>(b"", 1).unwrap().transaction_count(), 0);
+    assert_eq!(read_blocks("dbcop-bincode", b"", 1).unwrap().transaction_count(), 0);
     for empty in ["", "---\n", "\n# nothing\n", "[]", "---\n...\n"] {
         assert_eq!(yaml(empty).unwrap().transaction_count(), 0, "{empty}");
     }
@@ -142,7 +131,7 @@ fn an_absurd_length_ends_with_the_file() {
     let mut input = bytes(&[]);
     let place = input.len() - 8;
     input[place..].fill(0xff);
-    let error = read::<Bincode>(&input, 9).unwrap_err();
+    let error = read_blocks("dbcop-bincode", &input, 9).unwrap_err();
     assert_eq!(error.expected, "18446744073709551615 more sessions");
 }
 

@@ -7,33 +7,24 @@
 //! - []
 //! ```
 //!
-//! Read is what such a history needs of YAML: lists and maps in block and flow style, quoted names, whole
-//! numbers, booleans, comments, one document. Anchors, tags, texts and the rest are errors. Words are
+//! Of YAML the reader takes lists and maps in block and flow style, quoted names, whole numbers, booleans,
+//! comments, one document. Anchors, tags, texts and the rest are errors. Yaml are
 //! understood one by one, so that a line may have any length.
 
 mod structure;
 mod token;
 
 use crate::error::ParseError;
-use crate::formats::stream::{Stream, Streamed};
+use crate::formats::Stream;
 use crate::history::History;
 use structure::Structure;
 use token::{Fault, Token, Word};
 
-/// Longer than any word: what comes is an error, and more of it would not change that.
+/// Longer than any word: such a word is an error, however it goes on.
 const LONGEST_WORD: usize = 1 << 10;
 
-/// Reads the format.
-pub type Yaml = Streamed<Words>;
-
-impl Default for Yaml {
-    fn default() -> Self {
-        Self::new(Words::default())
-    }
-}
-
 /// The history so far, and where on its line the next byte stands.
-pub struct Words {
+pub struct Yaml {
     structure: Structure,
     line: u64,
     /// Bytes before it on its line.
@@ -44,14 +35,14 @@ pub struct Words {
     in_comment: bool,
 }
 
-impl Default for Words {
+impl Default for Yaml {
     fn default() -> Self {
         let structure = Structure::default();
         Self { structure, line: 1, column: 0, leads: true, after_blank: true, in_comment: false }
     }
 }
 
-impl Stream for Words {
+impl Stream for Yaml {
     const TEXT: bool = true;
 
     fn take(&mut self, text: &[u8], _at: u64) -> Result<usize, ParseError> {
@@ -70,12 +61,16 @@ impl Stream for Words {
         self.structure.end_of_file((self.line - 1).max(1))
     }
 
-    fn finish(self) -> Result<History, ParseError> {
-        self.structure.finish()
+    fn next_line(&self, _at: u64) -> u64 {
+        self.line
+    }
+
+    fn into_history(self) -> Result<History, ParseError> {
+        self.structure.into_history()
     }
 }
 
-impl Words {
+impl Yaml {
     fn words(&mut self, text: &[u8]) -> Result<(), ParseError> {
         let mut at = 0;
         while let Some(&byte) = text.get(at) {
@@ -117,7 +112,7 @@ impl Words {
         Ok(size)
     }
 
-    /// What stands at `at` is no word; shown is as much of its line as `text` holds.
+    /// The error for bytes at `at` that are no word; it shows as much of the line as `text` holds.
     fn error(&self, fault: &Fault, text: &[u8], at: usize) -> ParseError {
         let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
         let error = ParseError::at(&text[start..], at - start, self.line, fault.0).hint(fault.1);

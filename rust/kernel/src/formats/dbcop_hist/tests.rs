@@ -1,20 +1,16 @@
 //! Reading and writing dbcop's text.
 
+use super::write::{unwritable, write};
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
+use crate::formats::testing;
 
 fn read(text: &str) -> Result<History, ParseError> {
     read_blocks(text.as_bytes(), text.len().max(1))
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(DbcopHist::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("dbcop-hist", text, size)
 }
 
 fn written(history: &History) -> String {

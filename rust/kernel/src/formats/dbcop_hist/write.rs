@@ -1,9 +1,10 @@
 //! A history as dbcop's text, one transaction a line.
 
 use super::{is_name, spelt_natural};
-use crate::formats::placed::{
-    Naturals, Version, is_beyond, is_initial_read, kept, lost_versions, misplaced_ids, natural, push_number,
-    sessions,
+use crate::formats::Writer;
+use crate::formats::without_ids::{
+    Naturals, Version, is_beyond, is_initial_read, leaves_operations, lost_versions, misplaced_ids, natural,
+    push_number, sessions, written_transactions,
 };
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value};
@@ -11,24 +12,27 @@ use std::io::{self, Write};
 
 const CHUNK: usize = 1 << 20;
 
+/// The writer of the format.
+pub const WRITER: Writer = Writer { name: "dbcop-hist", write, unwritable, leaves_operations };
+
 /// Writes `history` as dbcop's text.
 ///
-/// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`] and
+/// Anything that the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`] and
 /// [`unwritable`] first.
 ///
 /// # Errors
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    let writer = Writer {
+    let writer = TextWriter {
         history,
         numbers: Naturals::of(history, |operation| is_initial_read(history, operation)),
         is_named: history.keys.iter().all(|&key| is_variable(history, key)),
     };
     let mut text = Vec::new();
-    let kept = kept(history);
+    let is_written = written_transactions(history);
     let is_kept = |transaction: usize| {
-        let is_written = |operation| Version::of(history, &writer.numbers, operation).is_some();
-        kept[transaction] && history.operations_of(transaction).any(is_written)
+        let has_version = |operation| Version::of(history, &writer.numbers, operation).is_some();
+        is_written[transaction] && history.operations_of(transaction).any(has_version)
     };
     for (session, transactions) in sessions(history, is_kept).enumerate() {
         if session > 0 {
@@ -45,13 +49,13 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&text)
 }
 
-struct Writer<'h> {
+struct TextWriter<'h> {
     history: &'h History,
     numbers: Naturals<'h>,
     is_named: bool,
 }
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     fn transaction(&self, transaction: usize, text: &mut Vec<u8>) {
         let mut before = b'[';
         for operation in self.history.operations_of(transaction) {
@@ -94,11 +98,11 @@ fn is_variable(history: &History, key: Value) -> bool {
     natural(history, key).is_some() || key.atom_index().is_some_and(is_text)
 }
 
-/// What the text cannot say of `history`, beyond the features that the format does not have.
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let kept = kept(history);
-    let mut lost = misplaced_ids(history, |transaction| kept[transaction]);
+    let is_written = written_transactions(history);
+    let mut lost = misplaced_ids(history, |transaction| is_written[transaction]);
     let is_lost = |&key: &Value| !is_variable(history, key) && !is_beyond(history, key);
     if history.keys.iter().any(is_lost) {
         lost.push("keys that are neither integers from 0 nor names of letters, digits and `_`: all keys are numbered");

@@ -1,7 +1,8 @@
 //! One transaction, bracket or field at a time, from JSON into plain columns.
 
-use crate::formats::json::{Cursor, Fault, Number};
-use crate::formats::placed::{Operation, natural_value};
+use crate::formats::Rewind;
+use crate::formats::json::{Cursor, Fault, JsonBatch, Number, set_once};
+use crate::formats::without_ids::{Operation, natural_value};
 use crate::history::{Kind, Status};
 use crate::value::{Value, Values};
 
@@ -13,7 +14,7 @@ const VARIABLE: &str = "a variable: an integer from 0 to 2^64 - 1";
 const VERSION: &str = "a version: an integer from 0 to 2^64 - 1";
 const WRITTEN: &str = "the version that was written: an integer from 0 to 2^64 - 1";
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
     /// Its operations end here; they start where those of the one before end.
@@ -32,7 +33,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// What a message calls it.
+    /// Its name in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Transaction { .. } => "a transaction",
@@ -60,9 +61,20 @@ pub struct Batch {
     pub(super) values: Values,
 }
 
-impl Batch {
-    /// Takes the next record or comma; `false` if there is none.
-    pub(super) fn next(&mut self, cursor: &mut Cursor, last: bool) -> Result<bool, Fault> {
+impl Rewind for Batch {
+    type Mark = usize;
+
+    fn mark(&self) -> usize {
+        self.operations.len()
+    }
+
+    fn rewind(&mut self, mark: usize) {
+        self.operations.truncate(mark);
+    }
+}
+
+impl JsonBatch for Batch {
+    fn next_json(&mut self, cursor: &mut Cursor, last: bool) -> Result<bool, Fault> {
         let Some(byte) = cursor.peek() else {
             return Ok(false);
         };
@@ -87,6 +99,13 @@ impl Batch {
         Ok(true)
     }
 
+    /// The start of a transaction.
+    fn record_start(text: &[u8], near: usize) -> Option<usize> {
+        memchr::memmem::find(&text[near..], b"{\"events\"").map(|found| near + found)
+    }
+}
+
+impl Batch {
     fn transaction(&mut self, cursor: &mut Cursor) -> Result<Token, Fault> {
         let at = cursor.at();
         let (mut has_events, mut committed) = (false, None);
@@ -94,12 +113,12 @@ impl Batch {
         while let Some(name) = cursor.next_field(&mut fields)? {
             let field_at = cursor.start();
             match &*name {
-                b"events" if has_events => return Err(repeated_field(field_at)),
+                b"events" if has_events => return Err(Fault::at(field_at, "each field only once")),
                 b"events" => {
                     has_events = true;
                     self.events(cursor)?;
                 }
-                b"committed" => set(&mut committed, cursor.boolean()?, field_at)?,
+                b"committed" => set_once(&mut committed, Some(cursor.boolean()?), field_at)?,
                 _ => cursor.skip_value()?,
             }
         }
@@ -148,8 +167,11 @@ impl Batch {
         while let Some(name) = cursor.next_field(&mut fields)? {
             let field_at = cursor.start();
             match &*name {
-                b"variable" => set(&mut key, natural(cursor, VARIABLE, &mut self.values)?, field_at)?,
-                b"version" => set(&mut value, self.version(cursor, kind)?, field_at)?,
+                b"variable" => {
+                    let variable = natural(cursor, VARIABLE, &mut self.values)?;
+                    set_once(&mut key, Some(variable), field_at)?;
+                }
+                b"version" => set_once(&mut value, Some(self.version(cursor, kind)?), field_at)?,
                 _ => cursor.skip_value()?,
             }
         }
@@ -244,16 +266,4 @@ fn natural(cursor: &mut Cursor, expected: &'static str, values: &mut Values) -> 
         },
         Number::Float(_) => Err(Fault::at(at, expected)),
     }
-}
-
-/// Fills a field whose value stands at `at`.
-fn set<T>(slot: &mut Option<T>, value: T, at: usize) -> Result<(), Fault> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(repeated_field(at)),
-    }
-}
-
-fn repeated_field(at: usize) -> Fault {
-    Fault::at(at, "each field only once")
 }

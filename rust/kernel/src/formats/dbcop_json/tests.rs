@@ -1,8 +1,9 @@
 //! Reading and writing dbcop's JSON.
 
+use super::write::write;
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
+use crate::formats::testing;
 use crate::history::Status;
 use crate::value::Value;
 
@@ -11,12 +12,7 @@ fn read(text: &str) -> Result<History, ParseError> {
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(DbcopJson::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("dbcop-json", text, size)
 }
 
 const DATA: &str = r#"[[{"events":[{"Write":{"variable":0,"version":1}},["r",1,null]],"committed":true},

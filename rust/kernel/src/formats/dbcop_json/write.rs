@@ -1,26 +1,30 @@
 //! A history as dbcop's JSON file, one transaction a line.
 
-use crate::formats::placed::{
-    Naturals, Version, is_initial_read, is_negative, kept, lost_versions, misplaced_ids, push_number,
-    sessions,
+use crate::formats::Writer;
+use crate::formats::without_ids::{
+    Naturals, Version, is_initial_read, is_negative, leaves_operations, lost_versions, misplaced_ids,
+    push_number, sessions, written_transactions,
 };
 use crate::history::{History, Kind, Status};
 use std::io::{self, Write};
 
 const CHUNK: usize = 1 << 20;
-/// Nobody recorded when the history was made, and the same history must give the same bytes.
+/// A history does not hold when it was made, and the same history must give the same bytes.
 const INSTANT: &str = "1970-01-01T00:00:00+00:00";
+
+/// The writer of the format.
+pub const WRITER: Writer = Writer { name: "dbcop-json", write, unwritable, leaves_operations };
 
 /// Writes `history` as dbcop's JSON file.
 ///
-/// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`] and
+/// Anything that the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`] and
 /// [`unwritable`] first.
 ///
 /// # Errors
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let numbers = Naturals::of(history, |operation| is_initial_read(history, operation));
-    let writer = Writer { history, numbers, kept: kept(history) };
+    let writer = JsonWriter { history, numbers, is_written: written_transactions(history) };
     let mut text = writer.head().into_bytes();
     for (session, transactions) in writer.sessions().enumerate() {
         text.extend_from_slice(if session > 0 { b",\n[" } else { b"\n[" });
@@ -38,18 +42,18 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&text)
 }
 
-struct Writer<'h> {
+struct JsonWriter<'h> {
     history: &'h History,
     numbers: Naturals<'h>,
-    kept: Vec<bool>,
+    is_written: Vec<bool>,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     fn sessions(&self) -> impl Iterator<Item = Vec<usize>> {
-        sessions(self.history, |transaction| self.kept[transaction])
+        sessions(self.history, |transaction| self.is_written[transaction])
     }
 
-    /// The fields before the sessions; of sizes that differ the largest is told.
+    /// The fields before the sessions; of sizes that differ the largest is written.
     fn head(&self) -> String {
         let is_written = |&operation: &usize| Version::of(self.history, &self.numbers, operation).is_some();
         let mut variables = vec![false; self.history.keys.len()];
@@ -95,11 +99,11 @@ impl Writer<'_> {
     }
 }
 
-/// What the format cannot say of `history`, beyond the features that it does not have.
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
-    let kept = kept(history);
-    let mut lost = misplaced_ids(history, |transaction| kept[transaction]);
+    let is_written = written_transactions(history);
+    let mut lost = misplaced_ids(history, |transaction| is_written[transaction]);
     if history.keys.iter().any(|&key| is_negative(history, key)) {
         lost.push("keys below 0: all keys are numbered");
     }

@@ -1,8 +1,8 @@
-//! Going over forms without looking at what they mean.
+//! Skips forms without interpreting them.
 
 use super::{Class, Cursor, DEEPEST, Fault, class, closer_of, too_deep, wrong_closer};
 
-/// What stands behind a `#`.
+/// The kind of form that a `#` starts.
 enum Dispatch {
     Set,
     Discard,
@@ -123,7 +123,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Moves behind what a `#` starts; for a set, to its `{`.
+    /// Moves behind the `#` and its token; for a set, to its `{`.
     fn dispatch(&mut self) -> Result<Dispatch, Fault> {
         let dispatch = match self.bytes.get(self.at + 1) {
             None => return Err(Fault::CutOff),

@@ -12,7 +12,7 @@ use crate::value::Value;
 
 const NONE: u32 = u32::MAX;
 
-/// What the dependencies say of each event.
+/// The dependencies of each event.
 struct Facts {
     /// The version that each read saw, counted along the chain.
     seen: Vec<u32>,

@@ -1,7 +1,8 @@
 //! One document at a time: a transaction or a dependency.
 
 use super::{EXAMPLE, Type};
-use crate::formats::json::{Cursor, Fault, Marks, Next};
+use crate::formats::Rewind;
+use crate::formats::json::{Cursor, Fault, JsonObjects, Marks};
 use crate::value::{AtomKind, Value, Values};
 use std::borrow::Cow;
 
@@ -54,18 +55,30 @@ struct Draft<'text> {
     kind: Field<'text>,
 }
 
-impl Batch {
-    /// Takes the next document, comma or bracket; `false` if there is none.
-    pub(super) fn next(&mut self, cursor: &mut Cursor) -> Result<bool, Fault> {
-        let next = self.marks.next(cursor, EXAMPLE)?;
-        if next == Next::Record {
-            let (at, line) = (cursor.at(), cursor.line() as u32);
-            let item = self.item(draft(cursor)?, at, line)?;
-            self.items.push(item);
-        }
-        Ok(next != Next::End)
+impl Rewind for Batch {
+    type Mark = ();
+
+    fn mark(&self) {}
+
+    fn rewind(&mut self, (): ()) {}
+}
+
+impl JsonObjects for Batch {
+    const EXAMPLE: &'static str = EXAMPLE;
+
+    fn marks(&mut self) -> &mut Marks {
+        &mut self.marks
     }
 
+    fn object(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
+        let (at, line) = (cursor.at(), cursor.line() as u32);
+        let item = self.item(draft(cursor)?, at, line)?;
+        self.items.push(item);
+        Ok(())
+    }
+}
+
+impl Batch {
     fn item(&mut self, draft: Draft, at: usize, line: u32) -> Result<Item, Fault> {
         let Draft { key, id, from, to, from_event, to_event, kind } = draft;
         if from.is_none() && to.is_none() && from_event.is_none() && to_event.is_none() {

@@ -1,14 +1,9 @@
 use super::*;
-use crate::formats::Reader;
+use crate::formats::testing;
 use crate::history::{Kind, VersionSource};
 
 fn read(text: &str, size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Grail::default());
-    for block in text.as_bytes().chunks(size.max(1)) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("grail", text.as_bytes(), size)
 }
 
 fn edge(from: &str, to: &str, kind: &str) -> String {

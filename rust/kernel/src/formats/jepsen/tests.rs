@@ -1,23 +1,18 @@
+use super::write::{write, write_json};
 use super::*;
-use crate::formats::Reader;
 use crate::formats::edn;
+use crate::formats::testing;
 use crate::history::{Status, VersionSource};
-use crate::value::AtomKind;
 
 fn read(text: &str) -> Result<History, ParseError> {
     read_blocks(text.as_bytes(), text.len().max(1))
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Jepsen::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("jepsen", text, size)
 }
 
-fn history(text: &str) -> History {
+pub(super) fn history(text: &str) -> History {
     read(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
 }
 
@@ -31,7 +26,7 @@ fn shown(history: &History, value: Value) -> String {
 }
 
 /// Everything in a history but lines and notes, one line per transaction.
-fn columns(history: &History) -> String {
+pub(super) fn columns(history: &History) -> String {
     let transactions = &history.transactions;
     let mut text = String::new();
     for transaction in 0..history.transaction_count() {
@@ -59,15 +54,15 @@ fn columns(history: &History) -> String {
 }
 
 /// Values of all operations.
-fn values(history: &History) -> Vec<String> {
+pub(super) fn values(history: &History) -> Vec<String> {
     history.operations.values.iter().map(|&value| shown(history, value)).collect()
 }
 
-fn ids(history: &History) -> Vec<String> {
+pub(super) fn ids(history: &History) -> Vec<String> {
     history.transactions.ids.iter().map(|&id| shown(history, id)).collect()
 }
 
-const SMALL: &str = r#"{:type :invoke, :f :txn, :value [[:r 4 nil] [:append 3 1]], :time 18, :process 7, :index 0}
+pub(super) const SMALL: &str = r#"{:type :invoke, :f :txn, :value [[:r 4 nil] [:append 3 1]], :time 18, :process 7, :index 0}
 {:index 2 :process 2 :type :invoke :value [[:r :x] [:append 4 "a"]] :op-timing {:a #{1 [2]}}}
 {:type :info, :f :start, :process :nemesis, :value [:isolated {"192.168.56.105" #{"a" "b"}}], :index 3}
 {:type :ok, :f :txn, :value [[:r 4 [1 2]] [:append 3 1]], :time 25, :process 7, :index 4}
@@ -79,7 +74,7 @@ const SMALL: &str = r#"{:type :invoke, :f :txn, :value [[:r 4 nil] [:append 3 1]
 {:type :info, :value [[:w [:anti 5] 1] [:r y nil]], :process 7, :index 13, :time -1}
 "#;
 
-const COMPLETIONS: &str = "{:type :ok, :value [[:w 1 1] [:r 2 1]]}\n{:type :fail, :value [[:w 1 2] [:r 3 nil]]}\n\
+pub(super) const COMPLETIONS: &str = "{:type :ok, :value [[:w 1 1] [:r 2 1]]}\n{:type :fail, :value [[:w 1 2] [:r 3 nil]]}\n\
                            {:type :info, :value [[:w 1 3]]}\n";
 
 #[test]
@@ -121,7 +116,7 @@ fn blocks_of_any_size_give_the_same_columns() {
 }
 
 #[test]
-fn large_blocks_are_shared_by_two_cores_wherever_they_are_cut() {
+fn large_blocks_are_shared_by_all_cores_wherever_they_are_cut() {
     for separator in ["\n", "\n  "] {
         let mut text = String::new();
         for number in 0..4_000 {
@@ -138,58 +133,6 @@ fn large_blocks_are_shared_by_two_cores_wherever_they_are_cut() {
             assert_eq!(parts.transactions.lines.last(), Some(&15_999));
         }
     }
-}
-
-#[test]
-fn what_is_written_is_read_back_as_the_same_history() {
-    for text in [
-        SMALL,
-        COMPLETIONS,
-        "",
-        "[{:type :ok :process 0 :value [[:r 1 nil] [:append 1 2]]}]",
-        "{:type :ok :process 3 :index 5 :value [[:r 1 nil]]} {:type :ok :process 3 :index 5 :value []}",
-        "{:type :invoke :process 1 :value [[:append 1 1]] :transaction \"a b\"}",
-        "{:type :ok :value [[:w :x [1 2]] [:r :x [1 2]] [:r :y {:a 1}]] :transaction 17}",
-        "{:type :info :process 99999999999999999999 :value [[:r 1 [3]] [:r 1 nil] [:w 2 \\a]] :time 1700000000000000000}",
-    ] {
-        let before = history(text);
-        let mut edn_text = Vec::new();
-        write(&before, &mut edn_text).unwrap();
-        let edn_text = String::from_utf8(edn_text).unwrap();
-        assert_eq!(columns(&history(&edn_text)), columns(&before), "{edn_text}");
-    }
-}
-
-#[test]
-fn a_history_without_positions_is_written_transaction_by_transaction() {
-    let mut before = history(SMALL);
-    before.transactions.positions = crate::history::Optional::default();
-    let mut text = Vec::new();
-    write(&before, &mut text).unwrap();
-    let after = history(std::str::from_utf8(&text).unwrap());
-    assert_eq!(ids(&after), ids(&before));
-    assert_eq!(after.transactions.statuses, before.transactions.statuses);
-    assert_eq!(values(&after), values(&before));
-}
-
-#[test]
-fn the_initial_value_of_another_format_is_written_as_nil() {
-    let mut reader = Reader::new(crate::formats::plume::Plume::default());
-    reader.feed(b"r(1,0,0,1)\nw(1,5,0,1)\nr(1,5,1,2)\n").unwrap();
-    reader.end_of_file().unwrap();
-    let mut text = Vec::new();
-    write(&reader.finish().unwrap(), &mut text).unwrap();
-    assert_eq!(values(&history(std::str::from_utf8(&text).unwrap())), ["nil", "5", "5"]);
-}
-
-#[test]
-fn json_has_one_object_per_line() {
-    let mut text = Vec::new();
-    write_json(&history(COMPLETIONS), &mut text).unwrap();
-    let expected = "[{\"type\":\"ok\",\"f\":\"txn\",\"value\":[[\"w\",1,1],[\"r\",2,1]],\"index\":0},\n\
-                    {\"type\":\"fail\",\"f\":\"txn\",\"value\":[[\"w\",1,2],[\"r\",3,null]],\"index\":1},\n\
-                    {\"type\":\"info\",\"f\":\"txn\",\"value\":[[\"w\",1,3]],\"index\":2}]\n";
-    assert_eq!(String::from_utf8(text).unwrap(), expected);
 }
 
 #[test]
@@ -223,11 +166,10 @@ fn indexes_and_times_that_are_no_natural_numbers_are_noted() {
         let text = format!("{{:type :ok :process 0 :time {time} :index {index} :value []}}");
         assert_eq!(history(&text).notes.len(), noted, "{text}");
     }
-    let mut reader = Reader::new(JepsenJson::default());
-    reader.feed(br#"{"type":"ok","process":0,"time":-1,"index":null,"value":[]}"#).unwrap();
-    reader.feed(br#"{"type":"ok","process":0,"time":"7","index":true,"value":[]}"#).unwrap();
-    reader.end_of_file().unwrap();
-    let counts: Vec<u64> = reader.finish().unwrap().notes.iter().map(|&(_, count)| count).collect();
+    let json = br#"{"type":"ok","process":0,"time":-1,"index":null,"value":[]}
+{"type":"ok","process":0,"time":"7","index":true,"value":[]}"#;
+    let history = testing::read_blocks("jepsen-json", json, 50).unwrap();
+    let counts: Vec<u64> = history.notes.iter().map(|&(_, count)| count).collect();
     assert_eq!(counts, [1, 2]);
 }
 
@@ -253,42 +195,6 @@ fn operations_of_the_test_itself_are_skipped_whatever_they_hold() {
                 {:type :info :value [1 {}] :process \"nemesis\"}\n{:f :txn :type :ok :value []}";
     let history = history(text);
     assert_eq!((history.transaction_count(), history.notes[0].1), (1, 3));
-}
-
-#[test]
-fn json_holds_a_history_whose_skipped_events_it_could_not_hold() {
-    let nemesis = "{:type :info :f :start :process :nemesis :value [:isolated {\"n1\" #{:a 1e999}}]}";
-    let long = "{:type :info :process :nemesis :value 123456789012345678901234567890}";
-    let text = |key: &str| format!("{nemesis}\n{long}\n{{:type :ok :process 0 :value [[:w {key} 2]]}}");
-    assert_eq!(unwritable_json(&history(&text("1"))), Vec::<&str>::new());
-    assert!(!crate::evidence::features(&history(&text("1"))).contains(&"integers beyond 64 bits"));
-    assert_eq!(
-        unwritable_json(&history(&text(":k"))),
-        ["keywords, symbols and other terms: written as strings"]
-    );
-}
-
-#[test]
-fn rows_that_the_clock_orders_otherwise_are_written_by_the_clock() {
-    let mut before = history(
-        "{:type :ok :process 0 :value [[:w 1 1]]}\n{:type :ok :process 0 :value [[:w 1 2]]}\n\
-         {:type :ok :process 1 :value [[:w 1 3]]}",
-    );
-    before.transactions.positions = crate::history::Optional::default();
-    for (transaction, (from, to)) in [(1, 4), (7, 9), (2, 6)].into_iter().enumerate() {
-        let interval = crate::history::Interval::new(Some(from), Some(to));
-        before.transactions.intervals.set(transaction, interval);
-    }
-    assert_eq!(unwritable(&before), Vec::<&str>::new());
-    let mut text = Vec::new();
-    write(&before, &mut text).unwrap();
-    let after = history(std::str::from_utf8(&text).unwrap());
-    assert_eq!(
-        (ids(&after), values(&after)),
-        (["0", "2", "1"].map(String::from).to_vec(), ["1", "3", "2"].map(String::from).to_vec())
-    );
-    before.transactions.intervals.set(1, crate::history::Interval::new(Some(3), Some(9)));
-    assert_eq!(unwritable(&before).len(), 1);
 }
 
 #[test]
@@ -353,17 +259,16 @@ fn the_first_fault_of_the_input_is_told() {
 
 #[test]
 fn a_log_gives_the_order_of_versions() {
-    let mut log = Values::default();
-    let rows: Vec<(Value, Value)> = [("3", 0), ("3", 2), ("3", 1), ("x", 0), ("x", 9), ("unread", 1)]
-        .into_iter()
-        .map(|(key, value)| (log.intern(AtomKind::Text, key), log.integer(value)))
-        .collect();
-    let mut jepsen = Jepsen::default();
-    jepsen.attach_log(&log, &rows);
-    let mut reader = Reader::new(jepsen);
+    let rows = [("3", 0), ("3", 2), ("3", 1), ("x", 0), ("x", 9), ("unread", 1)];
+    let row = |(key, value)| {
+        format!("{{\"type\":2300,\"tid\":\"0\",\"data\":{{\"_key\":\"{key}\",\"rwAttr\":{value}}}}}\n")
+    };
+    let log: String = rows.into_iter().map(row).collect();
+    let mut reader = crate::formats::reader("jepsen").unwrap();
+    reader.log().unwrap().attach(log.as_bytes()).unwrap();
     reader.feed(b"{:type :ok :value [[:w 3 1] [:w 3 2] [:w :x 0] [:w :x 9]]}").unwrap();
     reader.end_of_file().unwrap();
-    let history = reader.finish().unwrap();
+    let history = reader.into_history().unwrap();
     assert_eq!(history.versions[0].source, VersionSource::Log);
     assert_eq!(history.versions[0].of(0), [2, 1].map(|value| Value::small(value).unwrap()));
     assert_eq!(history.versions[0].of(1), [0, 9].map(|value| Value::small(value).unwrap()));

@@ -1,22 +1,39 @@
 //! A history as Jepsen events, in EDN (a map per line) or JSON (an array, an object per line).
 //!
-//! [`super::order`] says in which order the events come.
+//! [`super::event_order`] says in which order the events come.
 
-use super::notation::Notation;
-use super::order::{Order, Step};
-use crate::formats::json;
+use super::event_order::{Order, Step, unwritable, unwritable_json};
+use super::syntax::Syntax;
+use crate::formats::{Writer, json};
 use crate::history::{History, Kind, Status};
 use crate::predicates::{INIT, Predicate, is_init};
 use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashSet;
 use std::io::{self, Write};
 
+/// The writer of the format in EDN.
+pub const WRITER: Writer = Writer { name: "jepsen", write, unwritable, leaves_operations };
+/// The writer of the format as one JSON array.
+pub const JSON_WRITER: Writer =
+    Writer { name: "jepsen-json", write: write_json, unwritable: unwritable_json, leaves_operations };
+/// The writer of the format as JSON lines.
+pub const JSON_LINES_WRITER: Writer = Writer {
+    name: "jepsen-json-lines",
+    write: write_json_lines,
+    unwritable: unwritable_json,
+    leaves_operations,
+};
+
+fn leaves_operations(history: &History) -> bool {
+    (0..history.operation_count()).any(|operation| name_of(history, operation).is_some())
+}
+
 /// Writes `history` as EDN, one event per line; the reader gives the same history back.
 ///
 /// # Errors
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    write_each(history, Notation::Edn, out)
+    write_each(history, Syntax::Edn, out)
 }
 
 /// Writes `history` as JSON lines, one event per line. Keywords and other terms become strings.
@@ -24,12 +41,12 @@ pub fn write(history: &History, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// If `out` fails.
 pub fn write_json_lines(history: &History, out: &mut dyn Write) -> io::Result<()> {
-    write_each(history, Notation::Json, out)
+    write_each(history, Syntax::Json, out)
 }
 
-fn write_each(history: &History, notation: Notation, out: &mut dyn Write) -> io::Result<()> {
+fn write_each(history: &History, syntax: Syntax, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let script = Script::new(history, notation);
+    let script = Script::new(history, syntax);
     for (number, step) in script.steps.iter().enumerate() {
         line.clear();
         script.event(number, step, &mut line);
@@ -45,7 +62,7 @@ fn write_each(history: &History, notation: Notation, out: &mut dyn Write) -> io:
 /// If `out` fails.
 pub fn write_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut line = Vec::new();
-    let script = Script::new(history, Notation::Json);
+    let script = Script::new(history, Syntax::Json);
     for (number, step) in script.steps.iter().enumerate() {
         line.clear();
         line.extend_from_slice(if number == 0 { b"[" } else { b",\n" });
@@ -58,7 +75,7 @@ pub fn write_json(history: &History, out: &mut dyn Write) -> io::Result<()> {
 /// All events of a history in the order in which they are written.
 struct Script<'history> {
     history: &'history History,
-    notation: Notation,
+    syntax: Syntax,
     spelling: json::Spelling<'history>,
     steps: Vec<Step>,
     has_positions: bool,
@@ -69,27 +86,27 @@ struct Script<'history> {
 }
 
 impl<'history> Script<'history> {
-    fn new(history: &'history History, notation: Notation) -> Self {
+    fn new(history: &'history History, syntax: Syntax) -> Self {
         let (order, steps) = Order::of(history);
         let has_positions = order == Order::Positions;
         let processes = processes(history, &steps);
         let written = written(history);
         let spelling = json::Spelling::of(&history.values);
-        Self { history, notation, spelling, steps, has_positions, processes, written }
+        Self { history, syntax, spelling, steps, has_positions, processes, written }
     }
 
     fn event(&self, number: usize, step: &Step, out: &mut Vec<u8>) {
         let transactions = &self.history.transactions;
-        let (transaction, notation) = (step.transaction, self.notation);
+        let (transaction, syntax) = (step.transaction, self.syntax);
         out.push(b'{');
-        notation.field("type", out);
-        notation.word(self.type_of(step), out);
-        out.extend_from_slice(notation.comma());
-        notation.field("f", out);
+        syntax.field("type", out);
+        syntax.word(self.type_of(step), out);
+        out.extend_from_slice(syntax.comma());
+        syntax.field("f", out);
         let is_init = is_init(self.history, transaction);
-        notation.word(if is_init { INIT } else { "txn" }, out);
-        out.extend_from_slice(notation.comma());
-        notation.field("value", out);
+        syntax.word(if is_init { INIT } else { "txn" }, out);
+        out.extend_from_slice(syntax.comma());
+        syntax.field("value", out);
         if is_init {
             self.inserted(transaction, out);
         } else {
@@ -107,9 +124,9 @@ impl<'history> Script<'history> {
 
     fn field(&self, name: &str, value: Option<Value>, out: &mut Vec<u8>) {
         if let Some(value) = value {
-            out.extend_from_slice(self.notation.comma());
-            self.notation.field(name, out);
-            self.notation.value(&self.spelling, value, out);
+            out.extend_from_slice(self.syntax.comma());
+            self.syntax.field(name, out);
+            self.syntax.value(&self.spelling, value, out);
         }
     }
 
@@ -142,7 +159,7 @@ impl<'history> Script<'history> {
                 continue;
             };
             if !is_first {
-                out.extend_from_slice(self.notation.separator());
+                out.extend_from_slice(self.syntax.separator());
             }
             is_first = false;
             match Predicate::of(self.history, place) {
@@ -153,7 +170,7 @@ impl<'history> Script<'history> {
         out.push(b']');
     }
 
-    /// What a first transaction inserted.
+    /// The rows that a first transaction inserted.
     fn inserted(&self, transaction: usize, out: &mut Vec<u8>) {
         let operations = &self.history.operations;
         let places = self.history.operations_of(transaction);
@@ -162,19 +179,19 @@ impl<'history> Script<'history> {
 
     fn rows(&self, rows: impl Iterator<Item = (u32, Value)>, out: &mut Vec<u8>) {
         let spelt = rows.map(|(key, value)| [self.history.keys[key as usize], value]);
-        self.notation.rows(&self.spelling, spelt, out);
+        self.syntax.rows(&self.spelling, spelt, out);
     }
 
     fn predicate_read(&self, predicate: Predicate, place: usize, is_completion: bool, out: &mut Vec<u8>) {
         out.push(b'[');
-        self.notation.word("rp", out);
-        out.extend_from_slice(self.notation.separator());
-        self.notation.predicate(predicate, out);
-        out.extend_from_slice(self.notation.separator());
+        self.syntax.word("rp", out);
+        out.extend_from_slice(self.syntax.separator());
+        self.syntax.predicate(predicate, out);
+        out.extend_from_slice(self.syntax.separator());
         if is_completion {
             self.rows(self.history.rows_of(place), out);
         } else {
-            self.notation.value(&self.spelling, Value::NIL, out);
+            self.syntax.value(&self.spelling, Value::NIL, out);
         }
         out.push(b']');
     }
@@ -186,12 +203,12 @@ impl<'history> Script<'history> {
             value = Value::NIL;
         }
         out.push(b'[');
-        self.notation.word(name, out);
+        self.syntax.word(name, out);
         let is_delete = operations.kinds[place] == Kind::Delete;
         let operands = [self.history.keys[key as usize], value];
         for &operand in &operands[..if is_delete { 1 } else { 2 }] {
-            out.extend_from_slice(self.notation.separator());
-            self.notation.value(&self.spelling, operand, out);
+            out.extend_from_slice(self.syntax.separator());
+            self.syntax.value(&self.spelling, operand, out);
         }
         out.push(b']');
     }
@@ -205,8 +222,8 @@ impl<'history> Script<'history> {
     }
 }
 
-/// What the format calls an operation; it has no markers, and range reads only by predicates of its own.
-pub(in crate::formats) fn name_of(history: &History, place: usize) -> Option<&'static str> {
+/// The name of an operation in this format, which has no markers, and range reads only by predicates of its own.
+fn name_of(history: &History, place: usize) -> Option<&'static str> {
     match history.operations.kinds[place] {
         Kind::Read => Some("r"),
         Kind::Write => Some("w"),

@@ -3,7 +3,7 @@
 use super::{Cursor, Fault};
 use crate::error::ParseError;
 
-/// What stands next among the records of a file.
+/// The next token among the records of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Nothing.
@@ -69,11 +69,16 @@ pub enum Enclosure {
 }
 
 impl Enclosure {
-    /// Where the file stands after a part with these marks; records should look like `example`.
+    /// Goes on behind a part with these marks, which are then empty; records should look like `example`.
     ///
     /// # Errors
     /// If brackets do not match, or something follows the array.
-    pub fn after(self, marks: &Marks, example: &str) -> Result<Self, ParseError> {
+    pub fn add(&mut self, marks: &mut Marks, example: &str) -> Result<(), ParseError> {
+        *self = self.after(std::mem::take(marks), example)?;
+        Ok(())
+    }
+
+    fn after(self, marks: Marks, example: &str) -> Result<Self, ParseError> {
         let Some(first) = marks.first else {
             return Ok(self);
         };
@@ -110,21 +115,4 @@ impl Enclosure {
             _ => Ok(()),
         }
     }
-}
-
-/// Where a second core may start: near the middle, an object that starts with the same name as the first.
-#[must_use]
-pub fn split(text: &[u8]) -> Option<usize> {
-    let name = first_name(text)?;
-    let half = text.len() / 2;
-    let found = half + memchr::memmem::find(&text[half..], name)?;
-    let before = text[..found].trim_ascii_end();
-    before.ends_with(b"{").then(|| before.len() - 1)
-}
-
-/// The name of the first field of the first record, with its quotes.
-fn first_name(text: &[u8]) -> Option<&[u8]> {
-    let start = memchr::memchr(b'"', &text[..text.len().min(1024)])?;
-    let length = memchr::memchr(b'"', &text[start + 1..])?;
-    Some(&text[start..start + length + 2])
 }

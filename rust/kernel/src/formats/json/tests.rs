@@ -1,4 +1,5 @@
 use super::*;
+use crate::value::{AtomKind, Value, Values};
 
 /// One value with everything that the grammar has.
 const SAMPLE: &str = concat!(

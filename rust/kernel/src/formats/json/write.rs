@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
 
-/// What of the scalars of `history` JSON has no way to say.
+/// Scalars of `history` that JSON cannot hold.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let any = |wanted: fn(AtomKind, &str) -> bool| contains_atom(history, wanted);
@@ -101,8 +101,8 @@ fn is_said(kind: AtomKind, text: &str) -> bool {
 
 /// Writes a scalar or a list of scalars, for a message: [`Spelling`] is for files.
 ///
-/// What JSON does not have is written as its text in a string (terms, floats that are not finite) or as
-/// null (the result that nobody knows).
+/// A scalar that JSON does not have is written as its text in a string (terms, floats that are not finite) or as
+/// null (the result that is unknown).
 pub fn write_value(values: &Values, value: Value, out: &mut Vec<u8>) {
     write_each(values, value, out, &|scalar, out| write_scalar(values, scalar, out));
 }

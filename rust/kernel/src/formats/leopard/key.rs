@@ -1,4 +1,4 @@
-//! What identifies a column of a row: `table/row/column` as one text.
+//! The key of a column of a row: `table/row/column` as one text.
 //!
 //! A `/` or `\` inside a part stands behind a `\`, so different parts never make the same text. Without a
 //! table it is `row/column`; a row as a whole, which only a delete names, has an empty column.

@@ -2,7 +2,8 @@
 
 use super::statement::{Verb, implied};
 use super::{EXAMPLE, MISSING, key};
-use crate::formats::json::{self, Cursor, Fault, Marks, Next, Number};
+use crate::formats::Rewind;
+use crate::formats::json::{self, Cursor, Fault, JsonObjects, Marks, Number, set_once};
 use crate::history::{Interval, Kind};
 use crate::value::{AtomKind, Value, Values};
 
@@ -45,7 +46,7 @@ pub(super) struct Cell {
     pub(super) value: Value,
 }
 
-/// What is left out on purpose.
+/// Counts of records and values that are left out on purpose.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LeftOut {
     pub(super) asides: u64,
@@ -78,14 +79,14 @@ pub struct Batch {
     spelling: String,
 }
 
-/// What is known of a trace while its fields come in.
+/// The fields of a trace so far.
 #[derive(Default)]
 struct Draft {
     session: Option<Value>,
     id: Option<Value>,
     place: Option<i64>,
     verb: Option<(Verb, Option<Value>)>,
-    /// Our own field, which overrules what the verb implies.
+    /// Our own field, which overrules the statement that the verb implies.
     statement: Option<Value>,
     start: Option<i64>,
     finish: Option<i64>,
@@ -98,17 +99,26 @@ struct Draft {
     columnless: u64,
 }
 
-impl Batch {
-    /// Takes the next record, comma or bracket; `false` if there is none.
-    pub(super) fn next(&mut self, cursor: &mut Cursor) -> Result<bool, Fault> {
-        let next = self.marks.next(cursor, EXAMPLE)?;
-        if next == Next::Record {
-            self.trace(cursor)?;
-        }
-        Ok(next != Next::End)
+impl Rewind for Batch {
+    type Mark = usize;
+
+    fn mark(&self) -> usize {
+        self.cells.len()
     }
 
-    fn trace(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
+    fn rewind(&mut self, mark: usize) {
+        self.cells.truncate(mark);
+    }
+}
+
+impl JsonObjects for Batch {
+    const EXAMPLE: &'static str = EXAMPLE;
+
+    fn marks(&mut self) -> &mut Marks {
+        &mut self.marks
+    }
+
+    fn object(&mut self, cursor: &mut Cursor) -> Result<(), Fault> {
         let (at, line) = (cursor.at(), cursor.line() as u32);
         let mut draft = Draft::default();
         self.reads.clear();
@@ -119,27 +129,29 @@ impl Batch {
         }
         self.close(&draft, at, line)
     }
+}
 
+impl Batch {
     fn field(&mut self, name: &[u8], draft: &mut Draft, cursor: &mut Cursor) -> Result<(), Fault> {
         let at = cursor.start();
         match name {
-            b"statement" => set(&mut draft.statement, Some(self.label(cursor)?), at),
+            b"statement" => set_once(&mut draft.statement, Some(self.label(cursor)?), at),
             _ if cursor.null()? => Ok(()),
-            b"threadID" => set(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
-            b"transactionID" => set(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
-            b"operationID" => set(&mut draft.place, Some(place(cursor)?), at),
-            b"operationTraceType" => set(&mut draft.verb, Some(self.verb(cursor, at)?), at),
-            b"startTimestamp" => set(&mut draft.start, Some(time(cursor, at)?), at),
-            b"finishTimestamp" => set(&mut draft.finish, Some(time(cursor, at)?), at),
-            b"traceLockMode" => set(&mut draft.lock_mode, Some(self.label(cursor)?), at),
-            b"readMode" => set(&mut draft.read_mode, Some(self.label(cursor)?), at),
-            b"predicateLock" => set(&mut draft.predicate, Some(self.predicate(cursor)?), at),
+            b"threadID" => set_once(&mut draft.session, Some(json::id(cursor, &mut self.values)?), at),
+            b"transactionID" => set_once(&mut draft.id, Some(json::id(cursor, &mut self.values)?), at),
+            b"operationID" => set_once(&mut draft.place, Some(place(cursor)?), at),
+            b"operationTraceType" => set_once(&mut draft.verb, Some(self.verb(cursor, at)?), at),
+            b"startTimestamp" => set_once(&mut draft.start, Some(time(cursor, at)?), at),
+            b"finishTimestamp" => set_once(&mut draft.finish, Some(time(cursor, at)?), at),
+            b"traceLockMode" => set_once(&mut draft.lock_mode, Some(self.label(cursor)?), at),
+            b"readMode" => set_once(&mut draft.read_mode, Some(self.label(cursor)?), at),
+            b"predicateLock" => set_once(&mut draft.predicate, Some(self.predicate(cursor)?), at),
             b"readTupleList" => {
-                set(&mut draft.read, Some(at), at)?;
+                set_once(&mut draft.read, Some(at), at)?;
                 self.rows(cursor, draft, Kind::Read)
             }
             b"writeTupleList" => {
-                set(&mut draft.written, Some(at), at)?;
+                set_once(&mut draft.written, Some(at), at)?;
                 self.rows(cursor, draft, Kind::Write)
             }
             _ => cursor.skip_value(),
@@ -193,12 +205,12 @@ impl Batch {
         while let Some(name) = cursor.next_field(&mut fields)? {
             let field_at = cursor.start();
             match &*name {
-                b"table" => set(&mut table, Some(self.name_of_table(cursor)?), field_at)?,
+                b"table" => set_once(&mut table, Some(self.name_of_table(cursor)?), field_at)?,
                 b"primaryKey" => {
-                    set(&mut row, Some((json::scalar(cursor, &mut self.values)?, field_at)), field_at)?;
+                    set_once(&mut row, Some((json::scalar(cursor, &mut self.values)?, field_at)), field_at)?;
                 }
                 b"valueMap" => {
-                    set(&mut has_columns, Some(()), field_at)?;
+                    set_once(&mut has_columns, Some(()), field_at)?;
                     self.columns(cursor)?;
                 }
                 _ => cursor.skip_value()?,
@@ -354,15 +366,6 @@ fn plain_text(values: &Values, value: Value) -> Option<String> {
         (AtomKind::Text | AtomKind::Integer | AtomKind::Float, text) => Some(text.to_owned()),
         _ => None,
     }
-}
-
-/// Fills a field whose value stands at `at`.
-fn set<T>(slot: &mut Option<T>, value: Option<T>, at: usize) -> Result<(), Fault> {
-    if slot.is_some() {
-        return Err(Fault::at(at, "each field only once"));
-    }
-    *slot = value;
-    Ok(())
 }
 
 /// The number of an operation: an integer, or the last part of an id such as `0-0-0,0,1`.

@@ -2,7 +2,7 @@
 
 use crate::history::Kind;
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Select,
@@ -17,7 +17,7 @@ pub(super) enum Verb {
 }
 
 impl Verb {
-    /// What a statement called `name`, in small letters, does: its first word says so.
+    /// The effect of a statement called `name`, in small letters: its first word.
     pub(super) fn named(name: &str) -> Option<Self> {
         if let "set_snapshot" | "ddl" | "distributeschedule" | "fault" = name {
             return Some(Self::Aside);
@@ -35,7 +35,7 @@ impl Verb {
         })
     }
 
-    /// The kind of what it does to the rows that it writes, or of the marker that it is.
+    /// The kind of its writes, or of the marker that it is.
     pub(super) fn kind(self) -> Option<Kind> {
         match self {
             Self::Select | Self::Aside => None,
@@ -63,7 +63,7 @@ impl Verb {
     }
 }
 
-/// What an operation of this kind is called if nobody says otherwise.
+/// The name of an operation of this kind if the trace has no other.
 pub(super) fn usual_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Read | Kind::RangeRead => "SELECT",

@@ -1,6 +1,7 @@
+use super::write::{unwritable, write_lines};
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
+use crate::formats::testing;
 use crate::history::Kind;
 
 const SAMPLE: &str = r#"{"threadID":"0-0-0","transactionID":"0-0-0,0","operationID":"0-0-0,0,0","operationTraceType":"START","startTimestamp":1,"finishTimestamp":2}
@@ -13,12 +14,7 @@ const SAMPLE: &str = r#"{"threadID":"0-0-0","transactionID":"0-0-0,0","operation
 "#;
 
 fn read(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Leopard::default());
-    for block in text.chunks(size.max(1)) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("leopard", text, size)
 }
 
 fn written(history: &History) -> String {

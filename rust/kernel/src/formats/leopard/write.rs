@@ -3,7 +3,8 @@
 use super::key;
 use super::record::PLAIN_COLUMN;
 use super::statement::{Verb, implied, usual_name};
-use crate::formats::json;
+use crate::formats::writer::is_register;
+use crate::formats::{Writer, json};
 use crate::history::{History, Interval, Kind, Label, NO_KEY, Status};
 use crate::value::{AtomKind, Value};
 use std::io::{self, Write};
@@ -11,7 +12,18 @@ use std::io::{self, Write};
 /// Lines are collected up to this size before they are handed on.
 const CHUNK: usize = 1 << 16;
 
-/// What the format cannot say of `history`, beyond the features that it does not have.
+/// The writer of the format as one JSON array.
+pub const WRITER: Writer = Writer { name: "leopard", write, unwritable, leaves_operations };
+/// The writer of the format as JSON lines.
+pub const LINES_WRITER: Writer =
+    Writer { name: "leopard-lines", write: write_lines, unwritable, leaves_operations };
+
+fn leaves_operations(history: &History) -> bool {
+    let is_held = |at| history.operations.kinds[at] == Kind::Delete || is_register(history, at);
+    (0..history.operation_count()).any(is_held)
+}
+
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let mut lost = json::unwritable(history);
@@ -71,7 +83,7 @@ fn is_empty_range(history: &History, operation: usize) -> bool {
         && history.operations.predicates.get(operation) != Label::default()
 }
 
-/// Whether table and columns are what the key says, or there are none.
+/// Whether table and columns are those in the key, or there are none.
 fn is_named(history: &History, operation: usize) -> bool {
     let columns = &history.operations;
     let has_labels = columns.tables.get(operation) != Label::default()
@@ -135,7 +147,7 @@ fn write_all(history: &History, out: &mut dyn Write, [open, between, close]: [&s
     out.write_all(&lines.chunk)
 }
 
-/// What all operations of one trace share.
+/// The fields that all operations of one trace share.
 #[derive(PartialEq)]
 struct Header {
     interval: Interval,

@@ -1,19 +1,15 @@
 //! Reading and writing Plume text.
 
+use super::write::write;
 use super::*;
-use crate::formats::Reader;
+use crate::formats::testing;
 
 fn read(text: &str) -> Result<History, ParseError> {
     read_blocks(text.as_bytes(), text.len().max(1))
 }
 
 fn read_blocks(text: &[u8], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(Plume::default());
-    for block in text.chunks(size) {
-        reader.feed(block)?;
-    }
-    reader.end_of_file()?;
-    reader.finish()
+    testing::read_blocks("plume", text, size)
 }
 
 #[test]

@@ -1,22 +1,26 @@
 //! A history as Plume text.
 
 use super::{ABORTED, aborted_name};
-use crate::formats::placed;
+use crate::formats::{Writer, without_ids};
 use crate::history::{History, Kind, Status};
 use crate::value::{AtomKind, Value};
 
+/// The writer of the format.
+pub const WRITER: Writer =
+    Writer { name: "plume", write, unwritable, leaves_operations: without_ids::leaves_operations };
+
 /// Writes `history` as Plume text.
 ///
-/// What the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`]
+/// Anything that the format cannot hold is left out or numbered: the caller asks [`crate::evidence::features`]
 /// first.
 ///
 /// # Errors
 /// If `out` fails.
 pub fn write(history: &History, out: &mut dyn std::io::Write) -> std::io::Result<()> {
     let numbers = Numbers::of(history);
-    let kept = placed::kept(history);
+    let is_written = without_ids::written_transactions(history);
     let mut text = Vec::new();
-    for transaction in history.written_order().filter(|&transaction| kept[transaction]) {
+    for transaction in history.written_order().filter(|&transaction| is_written[transaction]) {
         let session = numbers.session(history, transaction);
         let id = numbers.transaction(history, transaction);
         for operation in history.operations_of(transaction) {
@@ -94,7 +98,7 @@ impl Numbers {
 
     fn value(&self, history: &History, value: Value) -> Option<i128> {
         match &self.values {
-            // An initial value that nobody knows has a number, but no read shows it.
+            // An unknown initial value has a number, but no read shows it.
             Some(known) => known.get(&value).copied().filter(|_| value != Value::UNKNOWN),
             None => number(history, value),
         }
@@ -113,12 +117,12 @@ fn number(history: &History, value: Value) -> Option<i128> {
 
 fn push_number(text: &mut Vec<u8>, number: i128) {
     match u64::try_from(number) {
-        Ok(number) => placed::push_number(text, number),
+        Ok(number) => without_ids::push_number(text, number),
         Err(_) => text.extend_from_slice(number.to_string().as_bytes()),
     }
 }
 
-/// What the text cannot say of `history`, beyond the features that the format does not have.
+/// Losses of `history` in this format, beyond the features that it does not have.
 #[must_use]
 pub fn unwritable(history: &History) -> Vec<&'static str> {
     let (ids, statuses) = (&history.transactions.ids, &history.transactions.statuses);

@@ -1,6 +1,7 @@
 //! Tables to a history.
 
-use super::{Integers, KINDS, NULL, SOURCES, STATUSES, TEXTS, Table, Texts, VERSION};
+use super::plain_rows::{Entry, PlainRows};
+use super::{Integers, NULL, TEXTS, Table, Texts, VERSION};
 use crate::builder::{Builder, Details};
 use crate::error::ParseError;
 use crate::formats::edn;
@@ -23,90 +24,6 @@ pub struct TableReader {
     owners: Vec<u32>,
 }
 
-/// What a row is about.
-#[derive(Clone, Copy)]
-enum Entry {
-    Operation(Kind),
-    Version,
-}
-
-/// The columns that suffice for nearly every row of nearly every history.
-struct Plain<'t> {
-    transactions: &'t [i64],
-    keys: &'t [i64],
-    values: &'t [i64],
-    lengths: Option<&'t [i64]>,
-    kinds: &'t [i32],
-    entries: &'t [Entry],
-    sessions: Option<&'t [i64]>,
-    statuses: Option<&'t [i32]>,
-}
-
-impl<'t> Plain<'t> {
-    fn of(table: &'t Table, entries: &'t [Entry]) -> Option<Self> {
-        let integers = |column: Integers| table.integers[column as usize].as_deref();
-        Some(Self {
-            transactions: integers(Integers::Transaction)?,
-            keys: integers(Integers::Key)?,
-            values: integers(Integers::Value)?,
-            lengths: integers(Integers::ValueLength),
-            kinds: &table.texts[Texts::Kind as usize].as_ref()?.indices,
-            entries,
-            sessions: integers(Integers::Session),
-            statuses: table.texts[Texts::Status as usize].as_ref().map(|text| text.indices.as_slice()),
-        })
-    }
-
-    /// The kind of a row that can be plain.
-    #[inline]
-    fn kind(&self, row: usize) -> Option<Kind> {
-        match self.entries[usize::try_from(self.kinds[row]).ok()?] {
-            Entry::Operation(kind @ (Kind::Read | Kind::Write | Kind::Append | Kind::Insert)) => Some(kind),
-            _ => None,
-        }
-    }
-
-    /// Where the rows from `row` on stop to be plain: a key and a value, or the length of a prefix.
-    fn end(&self, row: usize) -> usize {
-        if row == 0 && self.is_plain_throughout() {
-            return self.kinds.len();
-        }
-        let is_plain = |&row: &usize| {
-            let length = self.lengths.map_or(NULL, |lengths| lengths[row]);
-            let has_value = Value::small(self.values[row]).is_some();
-            let kind = self.kind(row);
-            Value::small(self.keys[row]).is_some()
-                && self.transactions[row] != NULL
-                && kind.is_some()
-                && if length == NULL { has_value } else { !has_value && kind == Some(Kind::Read) }
-        };
-        row + (row..self.kinds.len()).take_while(is_plain).count()
-    }
-
-    /// Whether every row is plain, asked column by column: most tables are.
-    fn is_plain_throughout(&self) -> bool {
-        let all_small = |column: &[i64]| column.iter().all(|&number| Value::small(number).is_some());
-        let all_kinds = self.entries.iter().all(|entry| match entry {
-            Entry::Operation(kind) => matches!(kind, Kind::Read | Kind::Write | Kind::Append | Kind::Insert),
-            Entry::Version => false,
-        });
-        self.lengths.is_none()
-            && all_kinds
-            && self.kinds.iter().all(|&kind| kind >= 0)
-            && all_small(self.transactions)
-            && all_small(self.keys)
-            && all_small(self.values)
-    }
-
-    /// Whether session and status are those of the row before.
-    #[inline]
-    fn goes_on(&self, row: usize) -> bool {
-        row > 0
-            && self.sessions.is_none_or(|sessions| sessions[row] == sessions[row - 1])
-            && self.statuses.is_none_or(|statuses| statuses[row] == statuses[row - 1])
-    }
-}
-
 /// The scalars of one table's EDN columns, parsed once for each distinct text.
 struct Parsed([Vec<Value>; TEXTS.len()]);
 
@@ -120,7 +37,7 @@ impl TableReader {
         let parsed = self.parse(table)?;
         let entries = self.entries(table)?;
         let details = table.has_details();
-        let plain = Plain::of(table, &entries).filter(|_| !details);
+        let plain = PlainRows::of(table, &entries).filter(|_| !details);
         let mut row = 0;
         while row < table.rows {
             let end = plain.as_ref().map_or(row, |plain| plain.end(row));
@@ -150,7 +67,7 @@ impl TableReader {
     /// Adds plain rows, column by column.
     fn segment(
         &mut self,
-        plain: &Plain<'_>,
+        plain: &PlainRows<'_>,
         table: &Table,
         parsed: &Parsed,
         rows: Range<usize>,
@@ -186,35 +103,35 @@ impl TableReader {
         Ok(())
     }
 
-    /// What the texts of the column `kind` mean.
+    /// The meanings of the texts of the column `kind`.
     fn entries(&self, table: &Table) -> Result<Vec<Entry>, ParseError> {
         let Some(column) = &table.texts[Texts::Kind as usize] else {
             return Ok(Vec::new());
         };
-        let entries = column.dictionary.iter().map(|name| match KINDS.iter().position(|kind| kind == name) {
-            Some(kind) => Ok(Entry::Operation(Kind::ALL[kind])),
+        let entries = column.dictionary.iter().map(|name| match Kind::named(name) {
+            Some(kind) => Ok(Entry::Operation(kind)),
             None if name == VERSION => Ok(Entry::Version),
             None => Err(self.fail("a kind of operation such as `read`", name)),
         });
         entries.collect()
     }
 
-    /// The rows so far as a history of their own; what comes next must be about other transactions, and needs
-    /// its initial values again.
+    /// The rows so far as a history of their own. Later rows must be of other transactions, and need their
+    /// initial values again.
     ///
     /// # Errors
     /// If they do not make one.
     pub fn drain(&mut self) -> Result<History, ParseError> {
         let drained = std::mem::take(self);
         self.row = drained.row;
-        drained.finish()
+        drained.into_history()
     }
 
     /// The history of all tables.
     ///
     /// # Errors
     /// If the rows do not make one.
-    pub fn finish(mut self) -> Result<History, ParseError> {
+    pub fn into_history(mut self) -> Result<History, ParseError> {
         for (operation, key, length, row) in std::mem::take(&mut self.prefixes) {
             let longest = self.longest.get(key as usize).copied().flatten();
             let fits = |list: &usize| (0..=self.builder.values.list(*list).len() as i64).contains(&length);
@@ -291,10 +208,8 @@ impl TableReader {
     ) -> Result<u32, ParseError> {
         let session = self.scalar(table, parsed, row, Integers::Session, Texts::SessionEdn);
         let known = self.builder.session_id(self.builder.session_of(number));
-        let status = STATUSES[self.builder.status_of(number) as usize];
-        if session.unwrap_or(Value::NIL) == known
-            && table.text(Texts::Status, row).unwrap_or(STATUSES[0]) == status
-        {
+        let status = self.builder.status_of(number).as_str();
+        if session.unwrap_or(Value::NIL) == known && status_name(table, row) == status {
             return Ok(number);
         }
         let expected = format!("the session and status that row {} gave", self.builder.line_of(number));
@@ -312,12 +227,11 @@ impl TableReader {
             Some(session) => self.builder.session(session),
             None => self.builder.nameless_session(),
         };
-        let status = table.text(Texts::Status, row).unwrap_or(STATUSES[0]);
-        let Some(status) = STATUSES.iter().position(|&name| name == status) else {
-            return Err(self.fail("committed, aborted or indeterminate", status));
+        let Some(status) = Status::named(status_name(table, row)) else {
+            return Err(self.fail("committed, aborted or indeterminate", status_name(table, row)));
         };
         let line = self.row as u32;
-        let number = self.builder.transaction(id, session, Status::ALL[status], line).expect("the id is new");
+        let number = self.builder.transaction(id, session, status, line).expect("the id is new");
         let clock = |physical, logical| match table.integer(physical, row) {
             Some(time) => Timestamp::new(time, table.integer(logical, row).unwrap_or(0)),
             None => Timestamp::default(),
@@ -440,9 +354,9 @@ impl TableReader {
     }
 
     fn version(&mut self, table: &Table, parsed: &Parsed, row: usize) -> Result<(), ParseError> {
-        let source = table.text(Texts::Statement, row).unwrap_or("null");
-        let Some(source) = SOURCES.iter().position(|&name| name == source) else {
-            return Err(self.fail("`log` or `declared` as the statement of a version", source));
+        let name = table.text(Texts::Statement, row).unwrap_or("null");
+        let Some(source) = VersionSource::named(name) else {
+            return Err(self.fail("`log` or `declared` as the statement of a version", name));
         };
         let key = self.scalar(table, parsed, row, Integers::Key, Texts::KeyEdn);
         let value = self.scalar(table, parsed, row, Integers::Value, Texts::ValueEdn);
@@ -450,7 +364,11 @@ impl TableReader {
             return Err(self.fail("a key and a value of a version", "null"));
         };
         let key = self.builder.key(key);
-        self.builder.version(VersionSource::ALL[source], key, value);
+        self.builder.version(source, key, value);
         Ok(())
     }
+}
+
+fn status_name(table: &Table, row: usize) -> &str {
+    table.text(Texts::Status, row).unwrap_or(Status::Committed.as_str())
 }

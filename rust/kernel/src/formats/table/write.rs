@@ -1,8 +1,6 @@
 //! A history to tables.
 
-use super::{
-    INTEGERS, Integers, KINDS, Lists, NO_TEXT, NULL, SOURCES, STATUSES, TEXTS, Table, Texts, VERSION,
-};
+use super::{INTEGERS, Integers, Lists, NO_TEXT, NULL, TEXTS, Table, Texts, VERSION};
 use crate::formats::edn;
 use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Status, Timestamp};
 use crate::value::{Value, Values};
@@ -65,7 +63,7 @@ pub fn export_versions(history: &History) -> Table {
         for (number, &key) in history.keys.iter().enumerate() {
             for &value in order.of(number as u32) {
                 rows.word(Texts::Kind, VERSION);
-                rows.word(Texts::Statement, SOURCES[order.source as usize]);
+                rows.word(Texts::Statement, order.source.as_str());
                 rows.scalar(Integers::Key, Texts::KeyEdn, key);
                 rows.scalar(Integers::Value, Texts::ValueEdn, value);
                 rows.end();
@@ -203,7 +201,7 @@ impl<'h> Rows<'h> {
             self.scalar(Integers::Session, Texts::SessionEdn, session);
         }
         if columns.statuses[number] != Status::Committed {
-            self.word(Texts::Status, STATUSES[columns.statuses[number] as usize]);
+            self.word(Texts::Status, columns.statuses[number].as_str());
         }
         if let Some(place) = columns.sequences.get(number).number() {
             self.integer(Integers::Sequence, place);
@@ -225,7 +223,7 @@ impl<'h> Rows<'h> {
     fn operation(&mut self, number: usize, longest: &Longest) {
         let columns = &self.history.operations;
         let (kind, key, value) = (columns.kinds[number], columns.keys[number], columns.values[number]);
-        self.word(Texts::Kind, KINDS[kind as usize]);
+        self.word(Texts::Kind, kind.as_str());
         if key != NO_KEY {
             self.scalar(Integers::Key, Texts::KeyEdn, self.history.keys[key as usize]);
         }

@@ -1,16 +1,10 @@
 use super::*;
 use crate::equality::same;
-use crate::formats::Reader;
+use crate::formats::testing;
 
-fn read<F: Records + Default>(files: &[&str], size: usize) -> Result<History, ParseError> {
-    let mut reader = Reader::new(F::default());
-    for file in files {
-        for block in file.as_bytes().chunks(size.max(1)) {
-            reader.feed(block)?;
-        }
-        reader.end_of_file()?;
-    }
-    reader.finish()
+fn read(format: &str, files: &[&str], size: usize) -> Result<History, ParseError> {
+    let files: Vec<&[u8]> = files.iter().map(|file| file.as_bytes()).collect();
+    testing::read_files(format, &files, size)
 }
 
 const JSON: &str = r#"{"value":[["range","nil","nil",[{"id":1,"sk":1,"val":7}],[{"id":2,"val":8}]]],"isInitial":true,"isFinal":false}
@@ -25,10 +19,10 @@ const EDN: &str = r"{:type :ok, :f :txn, :isInitial true, :value [[:range nil ni
 
 #[test]
 fn json_and_edn_of_one_history_are_equal_whatever_the_blocks() {
-    let whole = read::<Viper>(&[JSON], 1 << 20).unwrap();
+    let whole = read("viper", &[JSON], 1 << 20).unwrap();
     for size in [1, 7, 50, 1000] {
-        assert!(same(&whole, &read::<Viper>(&[JSON], size).unwrap()));
-        assert!(same(&whole, &read::<ViperEdn>(&[EDN], size).unwrap()));
+        assert!(same(&whole, &read("viper", &[JSON], size).unwrap()));
+        assert!(same(&whole, &read("viper-edn", &[EDN], size).unwrap()));
     }
     let notes: Vec<_> = whole.notes.iter().map(|note| note.1).collect();
     assert_eq!(notes, [1, 1]);
@@ -36,7 +30,7 @@ fn json_and_edn_of_one_history_are_equal_whatever_the_blocks() {
 
 #[test]
 fn a_conditional_write_reads_first_and_writes_if_it_succeeded() {
-    let history = read::<Viper>(&[JSON], 100).unwrap();
+    let history = read("viper", &[JSON], 100).unwrap();
     let first = history.operations_of(0);
     assert_eq!(
         history.operations.kinds[first.clone()],
@@ -48,7 +42,7 @@ fn a_conditional_write_reads_first_and_writes_if_it_succeeded() {
 
 #[test]
 fn ranges_keep_bounds_rows_and_tombstones() {
-    let history = read::<Viper>(&[JSON], 100).unwrap();
+    let history = read("viper", &[JSON], 100).unwrap();
     let [first, second] = [history.ranges.ranges[0], history.ranges.ranges[1]];
     // The least integer is an open lower bound, but no upper one.
     assert_ne!(first.high, Value::NIL);
@@ -59,10 +53,10 @@ fn ranges_keep_bounds_rows_and_tombstones() {
 #[test]
 fn a_file_is_a_session_and_nil_is_zero() {
     let line = "{\"value\":[[\"r\",1,null]]}\n";
-    let history = read::<Viper>(&[line, line], 9).unwrap();
+    let history = read("viper", &[line, line], 9).unwrap();
     assert_eq!(history.session_ids, [0, 1].map(|file| Value::small(file).unwrap()));
     assert_eq!(history.operations.values, [null(), null()]);
-    let lists = read::<ViperEdn>(&["{:value [[:append 1 2] [:r 1 nil] [:r 1 []] [:r 1 [2]]]}"], 9).unwrap();
+    let lists = read("viper-edn", &["{:value [[:append 1 2] [:r 1 nil] [:r 1 []] [:r 1 [2]]]}"], 9).unwrap();
     let list = |at: usize| lists.values.as_list(lists.operations.values[at]).unwrap().len();
     assert_eq!([list(1), list(2), list(3)], [0, 0, 1]);
 }
@@ -74,7 +68,7 @@ fn objects_say_the_same_as_arrays() {
 {"opType":"range","key1":-9223372036854775808,"key2":4,"liveKVs":[{"id":1,"val":5}],"deadKVs":[]}]}"#;
     let arrays =
         r#"{"value":[["r",1,7,true],["w",1,5],["i",3,9,8,true,true],["range","nil",4,[{"id":1,"val":5}]]]}"#;
-    let [left, right] = [objects, arrays].map(|text| read::<Viper>(&[text], 1000).unwrap());
+    let [left, right] = [objects, arrays].map(|text| read("viper", &[text], 1000).unwrap());
     assert_eq!(left.operations.kinds, right.operations.kinds);
     assert_eq!(left.operations.values, right.operations.values);
     assert_eq!(left.operations.intervals.get(0).complete(), Some(7));
@@ -96,7 +90,7 @@ fn what_is_wrong_is_named() {
         (r#"{"x":1}"#, "a transaction with its `value`"),
         (r#"{"isInitial":true,"value":[]}{"isInitial":true,"value":[]}"#, "one initial transaction"),
     ] {
-        let error = read::<Viper>(&[text], 1000).unwrap_err();
+        let error = read("viper", &[text], 1000).unwrap_err();
         assert!(error.expected.contains(expected), "{text}: {}", error.expected);
     }
     for (text, expected) in [
@@ -107,7 +101,7 @@ fn what_is_wrong_is_named() {
         ("{:type :ok}", "a transaction with its `:value`"),
         ("[:r 1 2]", "a transaction such as"),
     ] {
-        let error = read::<ViperEdn>(&[text], 1000).unwrap_err();
+        let error = read("viper-edn", &[text], 1000).unwrap_err();
         assert!(error.expected.contains(expected), "{text}: {}", error.expected);
     }
 }
@@ -115,11 +109,11 @@ fn what_is_wrong_is_named() {
 #[test]
 fn a_text_cut_anywhere_is_a_history_or_an_error() {
     for end in 0..JSON.len() {
-        let (whole, blocks) = (read::<Viper>(&[&JSON[..end]], end), read::<Viper>(&[&JSON[..end]], 9));
+        let (whole, blocks) = (read("viper", &[&JSON[..end]], end), read("viper", &[&JSON[..end]], 9));
         assert_eq!(whole.is_ok(), blocks.is_ok(), "cut at {end}");
     }
     for end in 0..EDN.len() {
-        let (whole, blocks) = (read::<ViperEdn>(&[&EDN[..end]], end), read::<ViperEdn>(&[&EDN[..end]], 9));
+        let (whole, blocks) = (read("viper-edn", &[&EDN[..end]], end), read("viper-edn", &[&EDN[..end]], 9));
         assert_eq!(whole.is_ok(), blocks.is_ok(), "cut at {end}");
     }
 }

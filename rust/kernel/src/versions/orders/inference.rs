@@ -1,11 +1,11 @@
-//! Order that nobody recorded: what claims, reads, sessions and real time say of a register's versions.
+//! Order that no source recorded: what claims, reads, sessions and real time say of a register's versions.
 
 use super::key_order::Arranged;
 use super::key_versions::Share;
 use super::version_cycle::{circle, knots};
 use super::{Extra, Source};
 use crate::by_key::Operation;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 
 impl Share<'_> {
     /// Order that follows from claims, reads, sessions and real time, between versions of one register.
@@ -66,7 +66,7 @@ impl Share<'_> {
         by_writer.sort_unstable();
         let version_of = |writer: u32| match writer {
             INITIAL => Some(start),
-            NOBODY => None,
+            ABSENT => None,
             _ => by_writer
                 .binary_search_by_key(&writer, |&(writer, _)| writer)
                 .ok()

@@ -29,7 +29,7 @@ impl Arranged {
         };
         let single = groups.iter().take_while(|group| group.len() == 1).count();
         let all = groups.iter().map(Vec::len).sum::<usize>() == versions.len();
-        // The last group may be one that nobody ordered, if it is all that is left.
+        // The last group may be one without an order, if it is all that is left.
         let has_tail = all && single + 1 == groups.len();
         let is_chain = single == groups.len() || has_tail;
         let in_chain: Vec<u32> =
@@ -41,7 +41,7 @@ impl Arranged {
         let chain = in_chain.len() as u32 + 1;
         let mut rest: Vec<u32> =
             (0..versions.len() as u32).filter(|&place| !is_first[place as usize]).collect();
-        // A list's versions come as reads show them, whoever is believed.
+        // A list's versions come as reads show them, whatever source is believed.
         rest.sort_unstable_by_key(|&place| versions[place as usize].1);
         let order: Vec<u32> = in_chain.into_iter().chain(rest).collect();
         let mut place_of = vec![0; versions.len()];

@@ -4,7 +4,7 @@ use super::key_order::Arranged;
 use super::{Contradiction, Extra, KeyOrder, Question, Source};
 use crate::by_key::{Operation, Shape, Write, Writes, gather, shape};
 use crate::history::{History, Kind};
-use crate::observations::{INITIAL, NOBODY, Sources};
+use crate::observations::{ABSENT, INITIAL, Sources};
 use crate::value::Value;
 
 /// What was found in some keys.
@@ -60,7 +60,7 @@ impl<'q> Share<'q> {
     fn push(&mut self, arranged: &Arranged) {
         let start = self.found.writers.len() as u32;
         self.found.writers.push(INITIAL);
-        self.found.operations.push(NOBODY);
+        self.found.operations.push(ABSENT);
         for &(writer, operation) in &arranged.versions {
             self.found.writers.push(writer);
             self.found.operations.push(operation);
@@ -77,7 +77,7 @@ impl<'q> Share<'q> {
         let mut versions: Versions = Vec::new();
         let mut known = vec![0u32; elements.len() + 1];
         for (place, (&writer, &operation)) in canonical.iter().zip(&installed_by).enumerate() {
-            if writer != NOBODY {
+            if writer != ABSENT {
                 versions.push((writer, operation));
             }
             known[place + 1] = versions.len() as u32;
@@ -111,11 +111,11 @@ impl<'q> Share<'q> {
     fn installed_by(&self, elements: &[Value], gathered: &[Operation]) -> Vec<u32> {
         let mut shown: Vec<(Value, u32)> = elements.iter().copied().zip(0..).collect();
         shown.sort_unstable();
-        let mut found = vec![NOBODY; elements.len()];
+        let mut found = vec![ABSENT; elements.len()];
         for operation in gathered.iter().filter(|o| o.kind.installs() && self.counts(o.transaction)) {
             let first = shown.partition_point(|&(value, _)| value < operation.value);
             let same = shown[first..].iter().take_while(|&&(value, _)| value == operation.value);
-            let free = same.map(|&(_, place)| place as usize).find(|&place| found[place] == NOBODY);
+            let free = same.map(|&(_, place)| place as usize).find(|&place| found[place] == ABSENT);
             if let Some(place) = free {
                 found[place] = operation.number;
             }
@@ -126,7 +126,7 @@ impl<'q> Share<'q> {
     fn canonical_elements(&self, key: u32, length: usize) -> &'q [Value] {
         let history = self.question.history;
         let read = self.question.observations.canonical_read(key);
-        if length == 0 || read == NOBODY {
+        if length == 0 || read == ABSENT {
             return &[];
         }
         let list = history.values.as_list(history.operations.values[read as usize]).unwrap_or(&[]);
@@ -138,7 +138,7 @@ impl<'q> Share<'q> {
         let observations = self.question.observations;
         match observations.sources[read as usize] {
             INITIAL => Some(0),
-            NOBODY => None,
+            ABSENT => None,
             _ => observations.prefix(read as usize, key).map(|(_, length)| length),
         }
     }
@@ -149,7 +149,7 @@ impl<'q> Share<'q> {
         let mut aborted = None;
         let mut known = Vec::new();
         for (place, &element) in elements.iter().enumerate() {
-            if canonical[place] == NOBODY {
+            if canonical[place] == ABSENT {
                 aborted = aborted.or_else(|| only_aborted(history, self.writes.of(element)));
             } else if let Some(below) = aborted
                 && !known.contains(&canonical[place])
@@ -207,7 +207,7 @@ impl<'q> Share<'q> {
         by_writer.sort_unstable();
         for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
             match self.question.observations.sources[read.number as usize] {
-                NOBODY => {}
+                ABSENT => {}
                 INITIAL => self.observed.set(read.number, 0),
                 writer => {
                     if let Ok(found) = by_writer.binary_search_by_key(&writer, |&(writer, _)| writer) {

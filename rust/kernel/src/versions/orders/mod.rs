@@ -15,7 +15,7 @@ use crate::by_key::ByKey;
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::named_enum::named_enum;
-use crate::observations::{NOBODY, Observations, Sources};
+use crate::observations::{ABSENT, Observations, Sources};
 use crate::predicates::Observation;
 use key_versions::{Found, Share};
 use rayon::prelude::*;
@@ -121,7 +121,7 @@ pub struct KeyOrder {
     pub chain: u32,
     /// The place in the chain that the other versions are known to follow.
     pub after: u32,
-    /// Who ordered the chain.
+    /// The source of the chain.
     pub source: Source,
 }
 
@@ -132,7 +132,7 @@ impl KeyOrder {
         self.start..self.start + self.chain
     }
 
-    /// Versions that nobody ordered among the others.
+    /// Versions that no source orders among the others.
     #[must_use]
     pub fn tail(&self) -> Range<u32> {
         self.start + self.chain..self.end
@@ -150,13 +150,13 @@ impl KeyOrder {
 pub struct Orders {
     /// By key.
     pub keys: Vec<KeyOrder>,
-    /// Who installed each version; [`INITIAL`] for the first of each key.
+    /// The transaction that installed each version; [`INITIAL`] for the first of each key.
     pub writers: Vec<u32>,
-    /// The operation that installed it; [`NOBODY`] for the initial one.
+    /// The operation that installed it; [`ABSENT`] for the initial one.
     pub operations: Vec<u32>,
     /// Further order between versions, sorted.
     pub extras: Vec<Extra>,
-    /// For each read the version that it showed as the last one; [`NOBODY`] if that is not known.
+    /// For each read the version that it showed as the last one; [`ABSENT`] if that is not known.
     pub observed: Vec<u32>,
     /// Versions that one operation showed of several keys, or of a key that is deleted at times: (operation,
     /// key, version), sorted.
@@ -177,7 +177,7 @@ pub struct Orders {
 pub struct Question<'h> {
     /// The history.
     pub history: &'h History,
-    /// Who served which read.
+    /// The transaction that served each read.
     pub observations: &'h Observations,
     /// When transactions began and ended.
     pub times: &'h TransactionTimes,
@@ -218,7 +218,7 @@ impl Orders {
         all.observed = observed.into_column();
         let starts = &all.keys;
         let keys = &question.history.operations.keys;
-        all.observed.par_iter_mut().enumerate().filter(|(_, place)| **place != NOBODY).for_each(
+        all.observed.par_iter_mut().enumerate().filter(|(_, place)| **place != ABSENT).for_each(
             |(operation, place)| {
                 // Until all shares were joined, places counted from the first version of the key.
                 *place += starts[keys[operation] as usize].start;
@@ -273,13 +273,14 @@ impl Orders {
         (order.start..order.end).rev().find(|&version| self.writers[version as usize] == writer)
     }
 
-    /// Who ordered the versions of a key.
+    /// The source that ordered the versions of a key.
     #[must_use]
     pub fn source_of(&self, key: u32) -> Source {
         self.keys.get(key as usize).map_or(Source::Nothing, |order| order.source)
     }
 
-    /// The version of a key that stands last, whether it is known to be or not; none if nobody wrote it.
+    /// The version of a key that stands last, whether it is known to be or not; none if no transaction wrote
+    /// the key.
     #[must_use]
     pub fn last_version(&self, key: u32) -> Option<u32> {
         let order = &self.keys[key as usize];

@@ -1,4 +1,4 @@
-//! How much of each key is in order, and who says so; what a level infers does not count.
+//! How many keys each source orders, and how far; order that a level infers does not count.
 
 use super::super::adjacent_versions::simple_pairs;
 use super::super::dependencies::Basis;
@@ -17,7 +17,7 @@ pub struct OrderedKeys {
 }
 
 impl Orders {
-    /// For each source the keys that it orders; [`Source::Nothing`] for those that nobody does.
+    /// For each source the keys that it orders; [`Source::Nothing`] for those without an order.
     #[must_use]
     pub fn extent(&self) -> Vec<OrderedKeys> {
         let mut counts: Vec<OrderedKeys> = Vec::new();
@@ -34,7 +34,7 @@ impl Orders {
         counts
     }
 
-    /// Who orders a key. That the first state comes first is the least that can be said.
+    /// The strongest source that orders a key; that the first state comes first is the weakest one.
     fn strongest(&self, order: &KeyOrder) -> Source {
         let chain = if order.chain > 1 { order.source } else { Source::Nothing };
         let further = self.recorded(order).map(|extra| extra.source);

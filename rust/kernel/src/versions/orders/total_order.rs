@@ -4,13 +4,13 @@ use super::super::dependencies::Order;
 use super::super::lookup::is_believed;
 use super::{KeyOrder, Orders};
 use crate::graph::Edges;
-use crate::observations::{INITIAL, NOBODY};
+use crate::observations::{ABSENT, INITIAL};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 impl Orders {
-    /// The same with every version in its place: where the order is open, whoever has the lower rank comes
-    /// first. `rank` is by transaction.
+    /// The same with every version in its place: where the order is open, the version with the lower rank
+    /// comes first. `rank` is by transaction.
     #[must_use]
     pub fn completed(&self, rank: &[u32], believed: Order) -> Self {
         let mut all = Self {
@@ -35,7 +35,7 @@ impl Orders {
             *new = KeyOrder { chain: order.end - order.start, after: order.end - order.start - 1, ..*order };
         }
         let moved = |version: &mut u32| {
-            if *version != NOBODY {
+            if *version != ABSENT {
                 *version = new_place[*version as usize];
             }
         };

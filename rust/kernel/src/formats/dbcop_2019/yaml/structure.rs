@@ -8,7 +8,7 @@ use super::token::{Field, Token, Word};
 use crate::error::ParseError;
 use crate::history::History;
 
-/// What a list or map is; each level holds the next.
+/// The lists and maps by level; each level holds the next.
 const LEVELS: [&str; 5] =
     ["a list of sessions", "a list of transactions", "a transaction", "a list of events", "an event"];
 const TRANSACTION: usize = 2;
@@ -23,14 +23,14 @@ struct Frame {
     line: u32,
 }
 
-/// What may come next.
+/// The token that may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     /// The list or map of the next level, because a dash, a comma, a bracket or a name announced it.
     Node,
     /// The number or boolean of this field.
     Scalar(Field),
-    /// Another member of what is open, or its end; in flow style with a comma before it.
+    /// Another member of the open list or map, or its end; in flow style with a comma before it.
     Member { comma: bool },
     /// Nothing but the end.
     Nothing,
@@ -111,8 +111,8 @@ impl Structure {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<History, ParseError> {
-        self.recording.finish()
+    pub fn into_history(self) -> Result<History, ParseError> {
+        self.recording.into_history()
     }
 
     fn in_flow(&self) -> bool {
@@ -168,7 +168,7 @@ impl Structure {
         self.name(field, token)
     }
 
-    /// Whether a block at `column` belongs to what was announced, not to something around it.
+    /// Whether a block at `column` belongs to the announced list or map, not to one around it.
     fn is_inside(&self, column: u32) -> bool {
         match self.open.last().and_then(|frame| frame.column) {
             None => true,
@@ -178,7 +178,7 @@ impl Structure {
         }
     }
 
-    /// Closes what stands deeper than `token`, so that what is open has its column.
+    /// Closes lists and maps deeper than `token`, so that the open one has its column.
     fn back_to(&mut self, token: Token) -> Result<(), ParseError> {
         if !matches!(self.expected, Expected::Member { .. }) {
             return Err(self.unexpected(token));
@@ -255,7 +255,7 @@ impl Structure {
         Ok(())
     }
 
-    /// What is open ends.
+    /// The open list or map ends.
     fn close(&mut self) -> Result<(), ParseError> {
         let Some(frame) = self.open.pop() else { return Ok(()) };
         match self.open.len() {
@@ -330,7 +330,7 @@ impl Structure {
         at(token, &expected, &token.word.show())
     }
 
-    /// What may follow a member of what is open.
+    /// The tokens that may follow a member of the open list or map.
     fn member(&self, comma: bool) -> String {
         let level = self.open.len() - 1;
         let member = match level {

@@ -38,7 +38,7 @@ impl Field {
     }
 }
 
-/// What a token is.
+/// The word of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     Dash,
@@ -86,7 +86,7 @@ pub struct Token {
     pub leads: bool,
 }
 
-/// Why no word stands somewhere: what was expected, and what to do.
+/// Why bytes are no word: the expected word, and advice.
 pub struct Fault(pub &'static str, pub &'static str);
 
 /// The word at the start of `rest`, which is not empty, and how many bytes it takes.

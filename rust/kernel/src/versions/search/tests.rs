@@ -1,0 +1,115 @@
+//! The search finds an order exactly where one exists, within its budget.
+
+use super::*;
+use crate::versions::random::{Random, leads};
+
+fn forward(random: &mut Random, nodes: u32) -> (u32, u32) {
+    let (one, other) = (random.below(nodes), random.below(nodes));
+    (one.min(other), one.max(other))
+}
+
+fn side(random: &mut Random, nodes: u32) -> Side {
+    let (edges, barred) = (1 + random.below(2), random.below(2) * random.below(2));
+    Side {
+        edges: random.pairs(edges, nodes),
+        barred: random.pairs(barred, nodes),
+        is_impossible: random.below(12) == 0,
+    }
+}
+
+/// Known edges lead forward, so that they close no cycle by themselves.
+fn problem(random: &mut Random) -> Problem {
+    let nodes = 4 + random.below(5);
+    let count = random.below(nodes);
+    let edges = (0..count).map(|_| forward(random, nodes)).filter(|(one, other)| one != other).collect();
+    let bars = random.below(2);
+    let barred = (0..bars).map(|_| forward(random, nodes)).filter(|(one, other)| one != other).collect();
+    let open = 1 + random.below(5);
+    let choices = (0..open).map(|_| [side(random, nodes), side(random, nodes)]).collect();
+    let pairs = random.below(3);
+    let mut literal = || (random.below(open), random.below(2) as u8);
+    let exclusive = (0..pairs).map(|_| (literal(), literal())).filter(|(one, other)| one.0 != other.0);
+    let exclusive = exclusive.collect();
+    Problem { nodes: nodes as usize, edges, barred, choices, exclusive }
+}
+
+/// The definition, looked at edge by edge.
+fn solves(problem: &Problem, sides: &[u8]) -> bool {
+    let chosen: Vec<&Side> =
+        problem.choices.iter().zip(sides).map(|(both, &side)| &both[side as usize]).collect();
+    let mut edges = problem.edges.clone();
+    edges.extend(chosen.iter().flat_map(|side| &side.edges));
+    let mut barred = problem.barred.clone();
+    barred.extend(chosen.iter().flat_map(|side| &side.barred));
+    let is_taken = |(choice, side): Literal| sides[choice as usize] == side;
+    !chosen.iter().any(|side| side.is_impossible)
+        && !(0..problem.nodes as u32).any(|node| leads(&edges, node, node))
+        && !barred.iter().any(|&(from, to)| from == to || leads(&edges, from, to))
+        && !problem.exclusive.iter().any(|&(one, other)| is_taken(one) && is_taken(other))
+}
+
+/// Every way to choose.
+fn all_sides(choices: usize) -> impl Iterator<Item = Vec<u8>> {
+    (0..1u32 << choices).map(move |bits| (0..choices).map(|at| (bits >> at & 1) as u8).collect())
+}
+
+#[test]
+fn an_order_is_found_exactly_where_trying_all_finds_one() {
+    let (mut found, mut searched, mut impossible) = (0, 0, 0);
+    for seed in 0..3000 {
+        let problem = problem(&mut Random(seed));
+        let is_possible = all_sides(problem.choices.len()).any(|sides| solves(&problem, &sides));
+        let answer = solve(&problem, Budget::default(), &Cancel::default());
+        match &answer {
+            Answer::Found(sides) => assert!(solves(&problem, sides), "seed {seed}"),
+            _ => assert!(!is_possible, "seed {seed}: {answer:?}"),
+        }
+        assert_ne!(answer, Answer::Unknown);
+        let without_guess = Search::new(&problem, Budget::default()).run(&Cancel::default());
+        assert_eq!(matches!(without_guess, Answer::Found(_)), is_possible, "seed {seed}");
+        if let Answer::Found(sides) = &without_guess {
+            assert!(solves(&problem, sides), "seed {seed}");
+        }
+        found += u32::from(is_possible);
+        impossible += u32::from(!is_possible);
+        searched += u32::from(is_possible && guess(&problem, &Cancel::default()).is_none());
+    }
+    assert!(found > 500 && impossible > 500 && searched > 100, "{found} {impossible} {searched}");
+}
+
+/// Pairs of nodes that may come in either order, and nothing else.
+fn open_pairs(count: u32) -> Problem {
+    let side = |before, after| Side { edges: vec![(before, after)], ..Side::default() };
+    let choices = (0..count).map(|n| [side(2 * n, 2 * n + 1), side(2 * n + 1, 2 * n)]).collect();
+    Problem { nodes: 2 * count as usize, choices, ..Problem::default() }
+}
+
+#[test]
+fn states_that_wait_have_bounded_room() {
+    let problem = open_pairs(64);
+    // One state: 128 rows of two words, and 64 sides.
+    let room = |states: u64| Budget { bytes: states * (128 * 16 + 64), ..Budget::default() };
+    let run = |states| Search::new(&problem, room(states)).run(&Cancel::default());
+    assert_eq!(run(8), Answer::Unknown);
+    assert!(matches!(run(64), Answer::Found(_)));
+}
+
+#[test]
+fn a_cancelled_search_stops_before_the_first_choice() {
+    let cancel = Cancel::default();
+    cancel.now();
+    assert_eq!(Search::new(&open_pairs(1), Budget::default()).run(&cancel), Answer::Unknown);
+}
+
+#[test]
+fn a_budget_that_is_spent_is_no_answer() {
+    let side = |before, after| Side { edges: vec![(before, after)], ..Side::default() };
+    let choices = vec![[side(0, 1), side(1, 0)]];
+    let open = Problem { nodes: 2, choices, ..Problem::default() };
+    let no_time = Budget { steps: 0, ..Budget::default() };
+    assert_eq!(Search::new(&open, no_time).run(&Cancel::default()), Answer::Unknown);
+    let no_room = Budget { bytes: 0, ..Budget::default() };
+    let closed = Problem { edges: vec![(0, 1), (1, 0)], nodes: 2, ..Problem::default() };
+    assert_eq!(solve(&closed, no_room, &Cancel::default()), Answer::Unknown);
+    assert_eq!(solve(&closed, Budget::default(), &Cancel::default()), Answer::Impossible);
+}

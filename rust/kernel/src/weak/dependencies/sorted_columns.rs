@@ -1,0 +1,161 @@
+//! The columns of dependencies, sorted by node and by key, and the edges that follow from them.
+
+use super::{Dependencies, Read};
+use crate::graph::Edges;
+use crate::observations::{ABSENT, INITIAL};
+use rayon::prelude::*;
+
+impl Dependencies<'_> {
+    /// Brings the reads and writes of each node together; cores take different nodes.
+    pub(super) fn sort_operations(&mut self) {
+        const SHARE: usize = 1 << 14;
+        let shares: Vec<Sorted> =
+            self.transactions.par_chunks(SHARE).map(|transactions| self.sorted(transactions)).collect();
+        let total = |length: fn(&Sorted) -> usize| shares.iter().map(length).sum();
+        let reads = total(|share| share.read_keys.len());
+        self.read_keys.reserve_exact(reads);
+        self.read_sources.reserve_exact(reads);
+        self.read_operations.reserve_exact(reads);
+        self.write_keys.reserve_exact(total(|share| share.write_keys.len()));
+        for share in shares {
+            let (read, written) = (self.read_keys.len() as u32, self.write_keys.len() as u32);
+            self.read_offsets.extend(share.read_ends.iter().map(|end| end + read));
+            self.write_offsets.extend(share.write_ends.iter().map(|end| end + written));
+            self.read_keys.extend(share.read_keys);
+            self.read_sources.extend(share.read_sources);
+            self.read_operations.extend(share.read_operations);
+            self.write_keys.extend(share.write_keys);
+        }
+    }
+
+    fn sorted(&self, transactions: &[u32]) -> Sorted {
+        let operations = &self.history.operations;
+        let mut share = Sorted::default();
+        for &transaction in transactions {
+            let first_write = share.write_keys.len();
+            for operation in self.history.operations_of(transaction as usize) {
+                let (key, source) = (operations.keys[operation], self.observations.sources[operation]);
+                if operations.kinds[operation].installs() {
+                    share.write_keys.push(key);
+                } else if source != ABSENT || !self.observations.seen(operation).is_empty() {
+                    let node = if source < INITIAL { self.nodes[source as usize] } else { source };
+                    share.read_keys.push(key);
+                    share.read_sources.push(node);
+                    share.read_operations.push(operation as u32);
+                }
+            }
+            sort_tail(&mut share.write_keys, first_write);
+            share.read_ends.push(share.read_keys.len() as u32);
+            share.write_ends.push(share.write_keys.len() as u32);
+        }
+        share
+    }
+
+    pub(super) fn sort_writers(&mut self) {
+        let mut offsets = vec![0u32; self.history.keys.len() + 1];
+        for &key in &self.write_keys {
+            offsets[key as usize + 1] += 1;
+        }
+        for key in 0..self.history.keys.len() {
+            offsets[key + 1] += offsets[key];
+        }
+        let mut next = offsets.clone();
+        let mut writers = vec![0; self.write_keys.len()];
+        for node in 0..self.len() as u32 {
+            for &key in self.writes(node) {
+                writers[next[key as usize] as usize] = node;
+                next[key as usize] += 1;
+            }
+        }
+        (self.writer_offsets, self.writers) = (offsets, writers);
+    }
+
+    pub(super) fn varies(&self, node: u32) -> bool {
+        let reads = self.read_range(node);
+        let odd = |operation: u32, key: u32| {
+            !self.observations.seen(operation as usize).is_empty()
+                && self.observations.prefix(operation as usize, key).is_none()
+        };
+        if self.observations.has_lists() && self.reads(node).any(|read| odd(read.operation, read.key)) {
+            return true;
+        }
+        let (keys, sources) = (&self.read_keys[reads.clone()], &self.read_sources[reads]);
+        if keys.len() <= 16 {
+            // Few enough to compare each with each.
+            return (1..keys.len()).any(|i| (0..i).any(|j| keys[i] == keys[j] && sources[i] != sources[j]));
+        }
+        let mut pairs: Vec<(u32, u32)> = keys.iter().copied().zip(sources.iter().copied()).collect();
+        pairs.sort_unstable();
+        pairs.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1)
+    }
+
+    pub(super) fn write_read(&self) -> Edges {
+        let mut ends = Vec::with_capacity(self.node_count());
+        let mut targets = Vec::with_capacity(self.read_keys.len());
+        for node in 0..self.len() as u32 {
+            let first = targets.len();
+            for read in self.reads(node) {
+                self.read_from(node, read, &mut targets);
+            }
+            sort_tail(&mut targets, first);
+            ends.push(targets.len() as u32);
+        }
+        // A prefix of a list is the one before it and one more writer.
+        for (place, &writer) in self.observations.pool().iter().enumerate() {
+            if !self.observations.starts_list(place) {
+                targets.push((self.len() + place - 1) as u32);
+            }
+            if writer != ABSENT {
+                targets.push(self.nodes[writer as usize]);
+            }
+            ends.push(targets.len() as u32);
+        }
+        Edges::in_order(ends, targets)
+    }
+
+    fn read_from(&self, node: u32, read: Read, targets: &mut Vec<u32>) {
+        let seen = self.observations.seen(read.operation as usize);
+        if seen.len() < 2 {
+            targets.extend(Some(read.source).filter(|&source| source < INITIAL && source != node));
+            return;
+        }
+        let own = self.writes_key(node, read.key) && self.seen(read).any(|writer| writer == node);
+        match self.observations.prefix(read.operation as usize, read.key) {
+            Some((start, length)) if !own => targets.push(self.len() as u32 + start + length - 1),
+            _ => targets.extend(self.seen(read).filter(|&writer| writer != node)),
+        }
+    }
+
+    pub(super) fn list_order(&self) -> Edges {
+        let node = |transaction: u32| self.nodes[transaction as usize];
+        let pairs = self.observations.successions.iter().map(|&(before, after)| (node(after), node(before)));
+        Edges::new(self.len(), pairs.collect())
+    }
+}
+
+/// The reads and writes of some nodes.
+#[derive(Default)]
+struct Sorted {
+    read_ends: Vec<u32>,
+    read_keys: Vec<u32>,
+    read_sources: Vec<u32>,
+    read_operations: Vec<u32>,
+    write_ends: Vec<u32>,
+    write_keys: Vec<u32>,
+}
+
+/// Sorts what was pushed since `first` and drops what is there twice.
+fn sort_tail(column: &mut Vec<u32>, first: usize) {
+    if column.len() < first + 2 {
+        return;
+    }
+    column[first..].sort_unstable();
+    let mut kept = first + 1;
+    for place in first + 1..column.len() {
+        if column[place] != column[kept - 1] {
+            column[kept] = column[place];
+            kept += 1;
+        }
+    }
+    column.truncate(kept);
+}
