@@ -48,6 +48,22 @@ impl Kind {
         matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
     }
 
+    /// Its name in tables and in Python.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Append => "append",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::RangeRead => "range-read",
+            Self::Begin => "begin",
+            Self::Commit => "commit",
+            Self::Abort => "abort",
+        }
+    }
+
     /// The one with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
