@@ -164,10 +164,10 @@ impl Builder {
         let first = initial.then_some(self.initial_sliced);
         let kernel = self.kernel()?;
         let numbers: Vec<u32> = ids
-            .iter()
+            .into_iter()
             .map(|id| {
-                let value = scalar::from_python(&mut kernel.values, id)?;
-                kernel.find(value).ok_or_else(|| PyKeyError::new_err(id.clone().unbind()))
+                let value = scalar::from_python(&mut kernel.values, &id)?;
+                kernel.find(value).ok_or_else(|| PyKeyError::new_err(id.unbind()))
             })
             .collect::<PyResult<_>>()?;
         let count = kernel.initial_count();
