@@ -58,7 +58,7 @@ def test_a_level_that_holds_proves_the_weaker_ones(monkeypatch: pytest.MonkeyPat
         def check(history: History, **asked: object) -> list[isoscope.Verdict]:
             return [isoscope.Verdict(level=Level.CAUSAL, outcome=HOLDS, method=Checker.METHOD)]
 
-    monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
+    monkeypatch.setattr("isoscope.checkers.method_judgement.CHECKERS", (Checker,))
     found = check(CLEAN, list(Level)).verdicts
     assert {v.level for v in found if v.outcome is HOLDS} == implied(Level.CAUSAL)
     assert {v.method for v in found if v.outcome is HOLDS} == {Method.VERSION_ORDER}
@@ -326,7 +326,7 @@ def test_every_checker_is_told_what_the_user_claims(monkeypatch: pytest.MonkeyPa
             told.append(assume)
             return [Sighting(name=name, presence=Presence.ABSENT, method=Checker.METHOD) for name in names]
 
-    monkeypatch.setattr("isoscope.checkers.CHECKERS", (Checker,))
+    monkeypatch.setattr("isoscope.checkers.method_judgement.CHECKERS", (Checker,))
     check(CLEAN, assume=["sequential-keys"])
     search(CLEAN, ["lost-update"], assume=["linearizable-keys"])
     assert told == [(Claim.SEQUENTIAL_KEYS,), (Claim.LINEARIZABLE_KEYS,)]

@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers import assumptions, intervals
+from isoscope.checkers import assumptions, intervals, method_judgement
 from isoscope.checkers.history_summary import summary
-from isoscope.checkers.method_judgement import CHECKERS, chosen_method, with_range_reads_as_reads
+from isoscope.checkers.method_judgement import chosen_method, with_range_reads_as_reads
 from isoscope.verdict import Search, names_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def search(  # noqa: PLR0913 - the question, and the assumptions of the answer
         )
     recorded, history = history, with_range_reads_as_reads(history)
     found: dict[str, Sighting] = {}
-    for checker in CHECKERS:
+    for checker in method_judgement.CHECKERS:
         if names := [name for name in chosen if chosen[name] is checker]:
             sightings = checker.find(history, names, max_anomalies=max_anomalies, assume=claims)
             found |= {sighting.name: sighting for sighting in sightings}
@@ -95,7 +95,11 @@ def _reporting(name: str, method: Method | None, levels: Sequence[Level] | None)
         return intervals
     if name in intervals.NAMES:
         raise ValueError(f"`{name}` convicts a mechanism and counts against no level")
-    chosen = [checker for checker in CHECKERS if name in checker.NAMES and method in (None, checker.METHOD)]
+    chosen = [
+        checker
+        for checker in method_judgement.CHECKERS
+        if name in checker.NAMES and method in (None, checker.METHOD)
+    ]
     if not chosen:
         none = (
             "no method of this version reports" if method is None else f"the method {method} does not report"

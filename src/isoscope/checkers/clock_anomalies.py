@@ -15,7 +15,6 @@ from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.verdict import ABSENT, Anomaly, ClockFacts, ReadFacts, StaleReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-
     from isoscope._native import ClockFinding
     from isoscope.checkers.witnesses import Recorded
     from isoscope.history import Timestamp, Transaction
