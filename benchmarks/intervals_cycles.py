@@ -1,7 +1,7 @@
 """The verifier beside a search for cycles in the whole graph of dependencies, as Figure 10 of Li et al. 2023.
 
 Both begin with what the mechanisms deduce of the order of versions. The search then builds the graph of all
-transactions and looks for cycles; somebody who wants to know early does so again after every batch.
+transactions and looks for cycles; to know early, this is done again after every batch.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _searched(name: str, at: int, load: Load) -> Searched:
 
 def _search(history: History, simulated: Simulated) -> None:
     """Builds the graph and looks for cycles; raises AssertionError if a correct database has one."""
-    ordered = intervals.deduced(history, simulated.promise)
+    _, ordered = intervals.judge(history, simulated.promise)
     if isinstance(ordered, str):
         raise TypeError(ordered)
     report = checkers.check(ordered, [LEVEL], method="version-order")
@@ -131,7 +131,7 @@ CYCLES = Part(
     how="The simulated database as postgresql/serializable under a load like BlindW-RW+ (2,000 keys, half "
     "of the reads are ranges), by default 16,000 transactions of 8 statements and 24 clients. The search "
     "deduces the order of versions, builds the graph of all transactions and looks for cycles (`--method "
-    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as who wants to know "
+    f"version-order`): once at the end, or again after every {BATCH:,} transactions, as is needed to know "
     "early must. The verifier is online by nature: it has told by then.",
     measure=measure_all,
     row=row,

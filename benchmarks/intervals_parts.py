@@ -16,7 +16,6 @@ from benchmarks.intervals_loads import BLINDW_RW, Simulated, yardstick
 from benchmarks.intervals_page import Part
 from benchmarks.loading import Row
 from isoscope import _native
-from isoscope.checkers.intervals import NAMES
 from isoscope.checkers.steps import RELATIONS
 from isoscope.databases.profiled import Profiled, run
 from isoscope.formats.parquet import from_stream, to_stream
@@ -51,7 +50,7 @@ FAULTS = {"missed-certifier": 0.5}
 COUNTS = (2, 4)
 REPEATS = 3
 SLICE = 2000
-_CERTIFIER, _RW = NAMES.index("certifier-violation"), RELATIONS.index("rw")
+_RW = RELATIONS.index("rw")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +105,15 @@ def of_part(profile: Profile) -> Profile:
 
 
 def _verify(profile: Profile, slices: Sequence[History]) -> None:
-    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=10**18)
+    engine = _native.IntervalsOnline(
+        profile.native, clock_error=0, max_anomalies=1, initial=0, timeout=10**18
+    )
     for history in slices:
         engine.take(history.columns, 0)
     engine.flush()
-    if any(engine.counts()) or engine.sizes()["late"]:
-        raise AssertionError(f"{profile.name}: {engine.counts()} violations of a database without a fault")
+    found = {check.anomaly: check.count for check in engine.checks() if check.count}
+    if found or engine.sizes()["late"]:
+        raise AssertionError(f"{profile.name}: {found} in a database without a fault")
 
 
 def split(history: History, count: int) -> tuple[History, ...]:
@@ -157,7 +159,7 @@ def instances_row(found: Instances) -> Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed:
-    """Certifier violations in one history, by who looks; `sent` transactions were looked at after merging."""
+    """Certifier violations in one history, by way; `sent` transactions were verified after merging."""
 
     transactions: int
     count: int
@@ -185,13 +187,14 @@ def crossed(load: Load = FAULTY, count: int = 2) -> Iterator[Crossed]:
 
 def certified(columns: _native.Columns, profile: Profile) -> int:
     """How many violations of the certifier the verifier finds."""
-    return _native.judge_intervals(columns, profile.native, clock_error=0, most=1)[0][_CERTIFIER]
+    judged = _native.judge_intervals(columns, profile.native, clock_error=0, max_anomalies=1)
+    return sum(check.count for check in judged.checks if check.anomaly == "certifier-violation")
 
 
 def merged(history: History, parts: Sequence[History], profile: Profile) -> list[int]:
     """Transactions that could be in a violation, by the rw dependencies that all parts together deduce.
 
-    A violation is two in a row between transactions that overlap; who served their reads is needed, too.
+    A violation is two in a row between transactions that overlap; the writers of their reads are needed, too.
     """
     edges = {edge for part in parts for edge in _rw(part, of_part(profile)) if _overlap(history, *edge)}
     into, out = {after for _, after in edges}, {before for before, _ in edges}
@@ -201,8 +204,11 @@ def merged(history: History, parts: Sequence[History], profile: Profile) -> list
 
 
 def _rw(history: History, profile: Profile) -> Iterator[tuple[int, int]]:
-    ordered = _native.deduced_versions(history.columns, profile.native, clock_error=0)
-    for before, after, relation in _native.dependencies(ordered):
+    judged = _native.judge_intervals(
+        history.columns, profile.native, clock_error=0, max_anomalies=0, orders_versions=True
+    )
+    assert judged.ordered is not None
+    for before, after, relation in _native.dependencies(judged.ordered):
         if relation == _RW:
             yield before, after
 
@@ -247,7 +253,7 @@ CROSSING = Part(
     how="The certifier does not look at one row: in a write skew T1 reads x and writes y, T2 reads y and "
     "writes x. The instance of x sees T1 -rw-> T2, that of y sees T2 -rw-> T1, and neither sees both. So "
     "instances hand on the rw dependencies between transactions that overlap; those with one that comes in "
-    "and one that goes out, their neighbours and who served their reads are looked at again as a whole. "
+    "and one that goes out, their neighbours and the writers of their reads are verified again as a whole. "
     "Here a simulated certifier fails on every second occasion, 24 clients on 2,000 keys.",
     measure=crossed,
     row=_crossed_row,

@@ -73,8 +73,7 @@ APART = {
         "assumptions",
         "few",
         "intervals",
-        "snapshots",
-        "violations",
+        "mechanism_anomalies",
     },
 }
 

@@ -68,9 +68,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<profile::Conduct>()?;
     module.add_class::<profile::OperationConduct>()?;
     module.add_class::<profile::Profile>()?;
+    module.add_class::<intervals::SnapshotUsed>()?;
+    module.add_class::<intervals::MechanismFinding>()?;
+    module.add_class::<intervals::MechanismCheck>()?;
+    module.add_class::<intervals::DependencyCount>()?;
+    module.add_class::<intervals::MechanismsJudgement>()?;
+    module.add_class::<intervals_online::FindingNews>()?;
+    module.add_class::<intervals_online::IntervalsReport>()?;
     module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
-    module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;
     module.add_class::<stream::ClockIntake>()?;
     module.add_class::<stream::ClockFacts>()?;
     module.add_class::<stream::ClockTrial>()?;
@@ -79,6 +85,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(part::part, module)?)?;
     module.add_function(wrap_pyfunction!(part::servers, module)?)?;
     module.add_function(wrap_pyfunction!(part::neighbours, module)?)?;
+    module.add_class::<pipeline::Dispatched>()?;
     module.add_function(wrap_pyfunction!(pipeline::dispatch_times, module)?)?;
     module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)?;
     Ok(())

@@ -111,8 +111,7 @@ def _by_profile(  # noqa: PLR0913 - what is asked, and in the light of what
 ) -> Report:
     """The mechanisms, and the levels by the order of versions that they show."""
     started = perf_counter()
-    found = intervals.mechanisms(history, profile, clock_error=clock_error, most=most)
-    ordered = intervals.deduced(history, profile, clock_error=clock_error)
+    found, ordered = intervals.judge(history, profile, clock_error=clock_error, max_anomalies=most)
     levels = _and_promised(asked, profile)
     said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
     verdicts = [intervals.unknown(level, str(ordered)) for level in levels]
@@ -231,7 +230,9 @@ def search(  # noqa: PLR0913 - what is looked for, and in the light of what
     chosen = select(anomalies, levels=levels, method=method, profile=profile)
     started = perf_counter()
     if profile is not None:
-        sightings = intervals.find(history, [*chosen], profile, clock_error=clock_error, most=max_anomalies)
+        sightings = intervals.find(
+            history, [*chosen], profile, clock_error=clock_error, max_anomalies=max_anomalies
+        )
         return Search(
             history=summary(history),
             sightings=tuple(sightings),

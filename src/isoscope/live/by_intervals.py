@@ -41,7 +41,7 @@ class IntervalsEngine:
                 judging.profile,
                 timeout=judging.timeout,
                 clock_error=judging.clock_error,
-                most=judging.most,
+                max_anomalies=judging.most,
                 initial=judging.initial,
             )
 

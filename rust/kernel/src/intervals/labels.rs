@@ -181,7 +181,8 @@ mod tests {
         let expected = [Some(Lock::None), Some(Lock::Share), Some(Lock::Update), Some(Lock::Exclusive)];
         assert_eq!(locks[..4], expected);
         assert_eq!(locks[4..], [None, None]);
-        let reads = ["uncommitted", "READ_UNCOMMITTED", "CONSISTENT_READ", "locking read"].map(parse_read_mode);
+        let reads =
+            ["uncommitted", "READ_UNCOMMITTED", "CONSISTENT_READ", "locking read"].map(parse_read_mode);
         assert_eq!(
             reads,
             [Some(Read::Uncommitted), Some(Read::Uncommitted), Some(Read::Consistent), Some(Read::Locking)]
@@ -200,7 +201,9 @@ mod tests {
             commit_lock: Lock::None,
             statements: [select; Statement::ALL.len()],
         };
-        let of = |statement, lock, read| profile.conduct_of(Kind::Read, Labels::parse(statement, lock, read)).conduct;
+        let of = |statement, lock, read| {
+            profile.conduct_of(Kind::Read, Labels::parse(statement, lock, read)).conduct
+        };
         assert_eq!(of("", "", ""), select);
         assert_eq!(of("", "", "uncommitted"), Conduct { read: Read::Uncommitted, ..select });
         let dirty = Conduct { lock: Lock::None, read: Read::Uncommitted, locks_predicate: false };
