@@ -87,7 +87,7 @@ def _searched(name: str, at: int, load: Load) -> Searched:
 
 def _search(history: History, simulated: Simulated) -> None:
     """Builds the graph and looks for cycles; raises AssertionError if a correct database has one."""
-    ordered = intervals.deduced(history, simulated.promise)
+    _, ordered = intervals.judge(history, simulated.promise)
     if isinstance(ordered, str):
         raise TypeError(ordered)
     report = checkers.check(ordered, [LEVEL], method="version-order")

@@ -67,18 +67,18 @@ class Simulated:
         """The same in the order in which transactions end."""
         return slices(self._database, self.load, size)
 
-    def judged(self, history: History) -> _native._IntervalsJudged:
+    def judged(self, history: History) -> _native.MechanismsJudgement:
         """What the verifier says of the whole; raises AssertionError if it accuses the database."""
-        row = self.promise.native
-        judged = _native.judge_intervals(history.columns, row, clock_error=0, most=1)
-        if any(judged[0]):
-            raise AssertionError(f"{self.profile}: {judged[0]} violations of a database without a fault")
+        judged = _native.judge_intervals(history.columns, self.promise.native, clock_error=0, max_anomalies=1)
+        if found := {check.anomaly: check.count for check in judged.checks if check.count}:
+            raise AssertionError(f"{self.profile}: {found} in a database without a fault")
         return judged
 
     def engine(self) -> _native.IntervalsOnline:
         """The verifier that takes slices."""
-        row = self.promise.native
-        return _native.IntervalsOnline(row, clock_error=0, most=1, initial=0, timeout=10**18)
+        return _native.IntervalsOnline(
+            self.promise.native, clock_error=0, max_anomalies=1, initial=0, timeout=10**18
+        )
 
 
 def yardstick(history: History) -> float:

@@ -94,7 +94,8 @@ def decided(transactions: int = TRANSACTIONS) -> Iterator[Overlap]:
 def _overlap(profile: str, name: str, group: str, label: str, load: Load) -> Overlap:
     simulated = Simulated(profile=profile, load=load)
     history = simulated.history()
-    kinds = tuple(simulated.judged(history)[3])
+    counts = simulated.judged(history).dependencies
+    kinds = tuple((one.total, one.overlapping, one.uncertain) for one in counts)
     return Overlap(name=name, group=group, label=label, operations=history.columns.operations, kinds=kinds)
 
 

@@ -16,7 +16,6 @@ from benchmarks.intervals_loads import BLINDW_RW, Simulated, yardstick
 from benchmarks.intervals_page import Part
 from benchmarks.loading import Row
 from isoscope import _native
-from isoscope.checkers.intervals import NAMES
 from isoscope.databases.profiled import Profiled, run
 from isoscope.formats.parquet import from_stream, to_stream
 from isoscope.profiles import Snapshot
@@ -50,7 +49,6 @@ FAULTS = {"missed-certifier": 0.5}
 COUNTS = (2, 4)
 REPEATS = 3
 SLICE = 2000
-_CERTIFIER = NAMES.index("certifier-violation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +103,15 @@ def of_part(profile: Profile) -> Profile:
 
 
 def _verify(profile: Profile, slices: Sequence[History]) -> None:
-    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=10**18)
+    engine = _native.IntervalsOnline(
+        profile.native, clock_error=0, max_anomalies=1, initial=0, timeout=10**18
+    )
     for history in slices:
         engine.take(history.columns, 0)
     engine.flush()
-    if any(engine.counts()) or engine.sizes()["late"]:
-        raise AssertionError(f"{profile.name}: {engine.counts()} violations of a database without a fault")
+    found = {check.anomaly: check.count for check in engine.checks() if check.count}
+    if found or engine.sizes()["late"]:
+        raise AssertionError(f"{profile.name}: {found} in a database without a fault")
 
 
 def split(history: History, count: int) -> tuple[History, ...]:
@@ -184,7 +185,8 @@ def crossed(load: Load = FAULTY, count: int = 2) -> Iterator[Crossed]:
 
 def certified(columns: _native.Columns, profile: Profile) -> int:
     """How many violations of the certifier the verifier finds."""
-    return _native.judge_intervals(columns, profile.native, clock_error=0, most=1)[0][_CERTIFIER]
+    judged = _native.judge_intervals(columns, profile.native, clock_error=0, max_anomalies=1)
+    return sum(check.count for check in judged.checks if check.anomaly == "certifier-violation")
 
 
 def merged(history: History, parts: Sequence[History], profile: Profile) -> list[int]:
@@ -200,8 +202,11 @@ def merged(history: History, parts: Sequence[History], profile: Profile) -> list
 
 
 def _rw(history: History, profile: Profile) -> Iterator[tuple[int, int]]:
-    ordered = _native.deduced_versions(history.columns, profile.native, clock_error=0)
-    for edge in _native.dependencies(ordered):
+    judged = _native.judge_intervals(
+        history.columns, profile.native, clock_error=0, max_anomalies=0, orders_versions=True
+    )
+    assert judged.ordered is not None
+    for edge in _native.dependencies(judged.ordered):
         if edge.relation == "rw":
             yield edge.before, edge.after
 

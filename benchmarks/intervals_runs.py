@@ -211,7 +211,7 @@ def _verified(case: Case, ran: Run, history: History, live: _Timed) -> Verified:
 def _alone(history: History, profile: Profile) -> float:
     """Seconds in which the verifier judges all of it when the run is over."""
     started = perf_counter()
-    _native.judge_intervals(history.columns, profile.native, clock_error=0, most=1)
+    _native.judge_intervals(history.columns, profile.native, clock_error=0, max_anomalies=1)
     return perf_counter() - started
 
 

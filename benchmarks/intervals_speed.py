@@ -117,8 +117,9 @@ def _online(simulated: Simulated, parts: list[History]) -> float:
     engine.flush()
     seconds = perf_counter() - started
     sizes = engine.sizes()
-    if any(engine.counts()) or sizes["late"] or sizes["transactions"] != sum(map(len, parts)):
-        raise AssertionError(f"{simulated.profile}: {engine.counts()}, {sizes}")
+    found = {check.anomaly: check.count for check in engine.checks() if check.count}
+    if found or sizes["late"] or sizes["transactions"] != sum(map(len, parts)):
+        raise AssertionError(f"{simulated.profile}: {found}, {sizes}")
     return seconds
 
 
@@ -203,8 +204,9 @@ def held_here(profile: str, transactions: int) -> Held:
             engines.append(engine.sizes()["memory"] / _MILLION)
             processes.append(resident() / _MILLION)
     engine.flush()
-    if any(engine.counts()) or engine.sizes()["late"]:
-        raise AssertionError(f"{profile}: {engine.counts()}, {engine.sizes()}")
+    found = {check.anomaly: check.count for check in engine.checks() if check.count}
+    if found or engine.sizes()["late"]:
+        raise AssertionError(f"{profile}: {found}, {engine.sizes()}")
     return Held(
         profile=profile,
         operations=engine.sizes()["operations"],

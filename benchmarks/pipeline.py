@@ -3,7 +3,8 @@
 As Figure 9 of Li et al. 2023 shows it for Leopard: traces of 24 clients are put in the order of their times
 by the pipeline, by Algorithm 1 without its optimisations, and by one heap of everything. The times are made
 up: as uneven between clients as those of TPC-C, as even as those of SmallBank, in bursts like those of
-BlindW-RW+.
+BlindW-RW+. Only a native core that is built with the feature `baselines` has the other two ways:
+`maturin develop --release --features baselines`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,23 @@ from benchmarks.loading import DATA, Row
 from benchmarks.online import resident
 from benchmarks.plot import Panel, figure
 from isoscope._native import dispatch_times
+from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["HOW", "SHAPES", "WAYS", "Run", "measure", "measure_all", "pictures", "row", "times"]
+__all__ = [
+    "HOW",
+    "SHAPES",
+    "WAYS",
+    "Run",
+    "has_baselines",
+    "measure",
+    "measure_all",
+    "pictures",
+    "row",
+    "times",
+]
 
 HOW = (
     "The times are made up, not recorded: uneven between clients, even, or in bursts, under the name of the "
@@ -59,12 +72,25 @@ class Run:
     megabytes: float
     items: int
     batches: int
-    most: int
+    max_waiting: int
     yardstick: float
+
+
+def has_baselines() -> bool:
+    """Whether the native core was built with the ways that the pipeline is compared with."""
+    try:
+        dispatch_times([], way="naive", capacity=1)
+    except ValueError:
+        return False
+    return True
 
 
 def measure_all(sizes: Iterable[int] = SIZES) -> Iterator[Run]:
     """Every way for each shape and size, each in an interpreter of its own."""
+    if not has_baselines():
+        raise UsageError(
+            "this build has no baselines\n\nhint: maturin develop --release --features baselines"
+        )
     DATA.mkdir(exist_ok=True)
     file = DATA / "pipeline.txt"
     for shape in SHAPES:
@@ -109,25 +135,24 @@ def measure(shape: str, transactions: int, way: Way, file: Path) -> Run:
     clients = _read(file)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
     before = resident()
-    seconds, found, peak = [], (0, 0, False, 0), 0.0
+    seconds, found, peak = [], dispatch_times([], way=way, capacity=CAPACITY), 0.0
     for repeat in range(REPEATS):
         started = perf_counter()
         found = dispatch_times(clients, way=way, capacity=CAPACITY)
         seconds.append(perf_counter() - started)
         peak = peak if repeat else _peak()
-    items, batches, in_order, most = found
-    if not in_order or items != sum(map(len, clients)):
-        raise AssertionError(f"{shape}, {way}: {items} items, in order: {in_order}")
+    if not found.in_order or found.items != sum(map(len, clients)):
+        raise AssertionError(f"{shape}, {way}: {found.items} items, in order: {found.in_order}")
     return Run(
         shape=shape,
         transactions=transactions,
         way=way,
         seconds=min(seconds),
         # The core has a copy of the times, whatever the way.
-        megabytes=max(peak - before - 8 * items, 0) / 1e6,
-        items=items,
-        batches=batches,
-        most=most,
+        megabytes=max(peak - before - 8 * found.items, 0) / 1e6,
+        items=found.items,
+        batches=found.batches,
+        max_waiting=found.max_waiting,
         yardstick=_iterate(file),
     )
 
@@ -162,7 +187,7 @@ def row(run: Run) -> Row:
         "items": f"{run.items:,}",
         "items/s": f"{run.items / run.seconds:,.0f}",
         "a batch": f"{run.items / run.batches:.1f}",
-        "most waiting": f"{run.most:,}",
+        "most waiting": f"{run.max_waiting:,}",
         "memory": f"{run.megabytes:.1f} MB",
         "yardstick": f"{run.yardstick:.3f} s",
         "ratio": f"{run.seconds / run.yardstick:.2f}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -19,9 +19,11 @@ from isoscope.recorder import Recorder, build
 from isoscope.verdict import Mechanism, Outcome, Presence
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from isoscope.anomalies import Example
     from isoscope.history import History
-    from isoscope.verdict import Mechanisms, MechanismVerdict
+    from isoscope.verdict import Mechanisms, MechanismVerdict, Witness
 
 NAMES = tuple(intervals.NAMES)
 RC, RR, SER = "postgresql/read-committed", "postgresql/repeatable-read", "postgresql/serializable"
@@ -119,8 +121,8 @@ def test_without_intervals_nothing_is_known_and_the_reason_says_so() -> None:
         build([Transaction(number=0, id=1, session=0, session_id=None)]), profile=profiles.load(SER)
     )
     assert report.mechanisms is not None
-    assert {one.reason for one in report.mechanisms.verdicts} == {intervals.SILENT}
-    assert {one.reason for one in report.verdicts} == {intervals.SILENT}
+    assert {one.reason for one in report.mechanisms.verdicts} == {intervals.NO_INTERVALS}
+    assert {one.reason for one in report.verdicts} == {intervals.NO_INTERVALS}
     assert report.mechanisms.dependencies == ()
 
 
@@ -179,7 +181,7 @@ def test_the_first_of_each_name_are_shown_and_all_are_counted() -> None:
 
 def test_the_end_and_the_snapshot_of_a_transaction_matter_beside_the_operations() -> None:
     [anomaly] = verdict(judged(trace(*STALE)), Mechanism.CONSISTENT_READ).anomalies
-    assert {who.transaction: set(who.matters) for who in anomaly.participants} == {
+    assert {one.transaction: set(one.matters) for one in anomaly.participants} == {
         "T1": {0, 1},
         "T2": {0, 1},
         "T3": {0, 1},
@@ -260,7 +262,7 @@ SENTENCES = {
 }
 
 
-def test_a_stream_forgets_so_nobody_is_said_never_to_have_written_a_value() -> None:
+def test_a_stream_drops_versions_so_a_value_may_have_a_writer_that_is_not_in_memory() -> None:
     engine = OnlineIntervals(profiles.load(RC), timeout=1, initial=0)
     engine.take(
         trace("1 0-10 update x=1", "1 20-30 commit", "2 40-50 select x=7", "2 60-70 commit"),
@@ -310,3 +312,69 @@ def test_a_counterexample_is_told_with_places_and_times(profile: str, lines: tup
     found = judged(trace(*lines), profile)
     said = [message(anomaly) for one in found.verdicts for anomaly in one.anomalies]
     assert said == [SENTENCES[profile, lines]]
+
+
+def dirty(**labels: str) -> History:
+    """A transaction reads a value that is committed only later; its labels say how it reads."""
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as writer:
+        writer.write("x", 1, interval=Interval(0, 10))
+        writer.write("y", 1, interval=Interval(60, 70))
+    with recorder.transaction(session=2) as reader:
+        reader.read("x", 1, interval=Interval(20, 30), **labels)
+        reader.write("z", 1, interval=Interval(40, 50))
+    return recorder.history()
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcome"),
+    [
+        ({}, Outcome.VIOLATED),
+        ({"read_mode": "uncommitted"}, Outcome.UNKNOWN),
+        ({"read_mode": "UNCOMMITTED_READ"}, Outcome.UNKNOWN),
+        ({"read_mode": "READ UNCOMMITTED"}, Outcome.UNKNOWN),
+        ({"statement": "select x from t with (nolock)"}, Outcome.UNKNOWN),
+        ({"statement": "select nolock", "read_mode": "consistent"}, Outcome.VIOLATED),
+        ({"read_mode": "something"}, Outcome.VIOLATED),
+    ],
+)
+def test_a_read_of_uncommitted_data_may_show_a_write_before_its_commit(
+    labels: dict[str, str], outcome: Outcome
+) -> None:
+    found = judged(dirty(**labels), RC)
+    assert verdict(found, Mechanism.CONSISTENT_READ).outcome is outcome
+
+
+def test_an_uncommitted_read_takes_no_snapshot_for_the_reads_after_it() -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as writer:
+        writer.write("x", 1, interval=Interval(20, 30))
+        writer.write("y", 1, interval=Interval(32, 35))
+    with recorder.transaction(session=2) as reader:
+        reader.read("z", 0, interval=Interval(0, 10), read_mode="uncommitted")
+        reader.read("x", 0, interval=Interval(40, 50))
+        reader.write("w", 1, interval=Interval(60, 70))
+    [anomaly] = verdict(
+        judged(recorder.history(), "mysql/repeatable-read"), Mechanism.CONSISTENT_READ
+    ).anomalies
+    taken = cast("Sequence[Witness]", anomaly.facts["snapshots"])[0]
+    assert (taken.index, taken.interval) == (1, (40, 50))
+
+
+@pytest.mark.parametrize(
+    ("statement", "outcome"),
+    [("select for update", Outcome.VIOLATED), ("select for update skip locked", Outcome.HOLDS)],
+)
+def test_a_read_that_skips_locked_rows_need_not_show_its_row(statement: str, outcome: Outcome) -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as writer:
+        writer.write("x", 1, interval=Interval(0, 10))
+    with recorder.transaction(session=2) as reader:
+        reader.read("x", None, interval=Interval(20, 30), statement=statement)
+    found = judged(recorder.history(), RC)
+    assert verdict(found, Mechanism.CONSISTENT_READ).outcome is outcome
+
+
+def test_the_kernel_has_the_same_anomaly_for_each_mechanism() -> None:
+    checks = OnlineIntervals(profiles.load(RC), timeout=1)._engine.checks()
+    assert {check.anomaly: Mechanism(check.mechanism) for check in checks} == intervals.NAMES

@@ -28,13 +28,20 @@ __all__ = [
     "ConflictFinding",
     "CycleFinding",
     "Dependency",
+    "DependencyCount",
+    "Dispatched",
+    "FindingNews",
     "Graph",
     "GraphStatistics",
     "IntervalsOnline",
+    "IntervalsReport",
     "KeyUseCounts",
     "LatencyQuantiles",
     "ListColumns",
+    "MechanismCheck",
+    "MechanismFinding",
     "MechanismSimulation",
+    "MechanismsJudgement",
     "OperationConduct",
     "OperationRow",
     "OrderedKeys",
@@ -47,6 +54,7 @@ __all__ = [
     "RangeRow",
     "ReadFinding",
     "Reader",
+    "SnapshotUsed",
     "StaleRead",
     "StreamLimits",
     "StreamRefused",
@@ -64,7 +72,6 @@ __all__ = [
     "__version__",
     "activity",
     "clock_ties",
-    "deduced_versions",
     "dependencies",
     "dispatch_times",
     "generate",
@@ -938,36 +945,182 @@ def judge_clock_stream(
     is full.
     """
 
-# Name, case, and the operations that show it.
-_IntervalsFinding: TypeAlias = tuple[int, int, list[int]]
-# Counts by name; findings; (checked, undecided) of consistent read, mutual exclusion, first updater wins and
-# certifier; (total, overlapping, uncertain) of wr, ww and rw.
-_IntervalsJudged: TypeAlias = tuple[
-    list[int], list[_IntervalsFinding], list[tuple[int, int]], list[tuple[int, int, int]]
-]
+@final
+class SnapshotUsed:
+    """The snapshot that an operation of a finding was judged against."""
 
-def judge_intervals(columns: Columns, profile: Profile, *, clock_error: int, most: int) -> _IntervalsJudged:
-    """Holds a history against the mechanisms of a profile.
+    @property
+    def operation(self) -> int:
+        """The operation that took the snapshot."""
 
-    Raises ValueError with the number of a transaction and what is wrong with it if one has no intervals.
-    """
+    @property
+    def interval(self) -> tuple[int, int | None] | None:
+        """When the snapshot was taken; None if in the interval of this operation."""
 
-def deduced_versions(columns: Columns, profile: Profile, *, clock_error: int) -> Columns:
-    """The history with the order of versions that is certain by its mechanisms as one that it declares.
+@final
+class MechanismFinding:
+    """One counterexample."""
 
-    Raises ValueError as `judge_intervals` does.
+    @property
+    def mechanism(self) -> str:
+        """The mechanism that did not work."""
+
+    @property
+    def anomaly(self) -> str:
+        """The name of its anomaly."""
+
+    @property
+    def case(self) -> str:
+        """Which case of the anomaly it is."""
+
+    @property
+    def operations(self) -> list[int]:
+        """The operations that show it, in the order that the case requires."""
+
+    @property
+    def snapshots(self) -> list[SnapshotUsed]:
+        """The snapshot of each of these operations."""
+
+@final
+class MechanismCheck:
+    """What was checked of one mechanism."""
+
+    @property
+    def mechanism(self) -> str:
+        """The mechanism."""
+
+    @property
+    def anomaly(self) -> str:
+        """The name of its anomaly."""
+
+    @property
+    def count(self) -> int:
+        """How many findings there are."""
+
+    @property
+    def checked(self) -> int:
+        """How many reads, locks, writes, transactions or orders were checked."""
+
+    @property
+    def undecided(self) -> int:
+        """How many of them may be right or wrong."""
+
+@final
+class DependencyCount:
+    """How many dependencies there are of one kind."""
+
+    @property
+    def kind(self) -> str:
+        """`wr`, `ww` or `rw`."""
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+
+    @property
+    def overlapping(self) -> int:
+        """Those whose intervals overlap."""
+
+    @property
+    def uncertain(self) -> int:
+        """Those that no mechanism decides."""
+
+@final
+class MechanismsJudgement:
+    """The answer for all mechanisms."""
+
+    @property
+    def checks(self) -> list[MechanismCheck]:
+        """What was checked, for each mechanism."""
+
+    @property
+    def findings(self) -> list[MechanismFinding]:
+        """The first findings of each mechanism."""
+
+    @property
+    def dependencies(self) -> list[DependencyCount]:
+        """How many dependencies there are, for each kind."""
+
+    @property
+    def ordered(self) -> Columns | None:
+        """The history with the order of versions that is certain, if that was asked for."""
+
+def judge_intervals(
+    columns: Columns,
+    profile: Profile,
+    *,
+    clock_error: int,
+    max_anomalies: int,
+    orders_versions: bool = False,
+) -> MechanismsJudgement:
+    """Judges a history by the mechanisms of a profile.
+
+    With `orders_versions`, the judgement has the history with the order of versions that is certain by the
+    mechanisms, as one that it declares. Raises ValueError with the number of a transaction and what is wrong
+    with it if one has no intervals.
     """
 
 @final
+class FindingNews:
+    """A finding as it is announced."""
+
+    @property
+    def number(self) -> int:
+        """1, 2, 3, ..."""
+
+    @property
+    def mechanism(self) -> str:
+        """The mechanism that did not work."""
+
+    @property
+    def anomaly(self) -> str:
+        """The name of its anomaly."""
+
+    @property
+    def case(self) -> str:
+        """Which case of the anomaly it is."""
+
+    @property
+    def transaction(self) -> Any:
+        """The id of the first transaction that shows it."""
+
+    @property
+    def other(self) -> Any:
+        """The id of another one."""
+
+    @property
+    def key(self) -> Any:
+        """The key that it is about."""
+
+@final
+class IntervalsReport:
+    """Findings with the transactions that show them."""
+
+    @property
+    def columns(self) -> Columns:
+        """The history of these transactions."""
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """The session of each, and its place there."""
+
+    @property
+    def judgement(self) -> MechanismsJudgement:
+        """The counts and the findings."""
+
+@final
 class IntervalsOnline:
-    """Mirrors the mechanisms of a profile; there is no clock in it, every call says what time it is."""
+    """Verifies the mechanisms of a profile while transactions arrive.
+
+    It reads no clock: each call passes the time.
+    """
 
     def __new__(
         cls,
         profile: Profile,
         *,
         clock_error: int,
-        most: int,
+        max_anomalies: int,
         initial: Any,
         timeout: int,
     ) -> IntervalsOnline: ...
@@ -982,32 +1135,32 @@ class IntervalsOnline:
         """
 
     def heartbeat(self, session: Any, time: int, now: int) -> None:
-        """Nothing that began before `time` will come from this session any longer."""
+        """All later operations of this session begin at `time` or later."""
 
     def advance(self, now: int) -> None:
-        """It is `now`: whoever was silent for too long is not waited for."""
+        """It is `now`: sessions that were silent for too long are not waited for."""
 
     def flush(self) -> None:
-        """Nothing more will come."""
+        """No more transactions come: all are judged."""
 
-    def news(self) -> list[tuple[int, int, int, Any, Any, Any]]:
-        """What was found since the last time: number, name, case, transaction, other transaction, key."""
+    def news(self) -> list[FindingNews]:
+        """The findings since the last call."""
 
-    def report(self) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged]:
-        """Transactions that show what was found, sessions and places, and what `judge_intervals` gives."""
+    def report(self) -> IntervalsReport:
+        """All counts, with the first findings of each mechanism."""
 
-    def recent(self, number: int) -> tuple[Columns, list[tuple[int, int]], _IntervalsJudged] | None:
-        """The same of one piece of news, if it is one of the last."""
+    def recent(self, number: int) -> IntervalsReport | None:
+        """One finding by the number of its news, if it is one of the last."""
 
-    def counts(self) -> list[int]:
-        """Counts by name."""
+    def checks(self) -> list[MechanismCheck]:
+        """The counts of each mechanism."""
 
     def sizes(self) -> dict[str, int]:
-        """How many of what there are."""
+        """How many transactions, operations, keys and sessions there are."""
 
     @property
     def watermark(self) -> int | None:
-        """Everything that began before it is known; None if nothing is."""
+        """All operations that began before it are known; None if that is not so for any time."""
 
     def holding_back(self) -> list[Any]:
         """The session that holds the watermark back; empty if none does."""
@@ -1280,10 +1433,30 @@ def with_transactions_read_from(columns: Columns, transactions: Sequence[int]) -
 def with_transactions_on_same_keys(columns: Columns, transactions: Sequence[int]) -> list[int]:
     """These transactions and all others with an operation on one of their keys."""
 
-# Items, batches, whether all came in order, the most items that ever waited.
-_Dispatched: TypeAlias = tuple[int, int, bool, int]
+@final
+class Dispatched:
+    """How the items of all clients were dispatched."""
+
+    @property
+    def items(self) -> int:
+        """How many items there were."""
+
+    @property
+    def batches(self) -> int:
+        """In how many batches."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether all came in order."""
+
+    @property
+    def max_waiting(self) -> int:
+        """The largest number of items that waited at once."""
 
 def dispatch_times(
     clients: Sequence[Buffer], *, way: Literal["pipeline", "plain", "naive"], capacity: int
-) -> _Dispatched:
-    """Puts what clients say in order, for each its times: by the pipeline, or as it is measured against."""
+) -> Dispatched:
+    """Dispatches the items of clients, each given by its times in order.
+
+    `plain` and `naive` are there only in a build with the feature `baselines`.
+    """

@@ -1,4 +1,4 @@
-"""What the kernel's mirror of a database says, in the words of the specification."""
+"""Findings of the kernel in the form of those of the specification."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope import _native
-from isoscope.checkers.intervals import NAMES
 from isoscope.reference.mechanisms import Finding, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from isoscope.history import History
     from isoscope.profiles import Profile
 
@@ -26,23 +27,25 @@ class Mirrored:
     counts: dict[str, int]
     findings: tuple[Finding, ...]
 
-    def cases(self) -> set[tuple[str, int]]:
+    def cases(self) -> set[tuple[str, str]]:
         """The names and cases that were found."""
         return {(finding.name, finding.case) for finding in self.findings}
 
 
 def mirrored(history: History, profile: Profile, clock_error: int = 0) -> Mirrored:
     """What is found in a history as a whole."""
-    counts, found, _, _ = _native.judge_intervals(
-        history.columns, profile.native, clock_error=clock_error, most=ALL
+    judgement = _native.judge_intervals(
+        history.columns, profile.native, clock_error=clock_error, max_anomalies=ALL
     )
     findings = (
-        Finding(list(NAMES)[name], case, tuple(Place(*history.columns.locate(one)) for one in operations))
-        for name, case, operations in found
+        Finding(
+            found.anomaly, found.case, tuple(Place(*history.columns.locate(one)) for one in found.operations)
+        )
+        for found in judgement.findings
     )
-    return Mirrored(counts=counted(counts), findings=tuple(findings))
+    return Mirrored(counts=counted(judgement.checks), findings=tuple(findings))
 
 
-def counted(counts: list[int]) -> dict[str, int]:
-    """Counts by name, without those that are not there."""
-    return {name: count for name, count in zip(NAMES, counts, strict=True) if count}
+def counted(checks: Iterable[_native.MechanismCheck]) -> dict[str, int]:
+    """Counts by name, without zeros."""
+    return {check.anomaly: check.count for check in checks if check.count}

@@ -1,4 +1,4 @@
-"""The engine that mirrors a database online: who is waited for, what is late, and what is forgotten."""
+"""The online engine: sessions that it waits for, late transactions, and state that it drops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMEOUT = 1_000
 
 def engine(*, clock_error: int = 0, initial: Any = 0) -> _native.IntervalsOnline:
     return _native.IntervalsOnline(
-        PROFILE.native, clock_error=clock_error, most=10, initial=initial, timeout=TIMEOUT
+        PROFILE.native, clock_error=clock_error, max_anomalies=10, initial=initial, timeout=TIMEOUT
     )
 
 
@@ -45,12 +45,12 @@ def stale() -> list[Transaction]:
     ]
 
 
-def test_nothing_is_judged_before_everybody_has_spoken() -> None:
+def test_nothing_is_judged_before_all_sessions_have_sent_something() -> None:
     online = engine()
     for session in ("a", "b", "c"):
         online.heartbeat(session, 0, 0)
     online.take(columns(*stale()), 0)
-    assert counted(online.counts()) == {}
+    assert counted(online.checks()) == {}
     assert online.watermark == 0
     assert online.holding_back() == ["c"]
 
@@ -64,10 +64,10 @@ def test_heartbeats_move_the_watermark() -> None:
         online.heartbeat(session, 100, 1)
     online.advance(1)
     assert online.watermark == 100
-    assert counted(online.counts()) == {"inconsistent-read": 1}
+    assert counted(online.checks()) == {"inconsistent-read": 1}
 
 
-def test_who_is_silent_for_too_long_is_not_waited_for() -> None:
+def test_a_session_that_is_silent_for_too_long_is_not_waited_for() -> None:
     online = engine()
     for session in ("a", "b", "c"):
         online.heartbeat(session, 0, 0)
@@ -75,11 +75,11 @@ def test_who_is_silent_for_too_long_is_not_waited_for() -> None:
     for session in ("a", "b"):
         online.heartbeat(session, 100, TIMEOUT)
     online.advance(TIMEOUT + 1)
-    assert counted(online.counts()) == {"inconsistent-read": 1}
+    assert counted(online.checks()) == {"inconsistent-read": 1}
 
 
 def left_behind() -> _native.IntervalsOnline:
-    """Somebody wrote long ago and says so when nobody waits any longer."""
+    """A session sends an old write after it was left behind."""
     online = engine()
     for session in ("a", "c"):
         online.heartbeat(session, 0, 0)
@@ -90,27 +90,27 @@ def left_behind() -> _native.IntervalsOnline:
     return online
 
 
-def test_what_comes_too_late_is_counted() -> None:
+def test_a_late_transaction_is_counted() -> None:
     assert left_behind().sizes()["late"] == 1
 
 
-def test_a_read_of_what_came_too_late_is_set_aside() -> None:
+def test_a_read_of_a_late_write_is_set_aside() -> None:
     online = left_behind()
     online.take(columns(by("a", 3, read("x", 7, 101, 102), commit(103, 104))), 2 * TIMEOUT)
     online.flush()
-    assert counted(online.counts()) == {}
+    assert counted(online.checks()) == {}
     assert online.sizes()["aside"] == 1
 
 
-def test_a_transaction_that_is_told_twice_counts_once() -> None:
+def test_a_transaction_that_is_sent_twice_counts_once() -> None:
     online = engine()
     assert online.take(columns(*stale()), 0) == 3
     assert online.take(columns(*stale()), 1) == 0
     online.flush()
-    assert counted(online.counts()) == {"inconsistent-read": 1}
+    assert counted(online.checks()) == {"inconsistent-read": 1}
 
 
-def test_what_was_saved_goes_on_as_if_nothing_had_happened() -> None:
+def test_a_loaded_engine_goes_on_as_the_saved_one_would() -> None:
     first, second, third = stale()
     online = engine()
     for one in (first, second):
@@ -118,10 +118,10 @@ def test_what_was_saved_goes_on_as_if_nothing_had_happened() -> None:
         online = _native.IntervalsOnline.load(online.save())
     online.take(columns(third), 1)
     online.flush()
-    assert counted(online.counts()) == {"inconsistent-read": 1}
+    assert counted(online.checks()) == {"inconsistent-read": 1}
 
 
-def test_bytes_of_nobody_are_refused() -> None:
+def test_damaged_bytes_are_refused() -> None:
     with pytest.raises(ValueError, match="the checkpoint is damaged"):
         _native.IntervalsOnline.load(b"nothing of ours")
 
@@ -131,7 +131,7 @@ def test_clocks_that_may_be_wrong_excuse_a_read(clock_error: int, found: dict[st
     online = engine(clock_error=clock_error)
     online.take(columns(*stale()), 0)
     online.flush()
-    assert counted(online.counts()) == found
+    assert counted(online.checks()) == found
 
 
 def test_sessions_without_a_name_are_one() -> None:
@@ -139,7 +139,7 @@ def test_sessions_without_a_name_are_one() -> None:
     nameless = [replace(one, session_id=None) for one in stale()]
     online.take(columns(*nameless), 0)
     online.flush()
-    assert counted(online.counts()) == {"inconsistent-read": 1}
+    assert counted(online.checks()) == {"inconsistent-read": 1}
 
 
 def test_thousands_of_sessions_are_fine() -> None:
@@ -150,10 +150,10 @@ def test_thousands_of_sessions_are_fine() -> None:
     ]
     online.take(columns(*many), 0)
     online.flush()
-    assert counted(online.counts()) == {}
+    assert counted(online.checks()) == {}
 
 
-def test_what_nobody_can_see_any_longer_is_forgotten_with_its_text() -> None:
+def test_texts_of_dropped_versions_are_dropped() -> None:
     sizes = []
     online = engine(initial="")
     for batch in range(6):

@@ -31,8 +31,8 @@ EXPECTED = {
     "lost-version": READ,
     "missing-row": READ,
 }
-#: Where clients who take turns hide nothing that a fault leaves behind. A snapshot that moves may show the
-#: same, a version that is lost may be missed by nobody, and a certifier is asked about certain rw alone.
+#: Faults that are always found if clients take turns. A snapshot that moves may show the same versions, a
+#: version that is lost may be read by no transaction, and a certifier judges only certain rw.
 ALWAYS = sorted(
     EXPECTED.keys()
     - {"moving-snapshot", "missing-share-lock", "missed-certifier", "lost-version", "missing-row"}

@@ -40,11 +40,16 @@ def test_online_the_same_is_found_as_in_the_whole(
     load = drawn_load(random)
     engine = told_online(simulated, load, random, size)
     whole = _native.judge_intervals(
-        run(simulated, load).history.columns, profile.native, clock_error=clock_error, most=3
+        run(simulated, load).history.columns, profile.native, clock_error=clock_error, max_anomalies=3
     )
-    _, _, found = engine.report()
-    assert (found[0], found[2], found[3]) == (whole[0], whole[2], whole[3])
-    assert all(engine.recent(piece[0]) for piece in engine.news()[-3:])
+    assert counts(engine.report().judgement) == counts(whole)
+    assert all(engine.recent(found.number) for found in engine.news()[-3:])
+
+
+def counts(judgement: _native.MechanismsJudgement) -> list[object]:
+    checks = [(one.mechanism, one.count, one.checked, one.undecided) for one in judgement.checks]
+    every = judgement.dependencies
+    return [*checks, *((one.kind, one.total, one.overlapping, one.uncertain) for one in every)]
 
 
 def told_online(simulated: Profiled, load: Load, random: Random, size: int) -> _native.IntervalsOnline:
@@ -53,7 +58,7 @@ def told_online(simulated: Profiled, load: Load, random: Random, size: int) -> _
     engine = _native.IntervalsOnline(
         simulated.profile.native,
         clock_error=simulated.delays.clock_error,
-        most=3,
+        max_anomalies=3,
         initial=whole.initial.value,
         timeout=FOREVER,
     )

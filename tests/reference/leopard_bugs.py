@@ -39,7 +39,7 @@ class Bug:
     title: str
     profile: Profile
     name: str
-    case: int
+    case: str
     wrong: History
     right: History
 
@@ -54,7 +54,7 @@ BUGS = (
         title="1 TiDB: an update that changes nothing takes no lock",
         profile=timed.INNODB_REPEATABLE_READ,
         name="lock-violation",
-        case=0,
+        case="row",
         wrong=history(
             committed(write(676, 1, 1, 2), commit(9, 10)),
             committed(write(676, 2, 3, 4), commit(5, 6)),
@@ -68,7 +68,7 @@ BUGS = (
         title="2 TiDB: a read after a commit shows the version before it",
         profile=timed.INNODB_REPEATABLE_READ,
         name="inconsistent-read",
-        case=0,
+        case="stale",
         wrong=history(
             committed(write("x", 904, 1, 2), commit(3, 4)),
             committed(write("x", 907, 5, 6), commit(7, 8)),
@@ -84,7 +84,7 @@ BUGS = (
         title="3 TiDB: a select for update of a view does not wait for the row's lock",
         profile=timed.INNODB_REPEATABLE_READ,
         name="lock-violation",
-        case=0,
+        case="row",
         wrong=history(
             committed(write("a", 1, 1, 2), commit(7, 8)),
             committed(read("a", 0, 3, 4, statement="select for update"), commit(5, 6)),
@@ -98,7 +98,7 @@ BUGS = (
         title="6, 13 TiDB, MySQL: a read does not show the own update, which changed nothing",
         profile=timed.INNODB_REPEATABLE_READ,
         name="inconsistent-read",
-        case=5,
+        case="own",
         wrong=history(
             committed(write("x", 17702, 1, 2), commit(3, 4)),
             committed(
@@ -118,7 +118,7 @@ BUGS = (
         title="16 MySQL serializable: a select takes no share lock",
         profile=timed.INNODB_SERIALIZABLE,
         name="lock-violation",
-        case=1,
+        case="predicate",
         wrong=history(
             committed(insert(225, 1, 1, 2), commit(7, 8)),
             committed(read(225, None, 3, 4), commit(5, 6)),
@@ -132,7 +132,7 @@ BUGS = (
         title="17 MySQL read uncommitted: a read shows a write that had failed",
         profile=timed.INNODB_READ_UNCOMMITTED,
         name="inconsistent-read",
-        case=2,
+        case="aborted",
         wrong=history(
             committed(delete(1, 1, 2), commit(3, 4)),
             aborted(write(2, 20, 5, 6), insert(1, 10, 7, 8), rollback(9, 10)),
@@ -150,7 +150,7 @@ BUGS = (
         title="19 PostgreSQL serializable: write skew",
         profile=timed.POSTGRESQL_SERIALIZABLE,
         name="certifier-violation",
-        case=0,
+        case="ssi",
         wrong=history(
             committed(read(832, 0, 1, 2), write(1460, 206, 5, 6), commit(11, 12)),
             committed(read(1460, 0, 3, 4), write(832, 204, 7, 8), commit(9, 10)),
@@ -164,7 +164,7 @@ BUGS = (
         title="21 openGauss: a delete of a row that was changed since the snapshot goes on",
         profile=timed.POSTGRESQL_REPEATABLE_READ,
         name="first-updater-violation",
-        case=0,
+        case="overlap",
         wrong=history(
             committed(begin(3, 4), read("y", 0, 5, 6), delete("x", 9, 10), commit(11, 12)),
             committed(write("x", 2, 1, 2), commit(7, 8)),
@@ -178,7 +178,7 @@ BUGS = (
         title="22 openGauss: a select shows what was committed after the snapshot",
         profile=timed.POSTGRESQL_REPEATABLE_READ,
         name="inconsistent-read",
-        case=1,
+        case="future",
         wrong=history(
             committed(write(7, 70, 1, 2), read(6, 14, 7, 8), commit(9, 10)),
             committed(write(6, 14, 3, 4), commit(5, 6)),
@@ -194,7 +194,7 @@ BUGS = (
         title="23 OceanBase: a transaction with a consistent snapshot sees what was committed later",
         profile=_OCEANBASE,
         name="inconsistent-read",
-        case=1,
+        case="future",
         wrong=history(
             committed(begin(1, 2), read("x", 5, 7, 8), commit(9, 10)),
             committed(write("x", 5, 3, 4), commit(5, 6)),
@@ -210,7 +210,7 @@ BUGS = (
         title="a lost update that an optimistic database should have refused",
         profile=timed.TIDB_OPTIMISTIC,
         name="certifier-violation",
-        case=3,
+        case="optimistic-writes",
         wrong=history(
             committed(begin(1, 2), write("x", 1, 5, 6), commit(7, 8)),
             committed(begin(3, 4), write("x", 2, 9, 10), commit(11, 12)),
@@ -224,7 +224,7 @@ BUGS = (
         title="what an optimistic transaction read was overwritten before it committed",
         profile=timed.FOUNDATIONDB,
         name="certifier-violation",
-        case=2,
+        case="optimistic-reads",
         wrong=history(
             committed(read("x", 0, 1, 2), write("y", 1, 7, 8), commit(9, 10)),
             committed(write("x", 2, 3, 4), commit(5, 6)),
@@ -238,7 +238,7 @@ BUGS = (
         title="a range read does not show a row",
         profile=timed.POSTGRESQL_REPEATABLE_READ,
         name="inconsistent-read",
-        case=6,
+        case="missing-row",
         wrong=history(
             committed(insert(5, 50, 1, 2), commit(3, 4)),
             committed(range_read(1, 9, {}, 5, 6), commit(7, 8)),
@@ -252,7 +252,7 @@ BUGS = (
         title="a phantom is inserted into a range that is locked",
         profile=timed.INNODB_SERIALIZABLE,
         name="lock-violation",
-        case=1,
+        case="predicate",
         wrong=history(
             committed(range_read(1, 9, {}, 1, 2), commit(7, 8)),
             committed(insert(5, 50, 3, 4), commit(5, 6)),
@@ -266,7 +266,7 @@ BUGS = (
         title="a write appears while a reader holds the row",
         profile=timed.SPANNER,
         name="lock-violation",
-        case=2,
+        case="commit",
         wrong=history(
             committed(read("x", 0, 1, 2), commit(7, 8)),
             committed(write("x", 1, 3, 4), commit(5, 6)),
@@ -280,7 +280,7 @@ BUGS = (
         title="a transaction reads from one that began after it had ended",
         profile=timed.COCKROACHDB,
         name="inconsistent-read",
-        case=1,
+        case="future",
         wrong=history(
             committed(begin(1, 2), read("x", 1, 3, 4), commit(5, 6)),
             committed(begin(7, 8), write("x", 1, 9, 10), commit(11, 12)),
@@ -296,7 +296,7 @@ BUGS = (
         title="two reads show two versions in opposite orders",
         profile=timed.COCKROACHDB,
         name="contradictory-dependencies",
-        case=15,
+        case="reads-reads",
         wrong=history(
             committed(write("x", 1, 1, 2), commit(3, 6)),
             committed(write("x", 2, 1, 2), commit(4, 6)),

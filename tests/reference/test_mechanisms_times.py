@@ -10,7 +10,7 @@ from isoscope.reference.mechanisms import Finding, Place, judge
 
 from .timed import aborted, commit, committed, history, indeterminate, profile, read, rollback, write
 
-STALE, ABORTED = ("inconsistent-read", 0), ("inconsistent-read", 2)
+STALE, ABORTED = ("inconsistent-read", "stale"), ("inconsistent-read", "aborted")
 STATEMENT = profile(Snapshot.STATEMENT)
 
 
@@ -23,7 +23,7 @@ def test_a_version_appears_inside_the_commit_and_not_inside_the_write() -> None:
 
 
 @pytest.mark.parametrize(("ends", "found"), [(4, {STALE}), (5, set())])
-def test_where_ends_touch_both_orders_are_possible(ends: int, found: set[tuple[str, int]]) -> None:
+def test_where_ends_touch_both_orders_are_possible(ends: int, found: set[tuple[str, str]]) -> None:
     told = history(
         committed(write("x", 1, 1, 2), commit(3, ends)),
         committed(read("x", 0, 5, 6), commit(7, 8)),
@@ -33,7 +33,7 @@ def test_where_ends_touch_both_orders_are_possible(ends: int, found: set[tuple[s
 
 @pytest.mark.parametrize(("error", "found"), [(0, {STALE}), (1, {STALE}), (2, set())])
 def test_the_error_of_clocks_widens_every_interval_at_both_ends(
-    error: int, found: set[tuple[str, int]]
+    error: int, found: set[tuple[str, str]]
 ) -> None:
     told = history(
         committed(write("x", 1, 1, 2), commit(3, 10)),
@@ -46,7 +46,9 @@ def test_a_transaction_without_a_commit_commits_inside_its_last_operation() -> N
     told = history(
         committed(write("x", 1, 1, 5)), committed(read("x", 0, 3, 4)), committed(read("x", 0, 6, 7))
     )
-    assert judge(told, STATEMENT).findings == {Finding("inconsistent-read", 0, (Place(2, 0), Place(0, 0)))}
+    assert judge(told, STATEMENT).findings == {
+        Finding("inconsistent-read", "stale", (Place(2, 0), Place(0, 0)))
+    }
 
 
 def test_what_is_left_of_the_transactions_interval_may_be_its_commit() -> None:
@@ -87,9 +89,9 @@ def test_the_last_statement_of_an_aborted_transaction_may_never_have_got_its_loc
     assert judge(told, STATEMENT).cases() == set()
 
 
-@pytest.mark.parametrize(("end", "found"), [(9, {("lock-violation", 0)}), (5, set())])
+@pytest.mark.parametrize(("end", "found"), [(9, {("lock-violation", "row")}), (5, set())])
 def test_what_an_aborted_transaction_locked_before_was_held_to_the_end_of_its_last_but_one_statement(
-    end: int, found: set[tuple[str, int]]
+    end: int, found: set[tuple[str, str]]
 ) -> None:
     told = history(
         aborted(write("x", 1, 1, 2), write("y", 2, 3, end), write("z", 3, 10, 12), rollback(20, 21)),
@@ -103,7 +105,7 @@ def test_the_error_of_clocks_moves_the_end_of_the_last_but_one_statement_forward
         aborted(write("x", 1, 1, 2), write("y", 2, 3, 9), write("z", 3, 10, 12), rollback(20, 21)),
         committed(write("x", 4, 5, 6), commit(7, 8)),
     )
-    assert judge(told, STATEMENT, clock_error=1).cases() == {("lock-violation", 0)}
+    assert judge(told, STATEMENT, clock_error=1).cases() == {("lock-violation", "row")}
     assert judge(told, STATEMENT, clock_error=2).cases() == set()
 
 

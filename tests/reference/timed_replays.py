@@ -1,16 +1,15 @@
-"""A database that works as its profile says, one instant at a time, and what its clients write down.
+"""A database that works as its profile says, one instant at a time, and the histories of its clients.
 
-Everything happens at its own instant; a client knows an interval around it. Who must wait is tried again
-later, and if everybody waits somebody is rolled back. Beside the history comes the truth: who depended on
-whom.
+Each event has its own instant; a client knows an interval around it. A client that must wait is tried again
+later; if all clients wait, one is rolled back. The true dependencies come with the history.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from isoscope.history import UNKNOWN, Initial, Interval, Operation, OperationKind, Range, Status, Transaction
 from isoscope.profiles import Certifier, Granularity, Lock, Read, Snapshot
@@ -20,11 +19,14 @@ from isoscope.reference.mechanisms.conduct import WRITES, conduct_of, conflicts
 from isoscope.reference.observations import INITIAL
 from isoscope.reference.reads import token
 
+from .timed_clients import Client, Event, Locked, RefusedError, ReplayedVersion, WaitError
+
 if TYPE_CHECKING:
     from random import Random
 
     from isoscope.history import History, Scalar
-    from isoscope.profiles import Conduct, Profile
+    from isoscope.profiles import Profile
+    from isoscope.reference.mechanisms.conduct import OperationConduct
 
 __all__ = ["Replay", "replay"]
 
@@ -34,44 +36,9 @@ LIST = "list"
 TICKS = 10
 
 
-class Version(NamedTuple):
-    instant: int
-    transaction: int
-    value: Scalar
-
-
-class Event(NamedTuple):
-    """What a client asked for, when the database took it up, and when it was done."""
-
-    operation: Operation
-    since: int
-    done: int
-
-
-class Locked(NamedTuple):
-    transaction: int
-    resource: object
-    mode: Lock
-    bounds: tuple[int, int] | None = None
-
-
-@dataclass
-class Client:
-    number: int
-    plan: list[str]
-    status: Status | None = None
-    events: list[Event] = field(default_factory=list)
-    waits_since: int | None = None
-    snapshot: int | None = None
-    wrote: dict[Scalar, list[Scalar]] = field(default_factory=dict)
-    wrote_at: dict[Scalar, int] = field(default_factory=dict)
-    saw: list[tuple[Scalar, int]] = field(default_factory=list)
-    committed_at: float = inf
-
-
 @dataclass(frozen=True)
 class Replay:
-    """What the clients wrote down, and all dependencies that there really were."""
+    """The history that the clients recorded, and all true dependencies."""
 
     history: History
     truth: frozenset[Dependency]
@@ -85,14 +52,6 @@ def replay(profile: Profile, random: Random, fault: str = "") -> Replay:
     return Replay(build(transactions, initial=Initial()), frozenset(database.truth()))
 
 
-class RefusedError(Exception):
-    """The transaction is rolled back."""
-
-
-class WaitError(Exception):
-    """Somebody else holds a lock."""
-
-
 class Database:
     def __init__(self, profile: Profile, random: Random, fault: str) -> None:
         self.profile = profile
@@ -102,7 +61,7 @@ class Database:
         self.used = 0
         self.is_repetitive = random.random() < 0.2
         self.slack = random.choice((0, 0, 1, 3, 6, 20))
-        self.versions: dict[Scalar, list[Version]] = {key: [] for key in (*ROWS, LIST)}
+        self.versions: dict[Scalar, list[ReplayedVersion]] = {key: [] for key in (*ROWS, LIST)}
         self.locks: list[Locked] = []
         kinds = ["read", "read", "change", "change", "range", "for update", "append", "list"]
         self.clients = [
@@ -137,7 +96,7 @@ class Database:
         client.events.append(Event(operation, since, self.now))
 
     def give_up(self, client: Client) -> None:
-        """Rolls back; the statement that failed was asked for, and nobody knows what it would have done."""
+        """Rolls back; the history has the statement that failed, without its result."""
         kinds = {"read": OperationKind.READ, "change": OperationKind.WRITE, "end": OperationKind.COMMIT}
         kind = kinds.get(client.plan[0])
         key = None if kind is OperationKind.COMMIT else self.random.choice(ROWS)
@@ -227,7 +186,7 @@ class Database:
         client.wrote_at.setdefault(key, self.now)
         return operation
 
-    def prepared(self, client: Client, operation: Operation) -> Conduct:
+    def prepared(self, client: Client, operation: Operation) -> OperationConduct:
         """Takes the snapshot of the transaction, if this statement is the one that does."""
         conduct = conduct_of(operation, self.profile)
         is_consistent = operation.kind not in WRITES and conduct.read is Read.CONSISTENT
@@ -244,36 +203,38 @@ class Database:
 
     # Versions.
 
-    def seen(self, client: Client, key: Scalar, conduct: Conduct) -> Scalar | tuple[Scalar, ...]:
+    def seen(self, client: Client, key: Scalar, conduct: OperationConduct) -> Scalar | tuple[Scalar, ...]:
         if conduct.read is Read.UNCOMMITTED and key not in client.wrote and key != LIST:
             dirty = [c.wrote[key][-1] for c in self.clients if c.status is None and key in c.wrote]
             if dirty:
                 return dirty[-1]
         return self.own_or(client, key, self.state(key, self.looked(client, key, conduct)))
 
-    def looked(self, client: Client, key: Scalar, conduct: Conduct) -> int:
+    def looked(self, client: Client, key: Scalar, conduct: OperationConduct) -> int:
         update = conduct_of(Operation(kind=OperationKind.APPEND, key=key), self.profile)
         if key in client.wrote and update.read is Read.LOCKING:
             return client.wrote_at[key]  # the row is the reader's own since then
         return self.basis(client, conduct)
 
-    def basis(self, client: Client, conduct: Conduct) -> int:
+    def basis(self, client: Client, conduct: OperationConduct) -> int:
         is_of_transaction = self.profile.snapshot is not Snapshot.STATEMENT
         is_snapshot = conduct.read is Read.CONSISTENT and is_of_transaction
         return (client.snapshot or self.now) if is_snapshot else self.now
 
-    def state(self, key: Scalar, instant: int) -> list[Version]:
+    def state(self, key: Scalar, instant: int) -> list[ReplayedVersion]:
         age = 9 if self.fault == "reads" else 0
         return [version for version in self.versions[key] if version.instant <= instant - age]
 
-    def own_or(self, client: Client, key: Scalar, state: list[Version]) -> Scalar | tuple[Scalar, ...]:
+    def own_or(
+        self, client: Client, key: Scalar, state: list[ReplayedVersion]
+    ) -> Scalar | tuple[Scalar, ...]:
         own = client.wrote.get(key, [])
         if key == LIST:
             return (*(version.value for version in state), *own)
         return own[-1] if own else state[-1].value if state else None
 
-    def note(self, client: Client, key: Scalar, conduct: Conduct) -> None:
-        """Remembers whose version was seen."""
+    def note(self, client: Client, key: Scalar, conduct: OperationConduct) -> None:
+        """Notes the transaction whose version was seen."""
         if (key not in client.wrote or key == LIST) and conduct.read is not Read.UNCOMMITTED:
             state = self.state(key, self.looked(client, key, conduct))
             client.saw.append((key, state[-1].transaction if state else INITIAL))
@@ -324,7 +285,7 @@ class Database:
         client.committed_at = self.now
         for key, values in client.wrote.items():
             left = values if key == LIST else values[-1:]
-            self.versions[key] += [Version(self.now, client.number, value) for value in left]
+            self.versions[key] += [ReplayedVersion(self.now, client.number, value) for value in left]
         self.locks = [lock for lock in self.locks if lock.transaction != client.number]
         is_lost = self.random.random() < 0.1
         client.status = Status.INDETERMINATE if is_lost else Status.COMMITTED
@@ -359,7 +320,7 @@ class Database:
                     return True
         return False
 
-    # What clients wrote down, and the truth.
+    # What clients recorded, and the truth.
 
     def told(self, client: Client) -> Transaction:
         """Each interval holds what happened, and those of one client follow each other."""

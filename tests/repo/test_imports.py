@@ -87,8 +87,7 @@ APART = {
         "assumptions",
         "stream_excerpt",
         "intervals",
-        "snapshots",
-        "violations",
+        "mechanism_anomalies",
     },
 }
 

@@ -1,7 +1,7 @@
-//! The mechanisms of a profile while transactions arrive.
+//! The method of intervals while transactions arrive.
 
 use crate::columns::Columns;
-use crate::intervals::judged;
+use crate::intervals::{MechanismCheck, MechanismsJudgement, checks, rejected};
 use crate::profile::Profile;
 use crate::scalar;
 use isoscope_kernel::intervals::{Engine, News, Report, Terms};
@@ -10,28 +10,28 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-/// Mirrors the mechanisms of a profile; there is no clock in it, every call says what time it is.
+/// Verifies the mechanisms of a profile while transactions arrive. It reads no clock: each call passes the time.
 #[pyclass(module = "isoscope._native")]
 pub struct IntervalsOnline(Engine);
 
 #[pymethods]
 impl IntervalsOnline {
     #[new]
-    #[pyo3(signature = (profile, *, clock_error, most, initial, timeout))]
+    #[pyo3(signature = (profile, *, clock_error, max_anomalies, initial, timeout))]
     fn new(
         profile: &Profile,
         clock_error: i64,
-        most: u64,
+        max_anomalies: u64,
         initial: &Bound<'_, PyAny>,
         timeout: u64,
     ) -> PyResult<Self> {
         let profile = profile.kernel().clone();
-        let mut engine = Engine::new(Terms { profile, clock_error, most, timeout });
+        let mut engine = Engine::new(Terms { profile, clock_error, max_anomalies, timeout });
         let initial = scalar::maybe_unknown(engine.values_mut(), initial)?;
         if initial != Value::UNKNOWN {
             engine.set_initial(initial);
         }
-        engine.tell_news();
+        engine.start_log();
         Ok(Self(engine))
     }
 
@@ -39,7 +39,7 @@ impl IntervalsOnline {
     fn admit(&self, py: Python<'_>, columns: &Columns) -> PyResult<()> {
         let engine = &self.0;
         let admitted = py.detach(|| engine.admit(columns.history()));
-        admitted.map_err(|refusal| PyValueError::new_err((refusal.transaction, refusal.found)))
+        admitted.map_err(rejected)
     }
 
     /// Takes all transactions of `columns`, which arrive at `now`; how many are new. Raises ValueError with the
@@ -47,51 +47,50 @@ impl IntervalsOnline {
     fn take(&mut self, py: Python<'_>, columns: &Columns, now: u64) -> PyResult<u64> {
         let engine = &mut self.0;
         let taken = py.detach(|| engine.take(columns.history(), now));
-        taken.map_err(|refusal| PyValueError::new_err((refusal.transaction, refusal.found)))
+        taken.map_err(rejected)
     }
 
-    /// Nothing that began before `time` will come from this session any longer.
+    /// All later operations of this session begin at `time` or later.
     fn heartbeat(&mut self, session: &Bound<'_, PyAny>, time: i64, now: u64) -> PyResult<()> {
         let session = scalar::from_python(self.0.values_mut(), session)?;
         self.0.heartbeat(session, time, now);
         Ok(())
     }
 
-    /// It is `now`: whoever was silent for too long is not waited for.
+    /// It is `now`: sessions that were silent for too long are not waited for.
     fn advance(&mut self, py: Python<'_>, now: u64) {
         let engine = &mut self.0;
         py.detach(|| engine.advance(now));
     }
 
-    /// Nothing more will come.
+    /// No more transactions come: all are judged.
     fn flush(&mut self, py: Python<'_>) {
         let engine = &mut self.0;
         py.detach(|| engine.flush());
     }
 
-    /// What was found since the last time: number, name, case, transaction, other transaction, key.
-    fn news<'py>(&mut self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    /// The findings since the last call.
+    fn news(&mut self, py: Python<'_>) -> PyResult<Vec<FindingNews>> {
         let news = self.0.news();
-        news.into_iter().map(|one| self.row(py, &one)).collect()
+        news.into_iter().map(|one| self.announced(py, &one)).collect()
     }
 
-    /// Everything so far: the transactions that show it, their sessions and places there, and what
-    /// `judge_intervals` gives.
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        shown(py, self.0.report())
+    /// All counts, with the first findings of each mechanism.
+    fn report(&self, py: Python<'_>) -> PyResult<IntervalsReport> {
+        IntervalsReport::new(py, self.0.report())
     }
 
-    /// The same of one piece of news, if it is one of the last.
-    fn recent<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.0.recent(number).map(|report| shown(py, report)).transpose()
+    /// One finding by the number of its news, if it is one of the last.
+    fn recent(&self, py: Python<'_>, number: u64) -> PyResult<Option<IntervalsReport>> {
+        self.0.recent(number).map(|report| IntervalsReport::new(py, report)).transpose()
     }
 
-    /// Counts by name.
-    fn counts(&self) -> Vec<u64> {
-        self.0.tally().counts.to_vec()
+    /// The counts of each mechanism.
+    fn checks(&self, py: Python<'_>) -> PyResult<Vec<Py<MechanismCheck>>> {
+        checks(py, self.0.tally())
     }
 
-    /// How many of what there are.
+    /// How many transactions, operations, keys and sessions there are.
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (sizes, (live, pending), (keys, sessions)) = (self.0.sizes(), self.0.live(), self.0.known());
         let all = PyDict::new(py);
@@ -106,7 +105,7 @@ impl IntervalsOnline {
             ("pending", pending),
             ("late", sizes.late),
             ("repeated", sizes.repeated),
-            ("aside", self.0.tally().aside),
+            ("aside", self.0.tally().unjudged_reads),
             ("memory", self.0.memory()),
         ] {
             all.set_item(name, size)?;
@@ -114,19 +113,19 @@ impl IntervalsOnline {
         Ok(all)
     }
 
-    /// Everything that began before it is known; None if nothing is.
+    /// All operations that began before it are known; None if that is not so for any time.
     #[getter]
     fn watermark(&self) -> Option<i64> {
         Some(self.0.watermark()).filter(|&time| time != i64::MIN)
     }
 
-    /// The session that holds the watermark back, in a tuple; empty if none does.
+    /// The session that holds the watermark back, in a list; empty if none does.
     fn holding_back<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let session = self.0.holding_back();
         session.into_iter().map(|id| scalar::to_python(py, self.0.values(), id)).collect()
     }
 
-    /// Everything, as bytes.
+    /// The whole state, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let engine = &self.0;
         PyBytes::new(py, &py.detach(|| engine.save()))
@@ -143,17 +142,47 @@ impl IntervalsOnline {
 }
 
 impl IntervalsOnline {
-    fn row<'py>(&self, py: Python<'py>, news: &News) -> PyResult<Bound<'py, PyAny>> {
-        let scalar = |value| scalar::to_python(py, self.0.values(), value);
-        let (transaction, key) = (scalar(news.transaction)?, scalar(news.key)?);
-        let other = news.other.map(scalar).transpose()?;
-        let row = (news.number, news.name as u8, news.case, transaction, other, key);
-        Ok(row.into_pyobject(py)?.into_any())
+    fn announced(&self, py: Python<'_>, news: &News) -> PyResult<FindingNews> {
+        let scalar = |value| scalar::to_python(py, self.0.values(), value).map(Bound::unbind);
+        Ok(FindingNews {
+            number: news.number,
+            mechanism: news.case.mechanism().as_str(),
+            anomaly: news.case.mechanism().anomaly(),
+            case: news.case.name(),
+            transaction: scalar(news.transaction)?,
+            other: news.other.map(scalar).transpose()?,
+            key: scalar(news.key)?,
+        })
     }
 }
 
-fn shown(py: Python<'_>, report: Report) -> PyResult<Bound<'_, PyAny>> {
-    let Report { history, places, judgement } = report;
-    let judged = judged(py, &judgement.tally, &judgement.findings)?;
-    Ok((Columns::new(history), places, judged).into_pyobject(py)?.into_any())
+/// A finding as it is announced, by the ids of its transactions.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct FindingNews {
+    number: u64,
+    mechanism: &'static str,
+    anomaly: &'static str,
+    case: String,
+    transaction: Py<PyAny>,
+    other: Option<Py<PyAny>>,
+    key: Py<PyAny>,
+}
+
+/// Findings with a history of the transactions that show them, each with its session and its place there.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct IntervalsReport {
+    columns: Py<Columns>,
+    places: Vec<(u32, u32)>,
+    judgement: Py<MechanismsJudgement>,
+}
+
+impl IntervalsReport {
+    fn new(py: Python<'_>, report: Report) -> PyResult<Self> {
+        let Report { history, places, judgement } = report;
+        Ok(Self {
+            columns: Py::new(py, Columns::new(history))?,
+            places,
+            judgement: Py::new(py, MechanismsJudgement::new(py, judgement)?)?,
+        })
+    }
 }

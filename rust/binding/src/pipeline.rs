@@ -1,15 +1,23 @@
-//! The pipeline of the method of intervals and what it is measured against: one call, times in, counts out.
+//! The pipeline of the method of intervals, for benchmarks: times in, counts out.
 
-use isoscope_kernel::intervals::pipeline::{Naive, Options, Pipeline, Plain, Sorter, sort};
+#[cfg(feature = "baselines")]
+use isoscope_kernel::intervals::pipeline::{Naive, Plain};
+use isoscope_kernel::intervals::pipeline::{Options, Pipeline, Sorter, sort};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Items, batches, whether all came in order, the most items that ever waited.
-type Dispatched = (u64, u64, bool, usize);
+/// How the items of all clients were dispatched.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct Dispatched {
+    items: u64,
+    batches: u64,
+    in_order: bool,
+    max_waiting: usize,
+}
 
-/// Dispatches what clients say, for each the times in order: (items, batches, whether they came in order, the
-/// most items that waited). `way` is "pipeline", "plain" or "naive".
+/// Dispatches the items of clients, each given by its times in order. `way` is "pipeline"; a build with the feature
+/// `baselines` has "plain" and "naive", too.
 #[pyfunction]
 #[pyo3(signature = (clients, *, way, capacity))]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
@@ -25,9 +33,11 @@ pub fn dispatch_times(
             let options = Options { capacity, ..Options::default() };
             py.detach(|| dispatched(Pipeline::new(options), &times))
         }
+        #[cfg(feature = "baselines")]
         "plain" => py.detach(|| dispatched(Plain::new(capacity), &times)),
+        #[cfg(feature = "baselines")]
         "naive" => py.detach(|| dispatched(Naive::new(), &times)),
-        _ => Err(PyValueError::new_err(format!("no way to dispatch is called `{way}`"))),
+        _ => Err(PyValueError::new_err(format!("this build has no way to dispatch that is called `{way}`"))),
     }
 }
 
@@ -45,5 +55,5 @@ fn dispatched(mut sorter: impl Sorter<u32>, times: &[Vec<i64>]) -> PyResult<Disp
     sorted.map_err(|late| {
         PyValueError::new_err(format!("client {} says {} after {}", late.client, late.before, late.earliest))
     })?;
-    Ok((items, batches, in_order, sorter.most()))
+    Ok(Dispatched { items, batches, in_order, max_waiting: sorter.max_waiting() })
 }

@@ -110,8 +110,9 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
 ) -> Report:
     """The mechanisms, and the levels by the order of versions that they show."""
     started = perf_counter()
-    mechanisms = intervals.mechanisms(history, profile, clock_error=clock_error, most=max_anomalies)
-    ordered = intervals.deduced(history, profile, clock_error=clock_error)
+    mechanisms, ordered = intervals.judge(
+        history, profile, clock_error=clock_error, max_anomalies=max_anomalies
+    )
     levels = _and_promised(asked, profile)
     said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
     verdicts = [intervals.unknown(level, str(ordered)) for level in levels]

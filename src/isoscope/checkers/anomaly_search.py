@@ -43,7 +43,9 @@ def search(  # noqa: PLR0913 - the question, and the assumptions of the answer
     chosen = select(anomalies, levels=levels, method=method, profile=profile)
     started = perf_counter()
     if profile is not None:
-        sightings = intervals.find(history, [*chosen], profile, clock_error=clock_error, most=max_anomalies)
+        sightings = intervals.find(
+            history, [*chosen], profile, clock_error=clock_error, max_anomalies=max_anomalies
+        )
         return Search(
             history=summary(history),
             sightings=tuple(sightings),

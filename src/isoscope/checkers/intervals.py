@@ -1,18 +1,19 @@
-"""The method of intervals: were the mechanisms of a profile at work, however the instants are chosen?
+"""The method of intervals: were the mechanisms of a profile at work?
 
 Li et al. 2023 (Leopard), without its false alarms: `docs/explanation/intervals.md` has the rules,
-`rust/kernel/src/intervals` the engine. Cost: near linear. What the mechanisms deduce of the order of versions
-is a history of its own, which the method of version orders judges.
+`rust/kernel/src/intervals` the engine. Cost: near linear. The order of versions that the mechanisms show
+becomes part of a copy of the history, which the method of version orders judges.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from isoscope import _native
-from isoscope.checkers.violations import NAMES, anomaly
+from isoscope.checkers.mechanism_anomalies import anomaly
 from isoscope.history import EvidenceKind, History, VersionSource
 from isoscope.profiles import Certifier, Lock, Read
 from isoscope.verdict import (
@@ -30,58 +31,70 @@ from isoscope.verdict import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
 
-    from isoscope.checkers.violations import Finding
+    from isoscope._native import MechanismCheck, MechanismsJudgement
     from isoscope.checkers.witnesses import Recorded
     from isoscope.levels import Level
     from isoscope.profiles import Profile
     from isoscope.verdict import Anomaly, Ordered, Step
 
-    #: Counts by name; findings; checked and undecided by mechanism; total, overlapping, uncertain by kind.
-    Judged: TypeAlias = tuple[list[int], list[Finding], list[tuple[int, int]], list[tuple[int, int, int]]]
-
 __all__ = [
     "INEXACT",
     "METHOD",
     "NAMES",
-    "Found",
-    "deduced",
+    "NO_INTERVALS",
+    "Findings",
     "find",
-    "mechanisms",
+    "judge",
+    "mechanisms_of",
     "renamed",
-    "told",
     "under_own_name",
     "unknown",
 ]
 
 METHOD = Method.INTERVALS
-SILENT = "the history has no intervals of operations: nobody recorded when each was sent and answered"
+NO_INTERVALS = "the history has no intervals of operations: it does not say when each was sent and answered"
 INEXACT = "clocks that are not exact do not tell which transaction was over when another began"
-_KINDS = ("wr", "ww", "rw")
+#: The anomaly of each mechanism.
+NAMES = MappingProxyType(
+    {
+        "inconsistent-read": Mechanism.CONSISTENT_READ,
+        "lock-violation": Mechanism.MUTUAL_EXCLUSION,
+        "first-updater-violation": Mechanism.FIRST_UPDATER_WINS,
+        "certifier-violation": Mechanism.SERIALIZATION_CERTIFIER,
+        "contradictory-dependencies": Mechanism.AGREEMENT,
+    }
+)
 
 
-def mechanisms(history: History, profile: Profile, *, clock_error: int = 0, most: int = 10) -> Mechanisms:
-    """What the intervals say of the mechanisms that the profile has."""
-    return told(profile, _found(history, profile, clock_error, most), clock_error)
+def judge(
+    history: History, profile: Profile, *, clock_error: int = 0, max_anomalies: int = 10
+) -> tuple[Mechanisms, History | str]:
+    """The verdicts on the mechanisms of the profile, and the history with the order of versions.
+
+    If nothing can be judged, the second is the reason.
+    """
+    found = _judged(history, profile, clock_error, max_anomalies, orders_versions=True)
+    ordered = found if isinstance(found, str) else found.ordered(history)
+    return mechanisms_of(profile, found, clock_error), ordered
 
 
-def told(profile: Profile, found: Found | str, clock_error: int) -> Mechanisms:
-    """What was found, or why nobody could look, as data for reports."""
+def mechanisms_of(profile: Profile, found: Findings | str, clock_error: int) -> Mechanisms:
+    """The findings, or the reason why nothing was judged, as data for reports."""
     return Mechanisms(
         profile=profile.name,
         title=f"{profile.database} {profile.level}",
-        verdicts=tuple(_silent(profile, found) if isinstance(found, str) else found.verdicts()),
+        verdicts=tuple(_unknown_mechanisms(profile, found) if isinstance(found, str) else found.verdicts()),
         dependencies=() if isinstance(found, str) else found.dependencies(),
         clock_error=clock_error,
     )
 
 
 def find(
-    history: History, names: Sequence[str], profile: Profile, *, clock_error: int = 0, most: int = 10
+    history: History, names: Sequence[str], profile: Profile, *, clock_error: int = 0, max_anomalies: int = 10
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
-    found = _found(history, profile, clock_error, most)
+    found = _judged(history, profile, clock_error, max_anomalies)
     for name in names:
         if isinstance(found, str):
             yield Sighting(name=name, presence=Presence.UNKNOWN, method=METHOD, reason=found)
@@ -89,22 +102,8 @@ def find(
             yield found.sighting(name)
 
 
-def deduced(history: History, profile: Profile, *, clock_error: int = 0) -> History | str:
-    """The history with the order of versions that the mechanisms and the intervals show for certain.
-
-    Or why they show none.
-    """
-    if EvidenceKind.INTERVALS not in history.evidence.present:
-        return SILENT
-    try:
-        columns = _native.deduced_versions(history.columns, profile.native, clock_error=clock_error)
-    except ValueError as error:
-        return _refusal(history, error)
-    return History(columns, history.source)
-
-
 def under_own_name(verdict: Verdict) -> Verdict:
-    """A verdict on the deduced history, as one of this method: no declaration orders versions."""
+    """A verdict on the history with deduced versions, as one of this method."""
     anomalies = tuple(map(_undeclared, verdict.anomalies))
     return replace(verdict, method=METHOD, anomalies=anomalies)
 
@@ -122,19 +121,19 @@ def _by_mechanisms(step: Step) -> Step:
 
 
 def renamed(rows: Sequence[Ordered]) -> tuple[Ordered, ...]:
-    """Who orders versions of the deduced history."""
+    """The sources of the order of versions: the mechanisms, not a declaration."""
     return tuple(
         replace(row, source=METHOD.value) if row.source == VersionSource.DECLARED else row for row in rows
     )
 
 
 def unknown(level: Level, reason: str) -> Verdict:
-    """The verdict on a level that nothing can be said of."""
+    """The verdict on a level that cannot be judged."""
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
 
 
-def _silent(profile: Profile, reason: str) -> Iterator[MechanismVerdict]:
-    """No mechanism can be judged."""
+def _unknown_mechanisms(profile: Profile, reason: str) -> Iterator[MechanismVerdict]:
+    """The verdicts if no mechanism can be judged."""
     for mechanism in Mechanism:
         if _has(profile, mechanism):
             yield MechanismVerdict(mechanism=mechanism, outcome=Outcome.UNKNOWN, reason=reason)
@@ -162,90 +161,91 @@ def _has(profile: Profile, mechanism: Mechanism) -> bool:
             return True
 
 
-def _found(history: History, profile: Profile, clock_error: int, most: int) -> Found | str:
-    """What the native core found, or why it could not look."""
+def _judged(
+    history: History,
+    profile: Profile,
+    clock_error: int,
+    max_anomalies: int,
+    *,
+    orders_versions: bool = False,
+) -> Findings | str:
+    """The findings of the native core, or the reason why it cannot judge the history."""
     if EvidenceKind.INTERVALS not in history.evidence.present:
-        return SILENT
-    row = profile.native
+        return NO_INTERVALS
     try:
-        judged = _native.judge_intervals(history.columns, row, clock_error=clock_error, most=most)
+        judgement = _native.judge_intervals(
+            history.columns,
+            profile.native,
+            clock_error=clock_error,
+            max_anomalies=max_anomalies,
+            orders_versions=orders_versions,
+        )
     except ValueError as error:
         return _refusal(history, error)
-    return Found(history, profile, judged)
+    return Findings(history, profile, judgement)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the native core found; it has names and mechanisms in one order."""
+class Findings:
+    """A judgement of the native core, and the transactions that it is about."""
 
     history: Recorded
     profile: Profile
-    judged: Judged
-
-    @cached_property
-    def counts(self) -> dict[str, int]:
-        """How many there are of each name."""
-        return dict(zip(NAMES, self.judged[0], strict=True))
+    judgement: MechanismsJudgement
 
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """The first of each name."""
-        return tuple(anomaly(self.history, self.profile, finding) for finding in self.judged[1])
+        return tuple(anomaly(self.history, finding) for finding in self.judgement.findings)
 
     def of(self, name: str) -> tuple[Anomaly, ...]:
         """Those of one name."""
         return tuple(found for found in self.anomalies if found.name == name)
 
+    def ordered(self, history: History) -> History:
+        """The history with the order of versions that is certain."""
+        assert self.judgement.ordered is not None
+        return History(self.judgement.ordered, history.source)
+
     def verdicts(self) -> Iterator[MechanismVerdict]:
-        """An answer for each mechanism of the profile, and for locks that only the trace tells of."""
-        for mechanism, name in zip(Mechanism, NAMES, strict=True):
-            checked, undecided = self._decided(mechanism)
-            is_labelled = mechanism is Mechanism.MUTUAL_EXCLUSION and checked > 0
-            if _has(self.profile, mechanism) or is_labelled or self.counts[name]:
-                yield self._verdict(mechanism, name, checked, undecided)
+        """An answer for each mechanism of the profile, and for locks that only labels of the trace name."""
+        for check in self.judgement.checks:
+            mechanism = Mechanism(check.mechanism)
+            is_labelled = mechanism is Mechanism.MUTUAL_EXCLUSION and check.checked > 0
+            if _has(self.profile, mechanism) or is_labelled or check.count:
+                yield self._verdict(mechanism, check)
 
-    def _decided(self, mechanism: Mechanism) -> tuple[int, int]:
-        """How many were checked, and how many of them are open; what nobody deduced nobody contradicts."""
-        if mechanism is Mechanism.AGREEMENT:
-            total, _, uncertain = self.judged[3][_KINDS.index("ww")]
-            # An order that is contradicted may have become uncertain by that.
-            return max(total - uncertain, self.counts["contradictory-dependencies"]), 0
-        return self.judged[2][list(Mechanism).index(mechanism)]
-
-    def _verdict(self, mechanism: Mechanism, name: str, checked: int, undecided: int) -> MechanismVerdict:
-        count = self.counts[name]
-        violated, open_ = bool(count), bool(undecided) and not count
+    def _verdict(self, mechanism: Mechanism, check: MechanismCheck) -> MechanismVerdict:
+        violated, is_open = bool(check.count), bool(check.undecided) and not check.count
         return MechanismVerdict(
             mechanism=mechanism,
-            outcome=Outcome.VIOLATED if violated else Outcome.UNKNOWN if open_ else Outcome.HOLDS,
-            reason=_open(checked, undecided) if open_ else "",
-            checked=checked,
-            undecided=undecided,
-            anomaly_counts={name: count} if violated else {},
-            anomalies=self.of(name),
+            outcome=Outcome.VIOLATED if violated else Outcome.UNKNOWN if is_open else Outcome.HOLDS,
+            reason=_undecided(check) if is_open else "",
+            checked=check.checked,
+            undecided=check.undecided,
+            anomaly_counts={check.anomaly: check.count} if violated else {},
+            anomalies=self.of(check.anomaly),
         )
 
     def dependencies(self) -> tuple[Dependencies, ...]:
         """How many there are of each kind, and how many stay open."""
-        rows = zip(_KINDS, self.judged[3], strict=True)
         return tuple(
-            Dependencies(kind=kind, total=total, overlapping=overlapping, uncertain=uncertain)
-            for kind, (total, overlapping, uncertain) in rows
+            Dependencies(kind=one.kind, total=one.total, overlapping=one.overlapping, uncertain=one.uncertain)
+            for one in self.judgement.dependencies
         )
 
     def sighting(self, name: str) -> Sighting:
         """Whether there are anomalies of one name."""
-        if count := self.counts[name]:
+        [check] = [one for one in self.judgement.checks if one.anomaly == name]
+        if check.count:
             return Sighting(
-                name=name, presence=Presence.FOUND, method=METHOD, count=count, anomalies=self.of(name)
+                name=name, presence=Presence.FOUND, method=METHOD, count=check.count, anomalies=self.of(name)
             )
-        mechanism = list(Mechanism)[NAMES.index(name)]
-        checked, undecided = self._decided(mechanism)
-        presence = Presence.UNKNOWN if undecided else Presence.ABSENT
-        reason = _open(checked, undecided) if undecided else ""
+        presence = Presence.UNKNOWN if check.undecided else Presence.ABSENT
+        reason = _undecided(check) if check.undecided else ""
         return Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
 
-def _open(checked: int, undecided: int) -> str:
+def _undecided(check: MechanismCheck) -> str:
     """Why nothing is proved though nothing was found."""
-    return f"{undecided:,} of {checked:,} may be right or wrong, because intervals overlap"
+    return f"{check.undecided:,} of {check.checked:,} may be right or wrong, because intervals overlap"

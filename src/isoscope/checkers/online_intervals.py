@@ -1,11 +1,11 @@
 """The method of intervals while transactions arrive: the mechanisms of a profile, judged behind a watermark.
 
-Li et al. 2023 (Leopard), section IV. What every session has gone beyond is judged for good and forgotten; the
-rest waits. A session says by a heartbeat that nothing of it from before an instant is to come; one that says
-nothing for the timeout is left behind, and what comes of it later is counted and not judged.
-`rust/kernel/src/intervals` is the engine. It knows no clock: every call says what time it is, in nanoseconds
-that never go back; instants of operations and heartbeats are the clients' own. After `flush` the verdicts are
-those that `intervals` gives for the whole, unless somebody came late.
+Li et al. 2023 (Leopard), section IV. Operations older than the clocks of all sessions are judged finally, and
+their state is dropped; the others wait. The heartbeat of a session says that its later operations begin at an
+instant or after it. A session without news for the timeout is left behind; its later transactions are counted
+and not judged. `rust/kernel/src/intervals` is the engine. It reads no clock: each call passes the time in
+nanoseconds, which never goes back; instants of operations and heartbeats are those of the clients' clocks.
+After `flush` the verdicts are those that `intervals` gives for the whole, unless a transaction came late.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from isoscope import _native
 from isoscope._native import UNKNOWN, Builder
 from isoscope.checkers import assumptions
-from isoscope.checkers.intervals import Found, told
+from isoscope.checkers.intervals import Findings, mechanisms_of
 from isoscope.checkers.stream_excerpt import StreamExcerpt, refused
-from isoscope.checkers.violations import CASES, NAMES
 from isoscope.history import History
 from isoscope.verdict import Mechanism, Outcome, Report
 
@@ -31,14 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["IntervalsStatus", "MechanismNews", "OnlineIntervals"]
 
-#: So many sessions that hold the watermark back are named.
+#: How many sessions that hold the watermark back are named.
 _SHOWN = 10
 #: What a report says of a history, in its order.
 _SUMMARY = ("sessions", "transactions", "operations", "keys", "aborted", "indeterminate")
 
 
 class MechanismNews(NamedTuple):
-    """Something that was found, by the ids of the transactions that it is found in."""
+    """A finding, by the ids of its transactions."""
 
     number: int
     mechanism: Mechanism
@@ -51,12 +50,12 @@ class MechanismNews(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalsStatus:
-    """How many of what there are.
+    """The sizes of the engine.
 
-    `live` transactions are in memory, `pending` ones of them wait for the `watermark`, the instant that every
-    session has gone beyond; it waits for the one that is `holding_back`. `late` transactions came after it
-    and were not judged, nor were the `aside` reads of what they may have written; `repeated` ones came twice.
-    `latest` is the last instant that anybody told of.
+    `live` transactions are in memory; `pending` ones wait for the `watermark`, the instant that the clocks of
+    all sessions have passed. The session that is `holding_back` determines it. `late` transactions came after
+    it and were not judged, nor were the `aside` reads of values that they may have written; `repeated` ones
+    came twice. `latest` is the last instant of an operation or heartbeat.
     """
 
     transactions: int
@@ -78,7 +77,7 @@ class IntervalsStatus:
 
     @property
     def behind(self) -> int | None:
-        """Nanoseconds between what was told and what is judged; None if nobody can say."""
+        """Nanoseconds from the watermark to the latest instant; None if one of them is not known."""
         if self.watermark is None or self.latest is None:
             return None
         return max(0, self.latest - self.watermark) if self.pending else 0
@@ -93,7 +92,7 @@ class OnlineIntervals:
         *,
         timeout: int,
         clock_error: int = 0,
-        most: int = 10,
+        max_anomalies: int = 10,
         initial: Scalar | Unknown = UNKNOWN,
     ) -> None:
         """A session is left behind after `timeout` nanoseconds of silence."""
@@ -101,7 +100,11 @@ class OnlineIntervals:
         self.clock_error = clock_error
         self._latest: int | None = None
         self._engine = _native.IntervalsOnline(
-            profile.native, clock_error=clock_error, most=most, initial=initial, timeout=timeout
+            profile.native,
+            clock_error=clock_error,
+            max_anomalies=max_anomalies,
+            initial=initial,
+            timeout=timeout,
         )
 
     def admit(self, history: History) -> None:
@@ -124,7 +127,7 @@ class OnlineIntervals:
         return taken
 
     def heartbeat(self, session: Scalar, time: int, now: int) -> None:
-        """What the session does from now on begins at `time` or later."""
+        """All later operations of the session begin at `time` or later."""
         self._engine.heartbeat(session, time, now)
         self._hear(time)
 
@@ -148,20 +151,17 @@ class OnlineIntervals:
         return loaded
 
     def news(self) -> list[MechanismNews]:
-        """What was found since the last call."""
-        return [_news(*row) for row in self._engine.news()]
+        """The findings since the last call."""
+        return [_news(found) for found in self._engine.news()]
 
     def anomaly(self, number: int) -> Anomaly | None:
         """The counterexample of a piece of news; None if it is none of the last hundred."""
-        shown = self._engine.recent(number)
-        if shown is None:
-            return None
-        columns, places, judged = shown
-        return Found(StreamExcerpt(History(columns), places), self.profile, judged).anomalies[0]
+        report = self._engine.recent(number)
+        return None if report is None else self._findings(report).anomalies[0]
 
     def status(self) -> IntervalsStatus:
-        """How many of what there are."""
-        counts = {name: count for name, count in zip(NAMES, self._engine.counts(), strict=True) if count}
+        """The sizes of the engine, and how many findings there are."""
+        counts = {check.anomaly: check.count for check in self._engine.checks() if check.count}
         return IntervalsStatus(
             counts=counts,
             watermark=self._engine.watermark,
@@ -172,17 +172,12 @@ class OnlineIntervals:
 
     def mechanisms(self) -> Mechanisms:
         """The answers so far; after `flush` those of the whole history."""
-        columns, places, judged = self._engine.report()
-        found = told(
-            self.profile,
-            Found(StreamExcerpt(History(columns), places), self.profile, judged),
-            self.clock_error,
-        )
+        found = mechanisms_of(self.profile, self._findings(self._engine.report()), self.clock_error)
         late = self._engine.sizes()["late"]
         return replace(found, verdicts=tuple(_open(verdict, late) for verdict in found.verdicts))
 
     def report(self, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]) -> Report:
-        """The same, with all that was taken so far and what the answers rest on."""
+        """The answers so far, with the sizes of the history and the assumptions."""
         builder = Builder()
         builder.initial(initial.value, replaceable=initial.replaceable)
         nothing, so_far = History(builder.finish(), source), self.status()
@@ -201,13 +196,17 @@ class OnlineIntervals:
             mechanisms=self.mechanisms(),
         )
 
+    def _findings(self, report: _native.IntervalsReport) -> Findings:
+        excerpt = StreamExcerpt(History(report.columns), report.places)
+        return Findings(excerpt, self.profile, report.judgement)
+
     def _hear(self, time: int | None) -> None:
         if time is not None and (self._latest is None or time > self._latest):
             self._latest = time
 
 
 def _end(history: History) -> int | None:
-    """About the last instant that the transactions tell of: when the last of them ended."""
+    """About the last instant of the transactions: when the last of them ended."""
     if not len(history):
         return None
     last = history.transaction(len(history) - 1)
@@ -215,17 +214,17 @@ def _end(history: History) -> int | None:
     return next((span.complete for span in spans if span is not None and span.complete is not None), None)
 
 
-def _news(  # noqa: PLR0913, PLR0917 - a row of the engine
-    number: int, name: int, case: int, transaction: Scalar, other: Scalar, key: Scalar
-) -> MechanismNews:
-    called = NAMES[name]
-    return MechanismNews(number, list(Mechanism)[name], called, CASES[called][case], transaction, other, key)
+def _news(found: _native.FindingNews) -> MechanismNews:
+    mechanism = Mechanism(found.mechanism)
+    return MechanismNews(
+        found.number, mechanism, found.anomaly, found.case, found.transaction, found.other, found.key
+    )
 
 
 def _open(verdict: MechanismVerdict, late: int) -> MechanismVerdict:
-    """Nothing holds for good if somebody came too late to be judged."""
+    """Nothing holds if a transaction came too late to be judged."""
     if not late or verdict.outcome is not Outcome.HOLDS:
         return verdict
-    who, was = ("1 transaction", "was") if late == 1 else (f"{late:,} transactions", "were")
-    reason = f"{who} came too late and {was} not judged: the session had been left behind"
+    transactions, was = ("1 transaction", "was") if late == 1 else (f"{late:,} transactions", "were")
+    reason = f"{transactions} came too late and {was} not judged: the session had been left behind"
     return replace(verdict, outcome=Outcome.UNKNOWN, reason=reason)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from isoscope import _native
 from isoscope.databases.database import refuse_unknown
@@ -81,7 +81,8 @@ class Profile(Protocol):
     def name(self) -> str:
         """`database/level`."""
 
-    def row(self) -> Any:
+    @property
+    def native(self) -> _native.Profile:
         """The same for the native core."""
 
 

@@ -41,7 +41,7 @@ class IntervalsEngine:
                 check.profile,
                 timeout=check.timeout,
                 clock_error=check.clock_error,
-                most=check.max_anomalies,
+                max_anomalies=check.max_anomalies,
                 initial=check.initial,
             )
 

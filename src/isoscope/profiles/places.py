@@ -1,4 +1,4 @@
-"""Where a key of a TOML document stands: `tomllib` forgets it, and whoever made a mistake wants to know."""
+"""Where a key of a TOML document stands: messages need it, and `tomllib` does not keep it."""
 
 from __future__ import annotations
 

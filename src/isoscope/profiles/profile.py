@@ -91,7 +91,7 @@ class Conduct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One level of one database, and who says so.
+    """One level of one database, with sources.
 
     `name` is `database/level`; `promises` are the strongest levels that the mechanisms give together.
     """

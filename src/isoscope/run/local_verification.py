@@ -27,7 +27,7 @@ class LocalVerification:
     """Verifies transactions in a thread of its own."""
 
     def __init__(self, profile: Profile, *, sessions: int, max_anomalies: int = 1) -> None:
-        self._engine = OnlineIntervals(profile, timeout=_TIMEOUT, most=max_anomalies)
+        self._engine = OnlineIntervals(profile, timeout=_TIMEOUT, max_anomalies=max_anomalies)
         self._slice_of: SliceSource | None = None
         self._evidence: set[EvidenceKind] = set()
         self._status = self._engine.status()

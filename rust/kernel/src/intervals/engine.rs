@@ -1,12 +1,14 @@
 //! Transactions as they arrive, from any client, through the pipeline into the verifier.
 
-use super::found::{Finding, Tally};
-use super::intake::{Intake, Names, Translation};
+use super::finding::Finding;
+use super::finding_log::FindingLog;
+use super::intake::Intake;
 use super::key::First;
+use super::names::{Names, Translation};
 use super::pipeline::{Options, Pipeline};
 use super::profile::Profile;
 use super::span::Span;
-use super::telling::Telling;
+use super::tally::Tally;
 use super::transaction::Transaction;
 use super::verifier::Verifier;
 use crate::history::{History, Status};
@@ -15,29 +17,29 @@ use crate::value::Value;
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
-/// What verdicts depend on beside the transactions.
+/// The settings of an engine: its verdicts depend on them and on the transactions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Terms {
     /// The mechanisms.
     pub profile: Profile,
     /// By how many nanoseconds clocks may be wrong.
     pub clock_error: i64,
-    /// How many findings of each name are kept.
-    pub most: u64,
-    /// Who says nothing for so many nanoseconds is not waited for.
+    /// How many findings of each mechanism are kept.
+    pub max_anomalies: u64,
+    /// A session without news for so many nanoseconds is not waited for.
     pub timeout: u64,
 }
 
-/// Why a batch was not taken.
+/// The transaction because of which a batch was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The transaction, by its place in the batch.
+pub struct RejectedTransaction {
+    /// Its place in the batch.
     pub transaction: u32,
     /// What is wrong with it.
-    pub found: String,
+    pub problem: String,
 }
 
-/// A trace on its way: whose it is, and whether it is the last one.
+/// A trace in the pipeline: its transaction, and whether it is the last one of that.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Trace {
     pub slot: u32,
@@ -50,11 +52,11 @@ pub(super) struct Session {
     /// When it was last heard of.
     heard: u64,
     transactions: u32,
-    /// Whether nobody waits for it, since it was silent for too long.
+    /// Whether it was silent for too long and is not waited for.
     is_left: bool,
 }
 
-/// How many of what there are.
+/// How many transactions and operations an engine took.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Sizes {
@@ -66,7 +68,7 @@ pub struct Sizes {
     pub repeated: u64,
 }
 
-/// The mechanisms of one profile; there is no clock in it, every call says what time it is.
+/// Verifies the mechanisms of one profile while transactions arrive. It reads no clock: each call passes the time.
 pub struct Engine {
     pub(super) terms: Terms,
     pub(super) names: Names,
@@ -79,18 +81,18 @@ pub struct Engine {
     pub(super) sizes: Sizes,
     /// When the last end that was dispatched is over.
     pub(super) latest: i64,
-    pub(super) telling: Telling,
-    /// Memory that is used again.
+    pub(super) log: FindingLog,
+    /// A buffer that is reused.
     pub(super) ends: Vec<u32>,
-    /// Bytes of texts when they were last looked at.
+    /// Bytes of texts after the last cleaning.
     pub(super) texts: usize,
 }
 
 impl Engine {
-    /// Nothing was seen; every key holds `initial`, or what nobody knows.
+    /// An engine without transactions; initial values are not known.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
-        let verifier = Verifier::new(terms.profile.clone(), terms.most);
+        let verifier = Verifier::new(terms.profile.clone(), terms.max_anomalies);
         Self {
             terms,
             names: Names::default(),
@@ -102,13 +104,13 @@ impl Engine {
             initial: Value::UNKNOWN,
             sizes: Sizes::default(),
             latest: i64::MIN,
-            telling: Telling::default(),
+            log: FindingLog::default(),
             ends: Vec::new(),
             texts: 0,
         }
     }
 
-    /// What every key holds first.
+    /// Sets the initial value of every key.
     pub fn set_initial(&mut self, initial: Value) {
         self.initial = initial;
     }
@@ -118,14 +120,16 @@ impl Engine {
         &mut self.names.values
     }
 
-    /// Whether a batch would be taken.
+    /// Checks whether a batch would be taken.
     ///
     /// # Errors
     /// If one of its transactions cannot be judged.
-    pub fn admit(&self, history: &History) -> Result<(), Refusal> {
+    pub fn admit(&self, history: &History) -> Result<(), RejectedTransaction> {
         let intake = self.intake(history);
         (0..history.transaction_count()).try_for_each(|number| {
-            intake.admit(number).map_err(|found| Refusal { transaction: number as u32, found })
+            intake
+                .admit(number)
+                .map_err(|problem| RejectedTransaction { transaction: number as u32, problem })
         })
     }
 
@@ -137,7 +141,7 @@ impl Engine {
     ///
     /// # Errors
     /// If one of them cannot be judged.
-    pub fn take(&mut self, history: &History, now: u64) -> Result<u64, Refusal> {
+    pub fn take(&mut self, history: &History, now: u64) -> Result<u64, RejectedTransaction> {
         self.admit(history)?;
         let mut known = self.translate(history);
         let mut sessions: Vec<Option<u32>> = vec![None; history.session_ids.len()];
@@ -148,7 +152,7 @@ impl Engine {
                 self.sizes.repeated += 1;
                 continue;
             }
-            // Who did nothing has nothing to be judged by.
+            // A transaction without operations shows nothing.
             if history.operations_of(number).is_empty() {
                 self.sizes.transactions += 1;
                 continue;
@@ -173,7 +177,7 @@ impl Engine {
         let (initial, ids) = (self.initial, self.names.keys.ids());
         let first = |value: Value| if value == Value::UNKNOWN { First::Open } else { First::Known(value) };
         self.verifier.know_keys(ids, |_| first(initial));
-        // A batch may say what keys held at first; who comes later is not asked.
+        // The first batch with a key may say its initial value; later batches do not change it.
         for (key, number) in known.new_keys(before) {
             let told = history.initial.of(key);
             if told != Value::UNKNOWN {
@@ -188,11 +192,11 @@ impl Engine {
         history: &History,
         number: usize,
         known: &mut Translation,
-    ) -> Result<Transaction, Refusal> {
+    ) -> Result<Transaction, RejectedTransaction> {
         let intake = Intake { history, profile: &self.terms.profile, error: self.terms.clock_error };
         let mut transaction = intake
             .transaction(number, &mut self.names, known)
-            .map_err(|found| Refusal { transaction: number as u32, found })?;
+            .map_err(|problem| RejectedTransaction { transaction: number as u32, problem })?;
         transaction.number = self.sizes.transactions;
         Ok(transaction)
     }
@@ -212,7 +216,7 @@ impl Engine {
         if !self.push_traces(transaction, client) {
             self.sizes.late += 1;
         }
-        self.mind_late();
+        self.note_late();
     }
 
     /// Puts the traces of a transaction into the pipeline; false if it comes too late.
@@ -236,7 +240,7 @@ impl Engine {
                 return false;
             }
         }
-        // What its client does next, it does by the same clock.
+        // The next operation of the client begins after this one, by the same clock.
         self.pipeline.heartbeat(client, known_at.saturating_sub(self.terms.clock_error.saturating_mul(2)));
         true
     }
@@ -252,21 +256,21 @@ impl Engine {
         session
     }
 
-    /// Writes may be missing if somebody came too late, or may do so.
-    fn mind_late(&mut self) {
+    /// Writes may be missing if a transaction came too late, or may come too late.
+    fn note_late(&mut self) {
         self.verifier.has_late = self.sizes.late > 0 || self.progress.iter().any(|one| one.is_left);
     }
 
-    /// Nothing that began before `time` will come from a session any longer.
+    /// All later operations of a session begin at `time` or later.
     pub fn heartbeat(&mut self, session: Value, time: i64, now: u64) {
         let client = self.sessions.number(session);
         self.heard(client, now);
         self.pipeline.heartbeat(client, time.saturating_sub(self.terms.clock_error));
-        self.mind_late();
+        self.note_late();
         self.pump();
     }
 
-    /// It is `now`: whoever was silent for too long is not waited for.
+    /// It is `now`: sessions that were silent for too long are not waited for.
     pub fn advance(&mut self, now: u64) {
         let timeout = self.terms.timeout;
         for (client, session) in self.progress.iter_mut().enumerate() {
@@ -275,7 +279,7 @@ impl Engine {
                 self.pipeline.finish(client as u32);
             }
         }
-        self.mind_late();
+        self.note_late();
         self.pump();
     }
 
@@ -294,7 +298,7 @@ impl Engine {
         self.settle(self.watermark());
     }
 
-    /// Everything that began before it is known; if nobody is waited for, everything that there is.
+    /// All operations that began before it are known; if no session is waited for, all that were taken.
     #[must_use]
     pub fn watermark(&self) -> i64 {
         self.pipeline.watermark().unwrap_or(self.latest)
@@ -302,7 +306,7 @@ impl Engine {
 
     fn settle(&mut self, watermark: i64) {
         while self.verifier.settle_next(watermark) {
-            self.tell();
+            self.log_findings();
             if self.verifier.is_due_for_sweep() {
                 self.sweep(watermark);
             }
@@ -333,7 +337,7 @@ impl Engine {
         &mut self.pipeline
     }
 
-    /// How many of what there are.
+    /// How many transactions and operations were taken.
     #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.sizes
@@ -354,7 +358,7 @@ impl Engine {
     /// The session that holds the watermark back, if one does.
     #[must_use]
     pub fn holding_back(&self) -> Option<Value> {
-        self.pipeline.hungry().map(|client| self.sessions.ids()[client as usize])
+        self.pipeline.client_to_fetch_from().map(|client| self.sessions.ids()[client as usize])
     }
 
     /// Scalars of keys, sessions and transactions.
@@ -370,13 +374,13 @@ impl Engine {
         self.verifier.memory() + (self.names.values.bytes() + index) as u64
     }
 
-    /// All that was counted.
+    /// All counts.
     #[must_use]
     pub fn tally(&self) -> &Tally {
         &self.verifier.tally
     }
 
-    /// What was found and kept.
+    /// The findings that are kept.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.verifier.findings

@@ -1,13 +1,14 @@
-//! Versions of a key, and what is known of their order.
+//! The versions of a key, and which of them a snapshot can show.
 
 use super::profile::Lock;
 use super::span::Span;
 use super::transaction::NO_TABLE;
+use super::version_order::{DeducedOrder, Rules, static_order};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// An operation of a transaction, which may be gone: `number` says whose `slot` it was.
+/// An operation of a transaction. A slot is used again: `number` tells whether the transaction is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// Where it was.
@@ -18,7 +19,7 @@ pub struct Reference {
     pub place: u32,
 }
 
-/// What a committed transaction left of a key.
+/// The version of a key that a committed transaction left.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Version {
@@ -34,7 +35,7 @@ pub struct Version {
     pub lock: Lock,
     /// The moment that its writer must have seen all earlier versions at, where the first updater wins.
     pub seen: Span,
-    /// Whether the row was new, so that nobody compared it with an earlier one.
+    /// Whether the row was new, so that the database did not compare it with an earlier one.
     pub is_insert: bool,
     pub is_absent: bool,
     /// Whether it certainly committed.
@@ -46,21 +47,21 @@ pub struct Version {
     pub waiting: u64,
 }
 
-/// A write that left no version: undone, or overwritten by its own transaction.
+/// A write that left no version: rolled back, or overwritten by its own transaction.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Passing {
+pub struct TransientWrite {
     pub value: Value,
     pub write: Reference,
-    /// When it could be seen by those who read what is not committed.
+    /// When a read of uncommitted data could see it.
     pub seen: Span,
-    /// When it was gone.
+    /// When its transaction ended.
     pub gone: Span,
     pub is_aborted: bool,
 }
 
-/// A version that nobody can see any longer, kept for the sake of a message.
+/// A version that no later read can show, kept to name the writer in a message.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Gone {
+pub struct DroppedVersion {
     pub value: Value,
     pub write: Reference,
     pub writer: Value,
@@ -72,45 +73,9 @@ pub struct Gone {
 /// What a key held before the first write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum First {
-    /// Nobody knows, and nobody has read it.
+    /// The value is not known, and no read has shown it.
     Open,
     Known(Value),
-}
-
-/// How an order of two versions is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Source {
-    Intervals,
-    Locks,
-    Snapshots,
-    Reads,
-}
-
-/// How versions are ordered beside their intervals.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Rules {
-    pub locks: bool,
-    /// Whether of two writers one must have seen the other.
-    pub snapshots: bool,
-}
-
-/// What comes directly before a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Predecessor {
-    Unknown,
-    /// The initial state.
-    First,
-    Version(usize),
-}
-
-/// `before` comes before `after`, as `read` shows.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct Deduced {
-    pub before: Reference,
-    pub after: Reference,
-    pub read: Reference,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -123,16 +88,16 @@ pub struct Key {
     pub first_waiting: u64,
     /// In the order in which their commits began.
     pub versions: VecDeque<Version>,
-    pub passing: Vec<Passing>,
-    pub gone: VecDeque<Gone>,
-    pub deduced: Vec<Deduced>,
+    pub passing: Vec<TransientWrite>,
+    pub gone: VecDeque<DroppedVersion>,
+    pub deduced: Vec<DeducedOrder>,
     /// The longest commit of all versions whose end is known.
     pub longest: i64,
-    /// Versions whose commit nobody saw the end of.
+    /// How many versions have a commit whose end is not known.
     pub open_ends: u32,
-    /// Whether somebody wrote it as a register, and whether somebody appended to it.
+    /// Whether a transaction wrote it as a register, and whether one appended to it as a list.
     pub shapes: (bool, bool),
-    /// The table that it is in, as far as anybody says.
+    /// The table that it is in, if an operation names it.
     pub table: u32,
     /// The last own write of the transaction that is being judged: its number, and the operation.
     pub own: (u64, u32),
@@ -166,7 +131,7 @@ impl Default for Key {
 pub struct Readers(Vec<(Reference, i64)>);
 
 impl Readers {
-    /// One more; some that ended before `past` are forgotten, as nobody overlaps with them.
+    /// Adds a reader; drops readers that ended before `past`, which no later transaction overlaps.
     pub fn add(&mut self, read: Reference, ended: i64, past: i64) {
         if self.0.len() >= SOME && self.0.len() == self.0.capacity() {
             self.0.retain(|&(_, ended)| ended >= past);
@@ -179,13 +144,13 @@ impl Readers {
     }
 }
 
-/// Lists shorter than this are not looked through for what may be forgotten.
+/// Lists shorter than this are not searched for entries to drop.
 const SOME: usize = 16;
-/// So many versions are remembered that nobody can see.
+/// How many versions are kept that no read can show.
 const REMEMBERED: usize = 4;
 
 impl Key {
-    /// Whether nobody can say what a read of it should show.
+    /// Whether the key is both a register and a list: its reads are not judged.
     pub fn is_mixed(&self) -> bool {
         self.shapes.0 && self.shapes.1
     }
@@ -197,9 +162,9 @@ impl Key {
             + self.versions.capacity() * size_of::<Version>()
             + self.versions.iter().map(|version| readers(&version.readers)).sum::<usize>()
             + readers(&self.first_readers)
-            + self.passing.capacity() * size_of::<Passing>()
-            + self.gone.capacity() * size_of::<Gone>()
-            + self.deduced.capacity() * size_of::<Deduced>()
+            + self.passing.capacity() * size_of::<TransientWrite>()
+            + self.gone.capacity() * size_of::<DroppedVersion>()
+            + self.deduced.capacity() * size_of::<DeducedOrder>()
     }
 
     pub fn add(&mut self, version: Version) {
@@ -216,23 +181,6 @@ impl Key {
     pub fn place_of(&self, write: Reference, commit: Span) -> Option<usize> {
         let from = self.versions.partition_point(|other| other.commit.invoke < commit.invoke);
         (from..self.versions.len()).find(|&place| self.versions[place].write == write)
-    }
-
-    /// Whether one version certainly comes before the other, and how that is known.
-    pub fn order(&self, one: &Version, other: &Version, rules: Rules) -> Option<(bool, Source)> {
-        if let Some(known) = static_order(one, other, rules) {
-            return Some(known);
-        }
-        self.deduced(one.write, other.write).map(|(is_before, _)| (is_before, Source::Reads))
-    }
-
-    /// The same as reads show it.
-    pub fn deduced(&self, one: Reference, other: Reference) -> Option<(bool, Reference)> {
-        self.deduced.iter().find_map(|known| {
-            let is_before = known.before == one && known.after == other;
-            let is_after = known.before == other && known.after == one;
-            (is_before || is_after).then_some((is_before, known.read))
-        })
     }
 
     /// Places of versions that may be the newest at the snapshot, and whether the initial state may be.
@@ -281,97 +229,18 @@ impl Key {
         });
     }
 
-    /// The version that certainly comes directly after the one at `place`.
-    pub fn successor(&self, place: usize, rules: Rules) -> Option<usize> {
-        let version = &self.versions[place];
-        let mut next: Option<usize> = None;
-        for other in self.from(version.commit)..self.versions.len() {
-            if next
-                .is_some_and(|next| self.versions[next].commit.complete < self.versions[other].commit.invoke)
-            {
-                break;
-            }
-            let is_nearer = other != place
-                && self.is_before(place, other, rules)
-                && next.is_none_or(|next| self.is_before(other, next, rules));
-            next = if is_nearer { Some(other) } else { next };
-        }
-        next.filter(|&next| self.is_next(Some(place), next, rules))
-    }
-
-    /// What certainly comes directly before the version at `place`.
-    pub fn predecessor(&self, place: usize, rules: Rules) -> Predecessor {
-        let end = self.end(self.versions[place].commit);
-        let mut last: Option<usize> = None;
-        for other in (0..end).rev() {
-            let is_far = |last: usize| {
-                self.versions[other].commit.invoke.saturating_add(self.longest)
-                    < self.versions[last].commit.invoke
-            };
-            if self.open_ends == 0 && last.is_some_and(is_far) {
-                break;
-            }
-            let is_nearer = other != place
-                && self.is_before(other, place, rules)
-                && last.is_none_or(|last| self.is_before(last, other, rules));
-            last = if is_nearer { Some(other) } else { last };
-        }
-        match last {
-            Some(last) if self.is_next(Some(last), place, rules) => Predecessor::Version(last),
-            None if self.is_fresh && self.is_next(None, place, rules) => Predecessor::First,
-            _ => Predecessor::Unknown,
-        }
-    }
-
-    fn is_before(&self, one: usize, other: usize, rules: Rules) -> bool {
-        self.order(&self.versions[one], &self.versions[other], rules).is_some_and(|(is_before, _)| is_before)
-    }
-
-    /// Whether nothing can be between the one (or the initial state) and the next.
-    fn is_next(&self, place: Option<usize>, next: usize, rules: Rules) -> bool {
-        let version = &self.versions[next];
-        if !version.is_certain {
-            return false;
-        }
-        let from = place.map_or(0, |place| self.from(self.versions[place].commit));
-        (from..self.end(version.commit)).all(|other| {
-            let is_earlier = place.is_some_and(|place| other == place || self.is_before(other, place, rules));
-            other == next || is_earlier || self.is_before(next, other, rules)
-        })
-    }
-
-    /// The version that certainly comes first.
-    pub fn next_after_first(&self, rules: Rules) -> Option<usize> {
-        let end = self.end(self.versions.front()?.commit);
-        (0..end).find(|&place| self.predecessor(place, rules) == Predecessor::First)
-    }
-
-    /// A write that leaves no version; some that were gone before `past` are forgotten.
-    pub fn pass(&mut self, passing: Passing, past: i64) {
+    /// Adds a write that leaves no version; drops those whose transactions ended before `past`.
+    pub fn add_transient(&mut self, passing: TransientWrite, past: i64) {
         if self.passing.len() >= SOME && self.passing.len() == self.passing.capacity() {
             self.passing.retain(|known| known.gone.complete >= past);
         }
         self.passing.push(passing);
     }
 
-    /// Versions before this place certainly come before one with this commit.
-    pub fn from(&self, commit: Span) -> usize {
-        if self.open_ends > 0 {
-            return 0;
-        }
-        let earliest = commit.invoke.saturating_sub(self.longest);
-        self.versions.partition_point(|version| version.commit.invoke < earliest)
-    }
-
-    /// Versions from this place on certainly come after one with this commit.
-    pub fn end(&self, commit: Span) -> usize {
-        self.versions.partition_point(|version| version.commit.invoke <= commit.complete)
-    }
-
-    /// Forgets versions that no snapshot from `horizon` on can show, and what was known of them.
+    /// Drops versions that no snapshot from `horizon` on can show, and their orders.
     ///
-    /// Calls `told` for each, the oldest first.
-    pub fn prune(&mut self, horizon: i64, rules: Rules, mut told: impl FnMut(&Version)) {
+    /// Calls `dropped` for each, the oldest first.
+    pub fn prune(&mut self, horizon: i64, rules: Rules, mut dropped: impl FnMut(&Version)) {
         let is_there = |version: &&Version| {
             version.is_certain && version.is_settled && version.commit.complete < horizon
         };
@@ -387,7 +256,7 @@ impl Key {
             match is_hidden.then(|| self.versions.remove(place)).flatten() {
                 Some(hidden) => {
                     pivot -= usize::from(place < pivot);
-                    self.forget(&hidden, &mut told);
+                    self.forget(&hidden, &mut dropped);
                 }
                 None => place += 1,
             }
@@ -401,42 +270,38 @@ impl Key {
         }
     }
 
-    fn forget(&mut self, hidden: &Version, told: &mut impl FnMut(&Version)) {
-        told(hidden);
+    fn forget(&mut self, hidden: &Version, dropped: &mut impl FnMut(&Version)) {
+        dropped(hidden);
         self.open_ends -= u32::from(hidden.commit.complete == Span::NEVER);
         if self.gone.len() == REMEMBERED {
             self.gone.pop_front();
         }
-        let &Version { value, write, writer, session, commit, take, .. } = hidden;
-        self.gone.push_back(Gone { value, write, writer, session, commit, take });
+        self.gone.push_back(hidden.dropped());
     }
 }
 
-/// What intervals, locks and snapshots say, which never changes.
-pub fn static_order(one: &Version, other: &Version, rules: Rules) -> Option<(bool, Source)> {
-    if one.commit.precedes(other.commit) {
-        return Some((true, Source::Intervals));
+impl Version {
+    /// The part of the version that is kept when it is dropped.
+    pub fn dropped(&self) -> DroppedVersion {
+        let &Self { value, write, writer, session, commit, take, .. } = self;
+        DroppedVersion { value, write, writer, session, commit, take }
     }
-    if other.commit.precedes(one.commit) {
-        return Some((false, Source::Intervals));
-    }
-    if rules.locks && one.lock.conflicts(other.lock) {
-        let possible = (one.commit.may_precede(other.take), other.commit.may_precede(one.take));
-        if let (true, false) | (false, true) = possible {
-            return Some((possible.0, Source::Locks));
-        }
-    }
-    if rules.snapshots {
-        let possible = (sees(other, one), sees(one, other));
-        if let (true, false) | (false, true) = possible {
-            return Some((possible.0, Source::Snapshots));
-        }
-    }
-    None
 }
 
-/// Whether the later writer may have seen the earlier one's version, or need not.
-pub fn sees(later: &Version, earlier: &Version) -> bool {
-    let is_exempt = later.is_insert && earlier.commit.may_precede(later.commit);
-    is_exempt || earlier.commit.may_precede(later.seen)
+impl Key {
+    /// Calls `see` for each scalar of the key.
+    pub(super) fn each_value(&mut self, see: &mut impl FnMut(&mut Value)) {
+        if let First::Known(value) = &mut self.first {
+            see(value);
+        }
+        for version in &mut self.versions {
+            see(&mut version.value);
+            see(&mut version.writer);
+        }
+        self.passing.iter_mut().for_each(|passing| see(&mut passing.value));
+        for dropped in &mut self.gone {
+            see(&mut dropped.value);
+            see(&mut dropped.writer);
+        }
+    }
 }

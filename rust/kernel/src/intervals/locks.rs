@@ -1,6 +1,6 @@
 //! Mutual exclusion: locks on rows and on predicates, and whether two of them were held at the same time.
 
-use super::found::LockCase;
+use super::finding::LockCase;
 use super::key::Reference;
 use super::profile::Lock;
 use super::span::Span;
@@ -66,7 +66,7 @@ fn meeting(one: &Held, other: &Held) -> Meeting {
     if !one.may_be_first(other) && !other.may_be_first(one) {
         return Meeting::Collided;
     }
-    // Of a lock whose end nobody saw nothing can be decided, and nothing is asked.
+    // A lock whose release was not seen decides nothing, and does not count as undecided.
     let is_open = one.release.complete == Span::NEVER || other.release.complete == Span::NEVER;
     if is_open { Meeting::Apart } else { Meeting::Undecided }
 }
@@ -77,9 +77,9 @@ struct Row {
     held: Vec<Held>,
     /// The longest time from where an end began to where it was over.
     longest: i64,
-    /// Locks whose end nobody saw.
+    /// How many locks have a release whose end is not known.
     open_ends: u32,
-    /// How many nobody can meet any longer.
+    /// How many locks no later transaction can meet.
     forgotten: usize,
 }
 
@@ -103,7 +103,7 @@ impl Row {
         self.held.partition_point(|held| held.ended < earliest)
     }
 
-    /// One more is forgotten: when it is half of them, they go.
+    /// One more lock can be dropped; they are removed when they are half of all.
     fn forget(&mut self, horizon: i64) {
         self.forgotten += 1;
         if 2 * self.forgotten < self.held.len() {
@@ -177,7 +177,7 @@ impl Table {
 
     /// Predicates that a transaction locked, and rows that it inserted.
     ///
-    /// `id_of` gives the id of a key: who locks a row that is not there keeps others from inserting it.
+    /// `id_of` gives the id of a key: a lock on a row that does not exist keeps other transactions from inserting it.
     pub fn predicates_of(
         transaction: &Transaction,
         slot: u32,
@@ -299,7 +299,7 @@ impl Table {
         }
     }
 
-    /// Forgets what a transaction locked.
+    /// Drops the locks of a transaction.
     pub fn forget(&mut self, locks: &[(u32, Held)], number: u64, horizon: i64) {
         for (row, _) in locks {
             self.rows[*row as usize].forget(horizon);

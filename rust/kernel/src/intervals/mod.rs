@@ -1,32 +1,44 @@
-//! The mechanisms of a database, mirrored from what its clients saw: Li et al. 2023 (Leopard).
+//! The method of intervals: were the mechanisms of a database at work? Li et al. 2023 (Leopard).
 //!
-//! An operation happened at one instant inside the interval in which its client waited for it. What holds
-//! however these instants are chosen is certain; nothing else is said of anybody.
+//! An operation happened at one instant inside the interval in which its client waited for it. A finding is reported
+//! only if it holds for every choice of these instants.
 
+mod anti_dependency;
 mod certifier;
+mod checkpoint;
+mod consistent_read;
+mod deduced_versions;
+mod dropped_writers;
 mod engine;
-mod found;
+mod excerpt;
+mod finding;
+mod finding_log;
 mod intake;
 mod key;
 pub mod labels;
+mod list_read;
 mod locks;
+mod misread;
 mod named_enum;
-mod offline;
-mod own;
+mod names;
 pub mod pipeline;
 pub mod profile;
-mod ranges;
-mod reading;
-mod saving;
+mod range_read;
+mod read_orders;
 mod slab;
 mod span;
-mod telling;
+mod tally;
+mod torn_reads;
 mod transaction;
-mod updating;
+mod transaction_times;
 mod verifier;
+mod version_install;
+mod version_order;
+mod whole_history;
 
-pub use engine::{Engine, Refusal, Sizes, Terms};
-pub use found::{Checked, Dependencies, Finding, Name, Tally};
+pub use engine::{Engine, RejectedTransaction, Sizes, Terms};
+pub use finding::{Case, Finding, Mechanism, ShownFinding, SnapshotUsed};
+pub use finding_log::{News, Report};
 pub use key::Reference;
-pub use offline::{Judgement, Shown, deduced_versions, judge};
-pub use telling::{News, Report};
+pub use tally::{Checked, Dependencies, Tally};
+pub use whole_history::{Judgement, Question, judge};

@@ -1,4 +1,4 @@
-//! Transactions by slot; slots are used again.
+//! Transactions by slot; a slot is used again when its transaction is removed.
 
 use super::locks::Held;
 use super::transaction::{Operation, Transaction};

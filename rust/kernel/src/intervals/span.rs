@@ -1,4 +1,4 @@
-//! Closed intervals in which something happened at one instant.
+//! Closed intervals, each with an event at one instant inside it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct Span {
     /// Not before this.
     pub invoke: i64,
-    /// Not after this; [`Span::NEVER`] if nobody knows.
+    /// Not after this; [`Span::NEVER`] if that is not known.
     pub complete: i64,
 }
 
 impl Span {
-    /// An end that nobody knows.
+    /// An end that is not known.
     pub const NEVER: i64 = i64::MAX;
 
     /// Whether this was over before `other` can have happened, however the instants are chosen.

@@ -8,7 +8,7 @@ use crate::history::{Kind, Status};
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// Nobody says which table it was.
+/// The table is not known.
 pub const NO_TABLE: u32 = u32::MAX;
 
 /// What a key is of a row.
@@ -39,7 +39,7 @@ pub struct Operation {
     pub key: u32,
     /// What its lock is on.
     pub row: u32,
-    /// Its table by a number, [`NO_TABLE`] if nobody says which.
+    /// Its table by a number, [`NO_TABLE`] if that is not known.
     pub table: u32,
     /// What was read or written; the place of a list or of bounds in its transaction.
     pub value: Value,
@@ -95,7 +95,7 @@ pub struct Transaction {
     /// Its commit, or its rollback.
     pub end: Span,
     /// When its versions appeared to others: with its commit, but by timestamp ordering at its timestamp, which is
-    /// any instant of its.
+    /// any instant of the transaction.
     pub appears: Span,
     /// When what it locked was released.
     pub release: Span,
@@ -109,6 +109,8 @@ pub struct Transaction {
     pub locks: Box<[(u32, Held)]>,
     /// The snapshot of its consistent reads, if they have one in common.
     pub snapshot: Option<Span>,
+    /// The place of the operation that took this snapshot; None if it is of any instant of the transaction.
+    pub snapshot_taken_by: Option<u32>,
     /// Whether its versions and locks are known to the verifier.
     pub is_installed: bool,
     /// Whether a dependency of its could not be decided.
@@ -140,7 +142,21 @@ impl Transaction {
         })
     }
 
-    /// The moment that an operation reads.
+    /// The operation that took the snapshot of the one at `place`, and the interval of the snapshot if that is of any
+    /// instant of the transaction. A read that is not consistent takes no snapshot of the transaction.
+    pub fn snapshot_used(&self, place: u32) -> (u32, Option<Span>) {
+        let operation = self.operations.iter().find(|one| one.place == place);
+        let is_own = operation.is_none_or(|one| {
+            matches!(one.kind, Kind::Read | Kind::RangeRead) && one.read != Read::Consistent
+        });
+        match (self.snapshot, self.snapshot_taken_by) {
+            (Some(_), Some(taken_by)) if !is_own && taken_by <= place => (taken_by, None),
+            (Some(snapshot), None) if !is_own => (place, Some(snapshot)),
+            _ => (place, None),
+        }
+    }
+
+    /// The interval in which the snapshot of an operation was taken.
     pub fn snapshot_of(&self, operation: &Operation) -> Span {
         match (operation.read, self.snapshot) {
             (Read::Consistent, Some(snapshot)) => snapshot,
@@ -148,8 +164,22 @@ impl Transaction {
         }
     }
 
-    /// When it is certain what happened to it; an end that nobody knows is not waited for.
+    /// When its outcome is known; an end that is not known is not waited for.
     pub fn known_at(&self) -> i64 {
         if self.end.complete == Span::NEVER { self.end.invoke } else { self.end.complete }
+    }
+}
+
+impl Transaction {
+    /// Calls `see` for each scalar of the transaction.
+    pub(super) fn each_value(&mut self, see: &mut impl FnMut(&mut Value)) {
+        see(&mut self.id);
+        let scalars = self.operations.iter_mut().filter(|one| one.kind != Kind::RangeRead);
+        scalars.for_each(|operation| see(&mut operation.value));
+        self.lists.iter_mut().flat_map(|list| list.iter_mut()).for_each(&mut *see);
+        for bounds in &mut self.bounds {
+            see(&mut bounds.low);
+            see(&mut bounds.high);
+        }
     }
 }

@@ -1,17 +1,19 @@
-//! The mirror: versions and locks as the database must have had them, held against what its clients saw.
+//! The verifier mirrors versions and locks of the database and compares them with what its clients saw.
 //!
 //! A transaction is *installed* when the trace of its end is dispatched: its versions and locks are known from
 //! then on. It is *settled* when everything that began before its end was over is known: then it is judged
-//! against all that were settled before it. It is *past* when nobody that is not settled can overlap with it.
+//! against all that were settled before it. It is *past* when no unsettled transaction can overlap it.
 
 use super::certifier::Certificates;
-use super::found::{Finding, Name, Tally};
-use super::key::{First, Key, Reference, Rules, Version};
+use super::consistent_read::CertainRead;
+use super::finding::{Case, Finding};
+use super::key::{First, Key, Reference, Version};
 use super::locks::{Collision, Table};
-use super::profile::{Certifier, Lock, Profile, Read};
-use super::reading::Certain;
+use super::profile::{Certifier, Granularity, Lock, Profile, Read};
 use super::slab::Slab;
+use super::tally::Tally;
 use super::transaction::Transaction;
+use super::version_order::Rules;
 use crate::history::Status;
 use crate::value::Value;
 use hashbrown::HashSet;
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// What nobody overlaps with any longer is looked for when so many were settled.
+/// Past transactions are looked for each time when so many were settled.
 const SWEEP: usize = 64;
 
 /// When a transaction is settled: the end of its end, its beginning, its session, its number; then its slot.
@@ -38,7 +40,7 @@ pub struct Verifier {
     due: BinaryHeap<Reverse<Due>>,
     /// When those began that are not settled, and how many of them at each time.
     begun: BTreeMap<i64, u32>,
-    /// The same of those that are not installed, where others may see them before they commit.
+    /// The same for those that are not installed, if reads of uncommitted data may see them.
     unfinished: Option<BTreeMap<i64, u32>>,
     /// Settled transactions in the order of their settlement.
     settled: VecDeque<u32>,
@@ -46,37 +48,38 @@ pub struct Verifier {
     past: VecDeque<(i64, u32)>,
     pub(super) tally: Tally,
     pub(super) findings: Vec<Finding>,
-    /// Whether somebody takes away all findings, not only the first ones.
-    pub tells: bool,
-    /// Findings that are kept of each name.
-    pub(super) most: [u64; Name::COUNT],
-    /// Versions that became past, in their order, if anybody asks.
-    pub(super) told: Option<Vec<(u32, Version)>>,
-    /// What began before this may be judged by nothing that is still here.
+    /// Whether all findings are kept, not only the first ones: the finding log takes them away.
+    pub keeps_all: bool,
+    /// How many findings are kept of each mechanism.
+    pub(super) max_anomalies: u64,
+    /// Versions that were dropped, in their order, if the order of versions is asked for.
+    pub(super) dropped_versions: Option<Vec<(u32, Version)>>,
+    /// State that transactions from before this time need may have been dropped.
     pub swept: i64,
-    /// Rows that were deleted as a whole: what their cells held then is not mirrored.
+    /// Rows that were deleted as a whole: the values of their cells are not mirrored.
     pub(super) deleted: BTreeSet<u32>,
-    /// Whether somebody came too late, so that writes may be missing.
+    /// Whether a transaction came too late, so that writes may be missing.
     pub has_late: bool,
-    /// Memory that is used again.
+    /// Buffers that are reused.
     #[serde(skip)]
     pub(super) candidates: Vec<usize>,
     #[serde(skip)]
-    pub(super) certain: Vec<Certain>,
+    pub(super) certain: Vec<CertainRead>,
     /// Rows of which the transaction that is being judged has changed a cell so far.
     #[serde(skip)]
     pub(super) changed: HashSet<u32>,
     #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
     pub(super) ids: Vec<Value>,
-    /// Ids of transactions that are gone.
+    /// Ids of transactions that were dropped.
     pub(super) freed: Vec<Value>,
 }
 
 impl Verifier {
-    pub fn new(profile: Profile, most: u64) -> Self {
+    pub fn new(profile: Profile, max_anomalies: u64) -> Self {
         let locks = profile.statements.iter().any(|one| matches!(one.lock, Lock::Exclusive | Lock::Update));
-        let snapshots = profile.first_updater_wins || profile.certifier == Certifier::OptimisticWrites;
+        let is_compared = profile.first_updater_wins || profile.certifier == Certifier::OptimisticWrites;
+        let snapshots = profile.snapshot.is_of_transaction() && is_compared;
         let certificates = Certificates::new(profile.certifier);
         let is_dirty = profile.certifier == Certifier::TimestampOrder
             || profile.statements.iter().any(|one| one.read == Read::Uncommitted);
@@ -95,9 +98,9 @@ impl Verifier {
             past: VecDeque::new(),
             tally: Tally::default(),
             findings: Vec::new(),
-            tells: false,
-            most: [most; Name::COUNT],
-            told: None,
+            keeps_all: false,
+            max_anomalies,
+            dropped_versions: None,
             swept: i64::MIN,
             deleted: BTreeSet::new(),
             has_late: false,
@@ -189,9 +192,10 @@ impl Verifier {
         self.transactions.give_back(slot, transaction);
     }
 
-    /// Whether predicates may be locked; the lock mode itself may be that of a label.
+    /// Whether predicates may be locked: only beside locks on rows. The lock mode itself may be that of a label.
     fn locks_predicates(&self) -> bool {
-        self.profile.statements.iter().any(|one| one.locks_predicate)
+        let is_by_row = self.profile.granularity == Granularity::Row;
+        is_by_row && self.profile.statements.iter().any(|one| one.locks_predicate)
     }
 
     /// Everything that began before `watermark` was installed: judges the next of those that ended before it.
@@ -249,19 +253,19 @@ impl Verifier {
             }
             seen.push(pair);
             let operations = vec![one, other];
-            self.found(Finding { name: Name::LockViolation, case: case as u8, operations, key, shown: None });
+            self.add_finding(Finding { case: Case::Lock(case), operations, key, unexplained: None });
         }
     }
 
-    pub(super) fn found(&mut self, finding: Finding) {
-        let count = &mut self.tally.counts[finding.name as usize];
-        *count += 1;
-        if self.tells || *count <= self.most[finding.name as usize] {
+    /// Counts a finding, and keeps it if it is one of the first of its mechanism.
+    pub(super) fn add_finding(&mut self, finding: Finding) {
+        let count = self.tally.count_finding(finding.case.mechanism());
+        if self.keeps_all || count <= self.max_anomalies {
             self.findings.push(finding);
         }
     }
 
-    /// Forgets what nobody can overlap with any longer.
+    /// Drops the state that no later transaction can need.
     pub fn sweep(&mut self, watermark: i64) {
         let horizon = self.horizon(watermark);
         self.swept = self.swept.max(horizon);
@@ -289,10 +293,10 @@ impl Verifier {
         self.locks.forget(&transaction.locks, number, horizon);
         self.certificates.forget(number);
         for &(written, _) in &transaction.writes {
-            let told = &mut self.told;
+            let dropped = &mut self.dropped_versions;
             self.keys[written as usize].prune(horizon, self.rules, |version| {
-                if let Some(told) = told {
-                    told.push((written, version.clone()));
+                if let Some(dropped) = dropped {
+                    dropped.push((written, version.clone()));
                 }
             });
         }
@@ -314,14 +318,6 @@ impl Verifier {
 
     pub(super) fn each_predicate_value(&mut self, see: &mut impl FnMut(&mut Value)) {
         self.locks.each_value(see);
-    }
-
-    pub(super) fn take_out(&mut self, slot: u32) -> Box<Transaction> {
-        self.transactions.lend(slot)
-    }
-
-    pub(super) fn put_back(&mut self, slot: u32, transaction: Box<Transaction>) {
-        self.transactions.give_back(slot, transaction);
     }
 
     /// The key of an operation of a transaction that is there.

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "Missed", "findings", "missed", "nexts"]
 
 NAME = "certifier-violation"
-SSI, TIMESTAMP_ORDER, OPTIMISTIC_READS, OPTIMISTIC_WRITES = range(4)
 
 
 class Missed(NamedTuple):
@@ -97,7 +96,7 @@ def findings(store: Store, edges: list[Missed]) -> Iterator[Finding]:
         case Certifier.OPTIMISTIC_WRITES:
             for pair in first_updater_wins.pairs(store, exempt=False):
                 if pair.orders.is_violated:
-                    yield Finding(NAME, OPTIMISTIC_WRITES, (pair.one.place, pair.other.place))
+                    yield Finding(NAME, Certifier.OPTIMISTIC_WRITES, (pair.one.place, pair.other.place))
 
 
 def _dangerous(store: Store, edges: list[Missed]) -> Iterator[Finding]:
@@ -105,13 +104,13 @@ def _dangerous(store: Store, edges: list[Missed]) -> Iterator[Finding]:
     for one in edges:
         for two in edges:
             if one.write.transaction == two.read.transaction and _is_refused(store, one, two):
-                yield Finding(NAME, SSI, (one.read, one.write, two.read, two.write))
+                yield Finding(NAME, Certifier.SSI, (one.read, one.write, two.read, two.write))
 
 
 def _is_refused(store: Store, one: Missed, two: Missed) -> bool:
     t1, t2, t3 = one.read.transaction, two.read.transaction, two.write.transaction
     if t1 == t3:
-        return t1 < t2  # one of the two commits first, whichever: the same circle is seen from both
+        return t1 < t2  # one of the two commits first; the cycle is found from both, and counted once
     events = _instants(store, (t1, t2, t3))
     order = [*((f"s{n}", f"c{n}") for n in (t1, t2, t3)), (f"s{t1}", f"c{t2}"), (f"s{t2}", f"c{t3}")]
     needed = [(f"c{t3}", f"c{t1}"), (f"c{t3}", f"c{t2}")]
@@ -133,21 +132,21 @@ def _instants(store: Store, numbers: tuple[int, ...]) -> dict[str, Span]:
 
 
 def _overwritten(store: Store, edges: list[Missed]) -> Iterator[Finding]:
-    """`optimistic-reads`: who wrote, and whose read was overwritten before it certainly committed."""
+    """`optimistic-reads`: a transaction wrote, and one of its reads was overwritten before it committed."""
     for edge in edges:
         reader, writer = edge.read.transaction, edge.write.transaction
         commit, other = store.times[reader].commit, store.times[writer].commit
         is_late = commit is not None and other is not None and other.precedes(commit)
         if is_late and any(o.kind in WRITES for o in store.transactions[reader].operations):
-            yield Finding(NAME, OPTIMISTIC_READS, (edge.read, edge.write))
+            yield Finding(NAME, Certifier.OPTIMISTIC_READS, (edge.read, edge.write))
 
 
 def _against_time(store: Store, edges: list[Missed]) -> Iterator[Finding]:
-    """`timestamp-order`: one overwrote what another read that began after it had ended.
+    """`timestamp-order`: a transaction overwrote what another one read that began after it had ended.
 
-    Who reads from one that began after it had ended shows a version of the future.
+    A read of a version whose transaction began after the reader had ended shows a future version.
     """
     for before, after in [(edge.read, edge.write) for edge in edges]:
         ended = store.times[after.transaction].commit
         if ended is not None and ended.complete < store.times[before.transaction].begin:
-            yield Finding(NAME, TIMESTAMP_ORDER, (before, after))
+            yield Finding(NAME, Certifier.TIMESTAMP_ORDER, (before, after))

@@ -51,7 +51,7 @@ def candidates(
 ) -> frozenset[int]:
     """Whose version of a key can be the newest at the snapshot.
 
-    A version of which nobody knows whether it was committed can be, and need not. `order` are versions of
+    A version that may not be committed can be, and need not. `order` are versions of
     which it is known which came first, with all that follows from it.
     """
     everything = list(versions)
@@ -92,7 +92,7 @@ def _external(store: Store, seen: Observation, order: frozenset[tuple[int, int]]
     each = (candidates(versions.values(), snapshot, order) for snapshot in snapshots)
     found = frozenset[int]().union(*each)
     matches = frozenset(number for number in found if looks.shows(store, seen, versions[number]))
-    if matches == {INITIAL} and not seen.is_absent and store.is_somebodys(seen.key, seen.value):
+    if matches == {INITIAL} and not seen.is_absent and store.is_of_writer(seen.key, seen.value):
         matches = frozenset()
     finding = misreads.of_elements(store, seen)
     if finding is None and not matches:

@@ -1,4 +1,4 @@
-"""What is found wrong: an anomaly of the catalogue, which case of it, and the operations that show it."""
+"""Findings: an anomaly of the catalogue, which case of it, and the operations that show it."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class Finding(NamedTuple):
     """One anomaly; cases and the order of the operations are those that checkers name."""
 
     name: str
-    case: int
+    case: str
     places: tuple[Place, ...]

@@ -69,19 +69,19 @@ class Judged:
     checked: dict[str, Checked]
     tallies: dict[str, Tally]
 
-    def cases(self) -> set[tuple[str, int]]:
+    def cases(self) -> set[tuple[str, str]]:
         """The names and cases that were found."""
         return {(finding.name, finding.case) for finding in self.findings}
 
 
 def judge(history: History, profile: Profile, clock_error: int = 0) -> Judged:
-    """All that is found if the mechanisms tell each other what they deduce."""
+    """All that is found if the mechanisms share what they deduce."""
     store = Store(history, profile, clock_error)
     return _judged(store, orders.deduced(store))
 
 
 def judge_pairs(history: History, profile: Profile, clock_error: int = 0) -> Judged:
-    """What is found if nobody tells anybody anything: reads are judged by the intervals alone."""
+    """All that is found if mechanisms share nothing: reads are judged by the intervals alone."""
     store = Store(history, profile, clock_error)
     return _judged(store, frozenset(o for o in orders.of_pairs(store) if o.source is orders.Source.INTERVALS))
 
@@ -115,7 +115,7 @@ def _of_pairs(store: Store) -> Iterator[Finding]:
             yield Finding(mutual_exclusion.NAME, case, places)
     for pair in _updaters(store):
         if pair.orders.is_violated:
-            yield Finding(first_updater_wins.NAME, 0, (pair.one.place, pair.other.place))
+            yield Finding(first_updater_wins.NAME, "overlap", (pair.one.place, pair.other.place))
 
 
 def _updaters(store: Store) -> list[first_updater_wins.Pair]:

@@ -1,4 +1,4 @@
-"""What is wrong with a read that shows no candidate: the first case that fits, by their numbers."""
+"""The case of a read that shows no candidate: the first one that fits."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ __all__ = [
 ]
 
 NAME = "inconsistent-read"
-STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW, TORN = range(8)
+STALE, FUTURE, ABORTED, INTERMEDIATE = "stale", "future", "aborted", "intermediate"
+THIN_AIR, OWN, MISSING_ROW, TORN = "thin-air", "own", "missing-row", "torn"
 
 
 def own(seen: Observation) -> Finding | None:
-    """A read shows the own write; a list that does not end with the own appends is equal to none of them."""
+    """A read must show the own write; a list must end with the own appends."""
     assert seen.own is not None
     return None if seen.value == seen.own.value else Finding(NAME, OWN, (seen.place, seen.own.place))
 
 
 def of_elements(store: Store, seen: Observation) -> Finding | None:
-    """An element of a list that nobody appended, or not for certain, or not yet; or one that it lacks."""
+    """An element of a list that was rolled back, not committed yet or never appended, or that it lacks."""
     elements = seen.value if store.shape(seen.key) == "list" and isinstance(seen.value, tuple) else ()
     misread = _Misread(store, seen, frozenset())
     writers = [misread.writers(element) for element in elements]
@@ -84,7 +85,7 @@ class _Misread:
         case = ABORTED if undone else INTERMEDIATE if writers else THIN_AIR
         return self.found(case, *(write.place for write in (undone or writers)[:1]))
 
-    def found(self, case: int, *places: Place | None) -> Finding:
+    def found(self, case: str, *places: Place | None) -> Finding:
         return Finding(NAME, case, (self.seen.place, *(place for place in places if place)))
 
     @cached_property
@@ -106,19 +107,19 @@ class _Misread:
 
     @property
     def sought(self) -> object:
-        """The value that somebody must have written: of a list, the last element."""
+        """The value that a write must have left: of a list, the last element."""
         value = self.seen.value
         is_list = self.store.shape(self.seen.key) == "list"
         return value[-1] if is_list and isinstance(value, tuple) and value else value
 
     def writers(self, value: object) -> list[Write]:
-        """Every write of a value to the key, whatever became of it."""
-        everybody = (t.number for t in self.store.transactions)
-        writes = (w for number in everybody for w in self.store.writes(self.seen.key, number))
+        """Every write of a value to the key, of transactions that committed or not."""
+        numbers = (t.number for t in self.store.transactions)
+        writes = (w for number in numbers for w in self.store.writes(self.seen.key, number))
         return [write for write in writes if write.value == value]
 
     def lacking(self, elements: tuple[object, ...]) -> Finding | None:
-        """A list that does not show the last append of somebody who certainly had committed."""
+        """A list that does not show the last append of a transaction that certainly had committed."""
         if self.store.shape(self.seen.key) != "list":
             return None
         snapshots = looks.snapshots(self.store, self.seen)

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 NAME = "lock-violation"
-LOCKS, PREDICATE, WHILE_COMMITTING = range(3)
+LOCKS, PREDICATE, WHILE_COMMITTING = "row", "predicate", "commit"
 
 
 class Held(NamedTuple):
@@ -58,7 +58,7 @@ class Held(NamedTuple):
 class Pair(NamedTuple):
     """Two locks that exclude each other, and in which orders they can have been held."""
 
-    case: int
+    case: str
     one: Held
     other: Held
     orders: Possible
@@ -131,14 +131,14 @@ def _rows(operation: Operation) -> list[object]:
 
 
 def _bounds(operation: Operation) -> list[tuple[Scalar, Scalar]]:
-    """The keys that a statement asks for, found or not; a predicate asks for nobody knows which."""
+    """The keys that a statement asks for, found or not; those that match a predicate are not known."""
     if isinstance(operation.value, Range) and operation.predicate is None:
         return [(operation.value.low, operation.value.high)]
     is_absent = operation.kind is OperationKind.READ and not _rows(operation)
     return [(operation.key, operation.key)] if is_absent and operation.value is not UNKNOWN else []
 
 
-def _conflict(store: Store, one: Held, other: Held) -> int | None:
+def _conflict(store: Store, one: Held, other: Held) -> str | None:
     """How two locks exclude each other; None if they do not."""
     if one.place.transaction == other.place.transaction or not conflicts(one.mode, other.mode):
         return None
@@ -148,7 +148,7 @@ def _conflict(store: Store, one: Held, other: Held) -> int | None:
 
 
 def _covers(store: Store, predicate: Held, row: Held) -> bool:
-    """Whether a lock of a predicate covers a row that somebody inserts, and that it did not find."""
+    """Whether a lock of a predicate covers a row that another statement inserts and that it did not find."""
     if predicate.bounds is None or row.inserted is None:
         return False
     asked, new = store.operation(predicate.place), store.operation(row.place)

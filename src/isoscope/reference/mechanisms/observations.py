@@ -54,9 +54,9 @@ def observations(store: Store) -> list[Observation]:
 def snapshots(store: Store, observation: Observation) -> list[Span]:
     """When the reader may have looked.
 
-    Who changed one cell of a row sees the other ones as they were at his snapshot, or as they were when he
-    changed the row: that differs between databases. A list was read by who appends to it: what is before
-    the own elements is what the first own append found.
+    A transaction that changed one cell of a row sees the other cells as they were at its snapshot, or as they
+    were when it changed the row: that differs between databases. An append reads the list: the elements
+    before the own ones are those that the first own append found.
     """
     reader, place = observation.place
     if store.shape(observation.key) == "list":
@@ -100,16 +100,19 @@ def _is_at_most(one: Scalar, other: Scalar) -> bool:
 
 
 def _of(store: Store, reader: Transaction, place: int, operation: Operation) -> Iterator[Observation]:
-    is_uncommitted = conduct_of(operation, store.profile).read is Read.UNCOMMITTED
+    conduct = conduct_of(operation, store.profile)
+    is_uncommitted = conduct.read is Read.UNCOMMITTED
     for key, value, is_absent in _said(store, operation):
+        if conduct.skips_locked and value == NOTHING:
+            continue  # the row may be there, and locked by another transaction
         seen = Observation(Place(reader.number, place), key, value, is_absent=is_absent)
         writes = store.writes(key, reader.number, before=place)
         shape = store.shape(key)
         if shape == "register":
             own = writes[-1] if writes else None
             yield seen._replace(own=own, is_own=own is not None, is_uncommitted=is_uncommitted)
-        elif shape == "list" and operation.kind is OperationKind.READ and not is_uncommitted:
-            yield _of_list(seen, operation, writes)
+        elif shape == "list" and operation.kind is OperationKind.READ:
+            yield _of_list(seen, operation, writes)._replace(is_uncommitted=is_uncommitted)
 
 
 def _of_list(seen: Observation, read: Operation, writes: list[Write]) -> Observation:
@@ -138,7 +141,7 @@ def _said(store: Store, operation: Operation) -> Iterator[tuple[object, object, 
 
 
 def _asked(store: Store, operation: Operation) -> list[object]:
-    """Keys that somebody wrote and that a range read asks for."""
+    """Written keys that a range read asks for."""
     asked = operation.value
     assert isinstance(asked, Range)
     if operation.predicate is not None:

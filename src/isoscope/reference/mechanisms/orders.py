@@ -43,7 +43,7 @@ NAME = "contradictory-dependencies"
 
 
 class Source(IntEnum):
-    """Who says which of two versions came first."""
+    """The evidence for which of two versions came first."""
 
     INTERVALS = 0
     LOCKS = 1
@@ -70,7 +70,7 @@ def deduced(store: Store) -> frozenset[Order]:
 def known(orders: Iterable[Order], key: object) -> frozenset[tuple[int, int]]:
     """Which versions of a key came before which, with all that follows.
 
-    Where that contradicts itself somebody is wrong, and only what intervals say is taken.
+    Where that contradicts itself, only the orders of intervals are taken.
     """
     of_key = [order for order in orders if order.key == key]
     whole = closure((order.before, order.after) for order in of_key)
@@ -82,7 +82,7 @@ def known(orders: Iterable[Order], key: object) -> frozenset[tuple[int, int]]:
 def readings(store: Store, orders: Iterable[Order] = ()) -> list[Reading]:
     """What every read means, given an order of versions.
 
-    What only reads show hides no version: if one read contradicts another, both are told of.
+    An order that only reads show hides no version: if one read contradicts another, both are reported.
     """
     everything = [order for order in orders if order.source is not Source.READS]
     order = {key: known(everything, key) for key in store.keys}
@@ -93,7 +93,7 @@ def readings(store: Store, orders: Iterable[Order] = ()) -> list[Reading]:
 
 
 def of_pairs(store: Store) -> frozenset[Order]:
-    """What intervals, locks, snapshots and lists say; it takes no judging of reads."""
+    """The orders of intervals, locks, snapshots and lists; reads need not be judged for them."""
     return frozenset([*_of_intervals(store), *_of_locks(store), *_of_snapshots(store), *_of_lists(store)])
 
 
@@ -180,4 +180,5 @@ def contradictions(store: Store, orders: Iterable[Order]) -> Iterator[Finding]:
             if is_opposite and (one.source, one.before) < (other.source, other.before):
                 writes = (store.writes(one.key, number)[-1].place for number in (one.before, one.after))
                 shown = (read for read in (one.read, other.read) if read is not None)
-                yield Finding(NAME, 4 * one.source + other.source, (*writes, *shown))
+                case = f"{one.source.name}-{other.source.name}".lower()
+                yield Finding(NAME, case, (*writes, *shown))

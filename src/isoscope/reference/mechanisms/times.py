@@ -47,7 +47,7 @@ class Times:
         """When its versions appeared to others; None if they never did.
 
         An indeterminate transaction may have committed at any instant since its last operation began: it may
-        have asked to when nobody wrote it down.
+        have asked to commit without recording it.
         """
         status = self.transaction.status
         asked = self._places(OperationKind.COMMIT)
@@ -71,7 +71,7 @@ class Times:
 
     @cached_property
     def undone(self) -> float:
-        """By when its rollback was over; never, as far as anybody knows, if nobody says so."""
+        """By when its rollback was over; infinity if that is not known."""
         rollbacks = self._places(OperationKind.ABORT)
         ends = [_ends(self._operations[place].interval)[1] for place in rollbacks[-1:]]
         told = next((end for end in [*ends, _ends(self.transaction.interval)[1]] if end is not None), inf)
@@ -80,9 +80,9 @@ class Times:
     def lock(self, place: int) -> tuple[Span, Span] | None:
         """When the operation at `place` took its lock and when that was released; None if it may have none.
 
-        Of a transaction that did not commit nobody knows which statement failed: the last one may never have
-        got its lock, and the others' were released after the last but one had ended. If it asked to commit no
-        statement failed; a connection that breaks before the commit arrives takes the locks with it.
+        Of a transaction that did not commit it is not known which statement failed: the last one may never
+        have got its lock, and the others' were released after the last but one had ended. If it asked to
+        commit no statement failed; a connection that breaks before the commit arrives releases the locks.
         """
         if self.is_certain:
             assert self.commit is not None
@@ -113,7 +113,7 @@ class Times:
             case Snapshot.STATEMENT:
                 return None
             case Snapshot.TRANSACTION | Snapshot.BEGIN if not self._has_taken:
-                # Nobody knows when it was.
+                # The instant is not known.
                 end = self.commit.complete if self.commit else inf
                 return Span(self.begin, max(end, self.begin))
         return None if self._taken is None else self.operation(self._taken)
@@ -179,7 +179,7 @@ class Times:
 
     @cached_property
     def _whole(self) -> Span:
-        """Its own interval; what that leaves open is said by its first and last operation, or by nobody."""
+        """Its own interval; a missing end is that of its first or last operation, else infinity."""
         first, last = (self._operations[i].interval if self._operations else None for i in (0, -1))
         begins = (_ends(self.transaction.interval)[0], _ends(first)[0], -inf)
         ends = (_ends(self.transaction.interval)[1], _ends(last)[1], inf)

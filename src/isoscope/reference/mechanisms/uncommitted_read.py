@@ -1,7 +1,9 @@
 """Reads of uncommitted data: they may show any write that is not certainly overwritten or undone.
 
-A write is there from an instant of its own span. Only a transaction that committed certainly overwrites: what
-another one wrote may have been rolled back, which brings back what was there before.
+Such a read takes no snapshot. A write is there from an instant of its own span. Only a transaction that
+committed certainly overwrites: the write of another one may have been rolled back, which brings back the
+version before it. Of a list the last element is judged, and an element is missing only if it was committed
+before the read.
 """
 
 from __future__ import annotations
@@ -21,13 +23,11 @@ __all__ = ["judged"]
 
 
 def judged(store: Store, seen: Observation) -> tuple[Finding | None, bool]:
-    """What is wrong with the read of a register, and whether it might be."""
+    """What is wrong with the read, and whether it might be."""
     look = _Look(store, seen)
-    showing = [write for write in look.writes if write.value == seen.value]
+    showing = [write for write in look.writes if write.value == look.shown]
     there = [write for write in look.writes if look.is_there(write)]
-    is_initial = seen.is_absent or (
-        store.is_initial(seen.key, seen.value) and not store.is_somebodys(seen.key, seen.value)
-    )
+    is_initial = seen.is_absent or look.shows_initial
     may_be_initial = not look.overwriting(None)
     is_right = (is_initial and may_be_initial) or any(write in there for write in showing)
     is_certain = all(write in showing for write in there) and (is_initial or not may_be_initial)
@@ -39,6 +39,23 @@ def judged(store: Store, seen: Observation) -> tuple[Finding | None, bool]:
 class _Look:
     store: Store
     seen: Observation
+
+    @property
+    def shown(self) -> object:
+        """The value that a write must have left: of a list, its last element."""
+        value = self.seen.value
+        return value[-1] if self.is_list and isinstance(value, tuple) and value else value
+
+    @property
+    def is_list(self) -> bool:
+        return self.store.shape(self.seen.key) == "list"
+
+    @property
+    def shows_initial(self) -> bool:
+        key, value = self.seen.key, self.seen.value
+        if self.is_list:
+            return value == ()
+        return self.store.is_initial(key, value) and not self.store.is_of_writer(key, value)
 
     @property
     def writes(self) -> list[Write]:
@@ -60,7 +77,15 @@ class _Look:
             if self.store.times[other.place.transaction].is_certain
             and self.span(other.place).precedes(self.snapshot)
             and (write is None or self.is_later(other, write))
+            and (not self.is_list or self.is_committed_after(other, write))
         ]
+
+    def is_committed_after(self, write: Write, than: Write | None) -> bool:
+        """Whether it was committed before the read, and after the commit of another write."""
+        appears = self.store.times[write.place.transaction].appears
+        other = self.store.times[than.place.transaction].appears if than else None
+        is_after = other is None or appears is None or other.precedes(appears)
+        return is_after and appears is not None and appears.precedes(self.snapshot)
 
     def is_later(self, write: Write, than: Write) -> bool:
         if write.place.transaction == than.place.transaction:
@@ -78,17 +103,17 @@ class _Look:
         return self.store.times[place.transaction].operation(place.operation)
 
     def named(self, showing: list[Write], *, is_initial: bool) -> Finding:
-        """The first case that fits, in the order of their numbers."""
+        """The first case that fits."""
         if self.seen.is_absent:
             due = next(write for write in self.writes if self.is_there(write))
             return Finding(NAME, MISSING_ROW, (self.seen.place, due.place))
         hidden = [(w.place,) for w in self.overwriting(None)] if is_initial else []
         old = [(w.place, later[-1].place) for w in showing if (later := self.overwriting(w))]
-        cases: dict[int, list[tuple[Place, ...]]] = {
+        cases: dict[str, list[tuple[Place, ...]]] = {
             STALE: [*hidden, *old],
             FUTURE: [(w.place,) for w in showing if self.is_future(w)],
             ABORTED: [(w.place,) for w in showing if self.is_undone(w)],
             THIN_AIR: [()],
         }
-        case = min(case for case, found in cases.items() if found)
+        case = next(case for case, found in cases.items() if found)
         return Finding(NAME, case, (self.seen.place, *cases[case][-1]))

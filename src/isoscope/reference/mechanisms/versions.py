@@ -110,8 +110,8 @@ class Store:
     def is_initial(self, key: object, value: object) -> bool:
         """Whether a register may have held `value` at first.
 
-        If nobody says what it held, it was the one value that a read shows and nobody wrote; as long as
-        there is none, it may have held anything, also what somebody wrote (but see `is_somebodys`).
+        If the history does not say, it was the one value that a read shows and no transaction wrote; without
+        such a value, it may have held any value, also one that was written (but see `is_of_writer`).
         """
         of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
         told = of_key.get(key, self.history.initial.value)
@@ -119,7 +119,7 @@ class Store:
             return token(told) == value
         return value in (self._never_written(key) or [value])[:1]
 
-    def is_somebodys(self, key: object, value: object) -> bool:
+    def is_of_writer(self, key: object, value: object) -> bool:
         """Whether a value that the key may have held at first is taken for that of its one writer."""
         of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
         told = of_key.get(key, self.history.initial.value)
@@ -132,7 +132,7 @@ class Store:
         return self._rows.get(key, key)
 
     def _never_written(self, key: object) -> list[object]:
-        """Values that reads of others' writes show and nobody wrote, in the order of the history."""
+        """Values that reads of others' writes show and no transaction wrote, in the order of the history."""
         written = {w.value for t in self.transactions for w in self.writes(key, t.number)}
         return [
             value

@@ -1,6 +1,6 @@
 """Worlds: the orders in which things can have happened, given how long clients waited for each.
 
-An event happened at one instant of its span, and nobody knows which. A *world* is an order of events for
+An event happened at one instant of its span, which is not known. A *world* is an order of events for
 which instants can be found that never go back. Where two spans touch, both orders are worlds.
 """
 
@@ -17,7 +17,7 @@ World: TypeAlias = tuple[Event, ...]
 
 
 class Span(NamedTuple):
-    """A closed interval; an end that nobody knows is infinitely far away."""
+    """A closed interval; an end that is not known is infinitely far away."""
 
     invoke: float
     complete: float
@@ -57,7 +57,7 @@ class Possible(NamedTuple):
 
     @property
     def is_violated(self) -> bool:
-        """Whether both were at work at the same time in every world; where there is none, nobody knows."""
+        """Whether both were at work at the same time in every world, of which there is at least one."""
         return self.together and not self.before and not self.after
 
     @property

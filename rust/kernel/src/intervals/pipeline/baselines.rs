@@ -1,11 +1,11 @@
-//! What the pipeline is measured against: one heap of everything, and Algorithm 1 as it stands in the paper.
+//! Sorters that benchmarks compare the pipeline with: one heap of all items, and Algorithm 1 of the paper.
 
 use super::bounds::{Bounds, TooLate};
 use super::sort::{Fetch, Sorter};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
-/// An item in the heap; `place` is its place among all that came.
+/// An item in the heap; `place` is its place among all items.
 #[derive(Debug, Clone)]
 struct Entry<T> {
     before: i64,
@@ -40,27 +40,27 @@ impl<T> Ord for Entry<T> {
     }
 }
 
-/// One heap of single items, into which everything is put as it comes.
+/// One heap of single items; each item is put into it when it comes.
 #[derive(Debug, Clone)]
 pub struct Naive<T> {
     bounds: Bounds,
     heap: BinaryHeap<Reverse<Entry<T>>>,
     places: u64,
-    most: usize,
+    max_waiting: usize,
 }
 
 impl<T> Naive<T> {
-    /// Nobody is waited for yet.
+    /// A sorter without clients.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "like the other two")]
     pub fn new() -> Self {
-        Self { bounds: Bounds::new(), heap: BinaryHeap::new(), places: 0, most: 0 }
+        Self { bounds: Bounds::new(), heap: BinaryHeap::new(), places: 0, max_waiting: 0 }
     }
 
     fn insert(&mut self, client: u32, before: i64, item: T) {
         self.heap.push(Reverse(Entry { before, client, place: self.places, item }));
         self.places += 1;
-        self.most = self.most.max(self.heap.len());
+        self.max_waiting = self.max_waiting.max(self.heap.len());
     }
 }
 
@@ -94,8 +94,8 @@ impl<T> Sorter<T> for Naive<T> {
         self.bounds.watermark().map(|_| Fetch::Everything)
     }
 
-    fn most(&self) -> usize {
-        self.most
+    fn max_waiting(&self) -> usize {
+        self.max_waiting
     }
 }
 
@@ -106,14 +106,14 @@ pub struct Plain<T> {
     global: Naive<T>,
     capacity: usize,
     waiting: usize,
-    most: usize,
+    max_waiting: usize,
 }
 
 impl<T> Plain<T> {
     /// Local buffers of so many items each.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { locals: Vec::new(), global: Naive::new(), capacity, waiting: 0, most: 0 }
+        Self { locals: Vec::new(), global: Naive::new(), capacity, waiting: 0, max_waiting: 0 }
     }
 }
 
@@ -126,7 +126,7 @@ impl<T> Sorter<T> for Plain<T> {
         }
         self.locals[place].push_back((before, item));
         self.waiting += 1;
-        self.most = self.most.max(self.waiting + self.global.heap.len());
+        self.max_waiting = self.max_waiting.max(self.waiting + self.global.heap.len());
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl<T> Sorter<T> for Plain<T> {
         self.global.fetch().map(|_| Fetch::Each(self.capacity))
     }
 
-    fn most(&self) -> usize {
-        self.most
+    fn max_waiting(&self) -> usize {
+        self.max_waiting
     }
 }

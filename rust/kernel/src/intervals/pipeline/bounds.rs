@@ -1,14 +1,14 @@
-//! What clients said of what is still to come, and the watermark that follows.
+//! The earliest time of the next item of each client, and the watermark that follows.
 
 use serde::{Deserialize, Serialize};
 
-/// For a client that nobody waits for.
-const NOBODY_WAITS: i64 = i64::MAX;
+/// The time of a client that is not waited for.
+const NOT_WAITED_FOR: i64 = i64::MAX;
 
-/// Why an item was refused: what would have to be dispatched after it may be gone.
+/// Why an item was refused: items that belong after it may have been dispatched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TooLate {
-    /// Whose item it is.
+    /// The client of the item.
     pub client: u32,
     /// Its time.
     pub before: i64,
@@ -16,14 +16,14 @@ pub struct TooLate {
     pub earliest: i64,
 }
 
-/// The earliest time at which each client may still say something.
+/// The earliest time of the next item of each client.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Bounds {
-    /// That time, by client; for those who are not waited for it is none.
+    /// That time, by client.
     next: Vec<i64>,
-    /// What those who are not waited for said last.
+    /// The last time of clients that are not waited for.
     left_at: Vec<i64>,
-    /// Everything before it may have been dispatched.
+    /// All items before it may have been dispatched.
     floor: i64,
 }
 
@@ -32,7 +32,7 @@ impl Bounds {
         Self { next: Vec::new(), left_at: Vec::new(), floor: i64::MIN }
     }
 
-    /// Takes note of an item, or says that it comes too late.
+    /// Notes an item; an error if it comes too late.
     #[inline]
     pub(super) fn push(&mut self, client: u32, before: i64) -> Result<(), TooLate> {
         match self.next.get_mut(client as usize) {
@@ -44,7 +44,7 @@ impl Bounds {
         }
     }
 
-    /// The first item of a client that nobody waits for yet, or one that comes too late.
+    /// The first item of a client that is not waited for, or one that comes too late.
     #[cold]
     fn join(&mut self, client: u32, before: i64) -> Result<(), TooLate> {
         let earliest = self.earliest(client);
@@ -55,7 +55,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Nothing before `time` will come from this client, who is waited for from now on.
+    /// All later items of this client are at `time` or later; it is waited for from now on.
     pub(super) fn heartbeat(&mut self, client: u32, time: i64) {
         let earliest = self.earliest(client);
         self.next[client as usize] = earliest.max(time);
@@ -65,27 +65,27 @@ impl Bounds {
     fn earliest(&mut self, client: u32) -> i64 {
         let place = client as usize;
         if place >= self.next.len() {
-            self.next.resize(place + 1, NOBODY_WAITS);
+            self.next.resize(place + 1, NOT_WAITED_FOR);
             self.left_at.resize(place + 1, i64::MIN);
         }
         let bound = self.next[place];
-        if bound == NOBODY_WAITS { self.floor.max(self.left_at[place]) } else { bound }
+        if bound == NOT_WAITED_FOR { self.floor.max(self.left_at[place]) } else { bound }
     }
 
-    /// Nobody waits for this client any longer.
+    /// This client is no longer waited for.
     pub(super) fn finish(&mut self, client: u32) {
         let earliest = self.earliest(client);
         self.left_at[client as usize] = earliest;
-        self.next[client as usize] = NOBODY_WAITS;
+        self.next[client as usize] = NOT_WAITED_FOR;
     }
 
-    /// Everything before it is known; none if nobody is waited for.
+    /// All items before it are known; None if no client is waited for.
     pub(super) fn watermark(&self) -> Option<i64> {
-        self.next.iter().copied().min().filter(|&bound| bound != NOBODY_WAITS)
+        self.next.iter().copied().min().filter(|&bound| bound != NOT_WAITED_FOR)
     }
 
-    /// The first of those who hold the watermark back.
-    pub(super) fn hungry(&self) -> Option<u32> {
+    /// The first client that holds the watermark back.
+    pub(super) fn client_to_fetch_from(&self) -> Option<u32> {
         let watermark = self.watermark()?;
         self.next.iter().position(|&bound| bound == watermark).map(|client| client as u32)
     }
@@ -95,7 +95,7 @@ impl Bounds {
         self.watermark().map_or(Some(i64::MAX), |watermark| watermark.checked_sub(1))
     }
 
-    /// Everything that is known was dispatched, and the newest of it is this.
+    /// All known items were dispatched; `newest` is the time of the last one.
     pub(super) fn passed(&mut self, newest: Option<i64>) {
         self.floor = self.floor.max(self.watermark().or(newest).unwrap_or(i64::MIN));
     }

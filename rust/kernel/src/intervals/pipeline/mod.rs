@@ -1,16 +1,17 @@
-//! The two-level pipeline: what many clients say, in the order of its time.
+//! The two-level pipeline puts the items of many clients in the order of their times.
 //!
-//! Li et al. 2023 (Leopard), section IV-C. Each client says its items in the order of `before`; they wait in a
-//! buffer of its own. A heap holds the first of each buffer, and the watermark is the earliest time at which
-//! anybody may still say something: everything before it is dispatched, ordered by `before`, then client, then
-//! place (Theorem 1).
+//! Li et al. 2023 (Leopard), section IV-C. Each client sends its items in the order of `before`; they wait in the
+//! buffer of that client. A heap holds the first item of each buffer. The watermark is the earliest time of an item
+//! that a client can still send: all items before it are dispatched, ordered by `before`, then client, then place
+//! (Theorem 1).
 //!
-//! Items of one client that no other's interleave are dispatched as one batch. Whoever can choose from whom to
-//! fetch asks [`Pipeline::hungry`]: then no client has more waiting than one fetch, and what it said at one
-//! and the same time, however uneven the times are.
+//! Consecutive items of one client, without an item of another client in between, are dispatched as one batch. A
+//! caller that can choose a client fetches from [`Pipeline::client_to_fetch_from`]: then each client has at most one
+//! fetch of items waiting, plus items of one and the same time.
 //!
-//! Cost by batch: log of the clients that have something waiting; by dispatch: the number of clients.
+//! Cost by batch: log of the clients with waiting items; by dispatch: the number of clients.
 
+#[cfg(any(test, feature = "baselines"))]
 mod baselines;
 mod bounds;
 mod heads;
@@ -19,6 +20,7 @@ mod partitions;
 mod runs;
 mod sort;
 
+#[cfg(any(test, feature = "baselines"))]
 pub use baselines::{Naive, Plain};
 pub use bounds::TooLate;
 pub use partitions::Partitions;
@@ -31,7 +33,7 @@ use serde::{Deserialize, Serialize};
 /// How a pipeline works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Whether what does not interleave is dispatched together, not one by one.
+    /// Whether consecutive items of one client are dispatched together, not one by one.
     pub batch: bool,
     /// Whether only the client that holds the watermark back is fetched from.
     pub adaptive: bool,
@@ -51,21 +53,21 @@ pub struct Pipeline<T> {
     options: Options,
     bounds: Bounds,
     runs: Runs<T>,
-    most: usize,
+    max_waiting: usize,
 }
 
 impl<T> Pipeline<T> {
-    /// Nobody is waited for until a client is first mentioned.
+    /// A pipeline without clients; a client is waited for from its first call on.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, bounds: Bounds::new(), runs: Runs::new(options), most: 0 }
+        Self { options, bounds: Bounds::new(), runs: Runs::new(options), max_waiting: 0 }
     }
 
-    /// Takes what a client says next; a new client joins with it. The largest number is no time.
+    /// Takes the next item of a client; a new client joins with it. The largest number is not a time.
     ///
     /// # Errors
     ///
-    /// If it is before what this client said before, or for a new one before what may have been dispatched.
+    /// If it is before the last item of this client or, for a new client, before items that may have been dispatched.
     #[inline]
     pub fn push(&mut self, client: u32, before: i64, item: T) -> Result<(), TooLate> {
         self.bounds.push(client, before)?;
@@ -73,31 +75,31 @@ impl<T> Pipeline<T> {
         Ok(())
     }
 
-    /// Nothing before `time` will come from this client; it is waited for from now on.
+    /// All later items of this client are at `time` or later; it is waited for from now on.
     pub fn heartbeat(&mut self, client: u32, time: i64) {
         self.bounds.heartbeat(client, time);
     }
 
-    /// Nothing more will come from this client, or it joins anew.
+    /// No more items come from this client, unless it joins again.
     pub fn finish(&mut self, client: u32) {
         self.bounds.finish(client);
     }
 
-    /// Everything before it is known; none if nobody is waited for, so that everything can go.
+    /// All items before it are known; None if no client is waited for, so that all items can be dispatched.
     #[must_use]
     pub fn watermark(&self) -> Option<i64> {
         self.bounds.watermark()
     }
 
-    /// The client that holds the watermark back: whom to fetch from next.
+    /// The client that holds the watermark back: the one to fetch from next.
     #[must_use]
-    pub fn hungry(&self) -> Option<u32> {
-        self.bounds.hungry()
+    pub fn client_to_fetch_from(&self) -> Option<u32> {
+        self.bounds.client_to_fetch_from()
     }
 
-    /// Hands out all that can go, in order: a client, and items of its that no other's interleave.
+    /// Dispatches all items before the watermark in order: a client, and consecutive items of that client.
     pub fn dispatch(&mut self, each: impl FnMut(u32, &[(i64, T)])) {
-        self.most = self.most();
+        self.max_waiting = self.max_waiting();
         if let Some(last) = self.bounds.last() {
             let newest = self.runs.dispatch(last, each);
             self.bounds.passed(newest);
@@ -116,10 +118,10 @@ impl<T> Pipeline<T> {
         self.len() == 0
     }
 
-    /// The most items that ever waited.
+    /// The largest number of items that waited at once.
     #[must_use]
-    pub fn most(&self) -> usize {
-        self.most.max(self.len())
+    pub fn max_waiting(&self) -> usize {
+        self.max_waiting.max(self.len())
     }
 }
 

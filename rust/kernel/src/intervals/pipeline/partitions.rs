@@ -46,10 +46,10 @@ impl<T: Send, V: Send, K: Fn(&T) -> usize> Partitions<T, V, K> {
         self.bounds.finish(client);
     }
 
-    /// The client that holds the watermark back: whom to fetch from next.
+    /// The client that holds the watermark back: the one to fetch from next.
     #[must_use]
-    pub fn hungry(&self) -> Option<u32> {
-        self.bounds.hungry()
+    pub fn client_to_fetch_from(&self) -> Option<u32> {
+        self.bounds.client_to_fetch_from()
     }
 
     /// Hands out all that can go, in order for each partition; partitions run at the same time.

@@ -5,7 +5,7 @@ use super::heads::{Head, Heads};
 use super::local::Local;
 use serde::{Deserialize, Serialize};
 
-/// What waits, in order for each client; whoever holds it knows how far it may be dispatched.
+/// The waiting items, in order for each client; the owner decides up to which time they are dispatched.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Runs<T> {
     options: Options,

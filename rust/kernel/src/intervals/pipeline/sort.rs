@@ -1,37 +1,37 @@
-//! Sources that can be pulled from, and what puts them in order.
+//! Items of sources that can be pulled from, put in order by a sorter.
 
 use super::bounds::TooLate;
 use super::{Options, Pipeline};
 
-/// From whom to fetch next.
+/// The clients to fetch from next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetch {
     /// So many items of one client.
     From(u32, usize),
     /// So many items of every client.
     Each(usize),
-    /// All that there is.
+    /// All items of every client.
     Everything,
 }
 
 /// One way of putting items of many clients in order; [`Pipeline`] is the one to use.
 pub trait Sorter<T> {
-    /// Takes what a client says next.
+    /// Takes the next item of a client.
     ///
     /// # Errors
     ///
-    /// If what would have to come after it may be gone.
+    /// If items that belong after it may have been dispatched.
     fn push(&mut self, client: u32, before: i64, item: T) -> Result<(), TooLate>;
-    /// Nothing before `time` will come from this client.
+    /// All later items of this client are at `time` or later.
     fn heartbeat(&mut self, client: u32, time: i64);
-    /// Nothing more will come from this client.
+    /// No more items come from this client.
     fn finish(&mut self, client: u32);
-    /// Hands out all that can go, in order.
+    /// Dispatches all items before the watermark, in order.
     fn dispatch(&mut self, each: impl FnMut(u32, &[(i64, T)]));
-    /// From whom to fetch next; none if nobody is waited for.
+    /// The clients to fetch from next; None if no client is waited for.
     fn fetch(&self) -> Option<Fetch>;
-    /// The most items that ever waited.
-    fn most(&self) -> usize;
+    /// The largest number of items that waited at once.
+    fn max_waiting(&self) -> usize;
 }
 
 impl<T> Sorter<T> for Pipeline<T> {
@@ -54,16 +54,16 @@ impl<T> Sorter<T> for Pipeline<T> {
 
     fn fetch(&self) -> Option<Fetch> {
         let Options { adaptive, capacity, .. } = self.options;
-        self.hungry()
+        self.client_to_fetch_from()
             .map(|client| if adaptive { Fetch::From(client, capacity) } else { Fetch::Each(capacity) })
     }
 
-    fn most(&self) -> usize {
-        self.most()
+    fn max_waiting(&self) -> usize {
+        self.max_waiting()
     }
 }
 
-/// Hands out the items of all sources, one for each client, in the order of their times.
+/// Dispatches the items of all sources, one source for each client, in the order of their times.
 ///
 /// # Errors
 ///
@@ -78,13 +78,13 @@ pub fn sort<T>(
     }
     while let Some(fetch) = sorter.fetch() {
         let all = 0..sources.len();
-        let (clients, most) = match fetch {
-            Fetch::From(client, most) => (client as usize..client as usize + 1, most),
-            Fetch::Each(most) => (all, most),
+        let (clients, count) = match fetch {
+            Fetch::From(client, count) => (client as usize..client as usize + 1, count),
+            Fetch::Each(count) => (all, count),
             Fetch::Everything => (all, usize::MAX),
         };
         for client in clients {
-            pull(sorter, client as u32, &mut sources[client], most)?;
+            pull(sorter, client as u32, &mut sources[client], count)?;
         }
         sorter.dispatch(&mut each);
     }
@@ -95,9 +95,9 @@ fn pull<T>(
     sorter: &mut impl Sorter<T>,
     client: u32,
     source: &mut impl Iterator<Item = (i64, T)>,
-    most: usize,
+    count: usize,
 ) -> Result<(), TooLate> {
-    for _ in 0..most.max(1) {
+    for _ in 0..count.max(1) {
         let Some((before, item)) = source.next() else {
             sorter.finish(client);
             break;

@@ -1,10 +1,10 @@
 use super::*;
 use crate::generate::random::Random;
 
-type Said = Vec<Vec<(i64, u32)>>;
+type Items = Vec<Vec<(i64, u32)>>;
 
 /// Items of some clients, each in order; `shape` says how uneven their times are.
-fn clients(random: &mut Random, shape: u32) -> Said {
+fn clients(random: &mut Random, shape: u32) -> Items {
     let count = 1 + random.below(6);
     (0..count)
         .map(|client| {
@@ -24,7 +24,7 @@ fn clients(random: &mut Random, shape: u32) -> Said {
 }
 
 /// Every item by time, client and place.
-fn in_order(said: &Said) -> Vec<(i64, u32, u32)> {
+fn in_order(said: &Items) -> Vec<(i64, u32, u32)> {
     let items = said.iter().zip(0..);
     let mut all: Vec<_> = items
         .flat_map(|(items, client)| items.iter().map(move |&(before, item)| (before, client, item)))
@@ -37,7 +37,7 @@ fn collect(out: &mut Vec<(i64, u32, u32)>) -> impl FnMut(u32, &[(i64, u32)]) {
     |client, items| out.extend(items.iter().map(|&(before, item)| (before, client, item)))
 }
 
-fn sorted(sorter: &mut impl Sorter<u32>, said: &Said) -> Vec<(i64, u32, u32)> {
+fn sorted(sorter: &mut impl Sorter<u32>, said: &Items) -> Vec<(i64, u32, u32)> {
     let mut sources: Vec<_> = said.iter().map(|items| items.iter().copied()).collect();
     let mut out = Vec::new();
     sort(sorter, &mut sources, collect(&mut out)).unwrap();
@@ -58,7 +58,7 @@ fn finish<T>(pipeline: &mut Pipeline<T>, clients: impl IntoIterator<Item = u32>)
     clients.into_iter().for_each(|client| pipeline.finish(client));
 }
 
-fn each_kind(mut try_it: impl FnMut(&mut Random, Options, Said)) {
+fn each_kind(mut try_it: impl FnMut(&mut Random, Options, Items)) {
     for seed in 0..600 {
         let mut random = Random(seed);
         let said = clients(&mut random, seed as u32 % 3);
@@ -69,7 +69,7 @@ fn each_kind(mut try_it: impl FnMut(&mut Random, Options, Said)) {
 }
 
 #[test]
-fn theorem_1_whatever_is_fetched_from_whom_the_order_is_that_of_time_client_and_place() {
+fn theorem_1_the_order_is_that_of_time_client_and_place_for_every_order_of_fetches() {
     each_kind(|_, options, said| {
         let expected = in_order(&said);
         assert_eq!(sorted(&mut Pipeline::new(options), &said), expected);
@@ -79,7 +79,7 @@ fn theorem_1_whatever_is_fetched_from_whom_the_order_is_that_of_time_client_and_
 }
 
 #[test]
-fn theorem_1_however_items_arrive_and_whenever_they_are_dispatched() {
+fn theorem_1_holds_for_every_order_of_arrival_and_dispatch() {
     each_kind(|random, options, said| {
         let mut pipeline = Pipeline::new(options);
         let mut sources: Vec<_> = said.iter().map(|items| items.iter().copied()).collect();
@@ -121,7 +121,7 @@ fn partitions_are_each_in_order_and_lose_nothing() {
         let mut partitions = Partitions::new(options, vec![Vec::new(); count], key);
         (0..said.len() as u32).for_each(|client| partitions.heartbeat(client, 0));
         let mut sources: Vec<_> = said.iter().map(|items| items.iter().copied()).collect();
-        while let Some(client) = partitions.hungry() {
+        while let Some(client) = partitions.client_to_fetch_from() {
             match sources[client as usize].next() {
                 Some((before, item)) => partitions.push(client, before, item).unwrap(),
                 None => partitions.finish(client),
@@ -137,9 +137,9 @@ fn partitions_are_each_in_order_and_lose_nothing() {
 }
 
 #[test]
-fn who_is_fetched_from_when_hungry_never_has_more_waiting_than_one_fetch() {
-    // The last client says in one go what the first one says in all its time.
-    let said: Said = (0..8)
+fn a_client_that_is_fetched_from_when_it_holds_the_watermark_back_has_at_most_one_fetch_waiting() {
+    // All items of the last client are before the second item of the first one.
+    let said: Items = (0..8)
         .map(|client: i64| {
             (0..2000).map(|place| (i64::from(place) * 10_i64.pow(7 - client as u32), place)).collect()
         })
@@ -147,14 +147,14 @@ fn who_is_fetched_from_when_hungry_never_has_more_waiting_than_one_fetch() {
     let options = Options { capacity: 16, ..Options::default() };
     let mut adaptive = Pipeline::new(options);
     sorted(&mut adaptive, &said);
-    assert!(adaptive.most() <= 8 * (16 + 1), "{}", adaptive.most());
+    assert!(adaptive.max_waiting() <= 8 * (16 + 1), "{}", adaptive.max_waiting());
     let mut plain = Plain::new(16);
     sorted(&mut plain, &said);
-    assert!(plain.most() > 7000, "{}", plain.most());
+    assert!(plain.max_waiting() > 7000, "{}", plain.max_waiting());
 }
 
 #[test]
-fn what_does_not_interleave_is_one_batch() {
+fn consecutive_items_of_one_client_are_one_batch() {
     let mut pipeline = Pipeline::new(Options::default());
     for (client, times) in [(0, [1, 2, 9, 10, 13, 14]), (1, [3, 4, 11, 12, 15, 16])] {
         say(&mut pipeline, client, times);
@@ -191,27 +191,27 @@ fn an_idle_client_holds_everything_back_until_its_heartbeat() {
     let mut pipeline = Pipeline::new(Options::default());
     pipeline.heartbeat(1, 5);
     say(&mut pipeline, 0, [3, 5, 8]);
-    assert_eq!((pipeline.watermark(), pipeline.hungry()), (Some(5), Some(1)));
+    assert_eq!((pipeline.watermark(), pipeline.client_to_fetch_from()), (Some(5), Some(1)));
     assert_eq!(dispatched(&mut pipeline), [(3, 0, 0)]);
     pipeline.heartbeat(1, 7);
     assert_eq!(dispatched(&mut pipeline), [(5, 0, 0)]);
     pipeline.heartbeat(1, 6);
     assert_eq!(pipeline.watermark(), Some(7), "a heartbeat takes nothing back");
     pipeline.finish(1);
-    assert_eq!((pipeline.watermark(), pipeline.hungry()), (Some(8), Some(0)));
+    assert_eq!((pipeline.watermark(), pipeline.client_to_fetch_from()), (Some(8), Some(0)));
     pipeline.finish(0);
     assert_eq!(pipeline.watermark(), None);
     assert_eq!(dispatched(&mut pipeline), [(8, 0, 0)]);
 }
 
 #[test]
-fn what_comes_before_its_turn_is_refused() {
+fn an_item_before_the_last_one_is_refused() {
     let mut pipeline = Pipeline::new(Options::default());
     say(&mut pipeline, 0, [4, 9]);
     assert_eq!(pipeline.push(0, 8, 0), Err(TooLate { client: 0, before: 8, earliest: 9 }));
     pipeline.heartbeat(0, 12);
     assert_eq!(pipeline.push(0, 11, 0), Err(TooLate { client: 0, before: 11, earliest: 12 }));
-    assert_eq!((pipeline.len(), pipeline.most()), (2, 2));
+    assert_eq!((pipeline.len(), pipeline.max_waiting()), (2, 2));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_client_joins_where_nothing_was_dispatched_yet() {
     pipeline.finish(1);
     assert_eq!(dispatched(&mut pipeline), [(2, 1, 0), (4, 0, 0)]);
     assert_eq!(pipeline.push(7, 8, 0), Err(TooLate { client: 7, before: 8, earliest: 9 }));
-    assert_eq!(pipeline.watermark(), Some(9), "who was refused has not joined");
+    assert_eq!(pipeline.watermark(), Some(9), "a client that was refused has not joined");
     pipeline.push(7, 9, 0).unwrap();
     pipeline.push(1, 10, 0).unwrap();
     finish(&mut pipeline, [0, 1, 7]);

@@ -1,23 +1,23 @@
-//! Everything as bytes, and back; and what of it nobody mentions any longer.
+//! Checkpoints: the whole state of an engine as bytes, and back; and texts that are no longer used.
 
 use super::engine::{Engine, Session, Sizes, Terms, Trace};
-use super::intake::Names;
-use super::key::First;
+use super::excerpt::carry;
+use super::finding_log::FindingLog;
+use super::names::Names;
 use super::pipeline::Pipeline;
-use super::telling::{Telling, carry};
 use super::verifier::Verifier;
 use crate::index::DenseIndex;
 use crate::value::{AtomKind, Value, Values};
 use serde::{Deserialize, Serialize};
 
-/// Texts may grow to so many bytes before anybody looks.
+/// Texts are not cleaned before they take so many bytes.
 const LEAST: usize = 1 << 20;
-/// What saved bytes begin with; another layout has another number.
-const LAYOUT: u32 = 1;
+/// A checkpoint begins with the number of its layout.
+const LAYOUT: u32 = 2;
 
-/// An engine without what can be made anew, to be written.
+/// The state of an engine that is written.
 #[derive(Serialize)]
-struct Saving<'e> {
+struct WrittenCheckpoint<'e> {
     layout: u32,
     terms: &'e Terms,
     atoms: Vec<(AtomKind, &'e str)>,
@@ -32,12 +32,12 @@ struct Saving<'e> {
     initial: Value,
     sizes: Sizes,
     latest: i64,
-    telling: &'e Telling,
+    log: &'e FindingLog,
 }
 
-/// The same, read.
+/// The same state as it is read.
 #[derive(Deserialize)]
-struct Saved {
+struct ReadCheckpoint {
     layout: u32,
     terms: Terms,
     atoms: Vec<(AtomKind, String)>,
@@ -52,17 +52,17 @@ struct Saved {
     initial: Value,
     sizes: Sizes,
     latest: i64,
-    telling: Telling,
+    log: FindingLog,
 }
 
 impl Engine {
-    /// Everything, as bytes.
+    /// The whole state, as bytes.
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
         let mut ids: Vec<Value> = self.ids.iter().copied().collect();
         ids.sort_unstable();
         let values = &self.names.values;
-        let saving = Saving {
+        let checkpoint = WrittenCheckpoint {
             layout: LAYOUT,
             terms: &self.terms,
             atoms: (0..values.atom_count()).map(|index| values.atom(index)).collect(),
@@ -77,20 +77,20 @@ impl Engine {
             initial: self.initial,
             sizes: self.sizes,
             latest: self.latest,
-            telling: &self.telling,
+            log: &self.log,
         };
-        // Nothing in it can fail: there is no file and no map that is no map.
-        postcard::to_stdvec(&saving).unwrap_or_default()
+        // Writing to memory cannot fail.
+        postcard::to_stdvec(&checkpoint).unwrap_or_default()
     }
 
-    /// What was saved; none if these are no bytes of it.
+    /// The engine of a checkpoint; None if the bytes are damaged or of another layout.
     #[must_use]
     pub fn load(bytes: &[u8]) -> Option<Self> {
-        let saved: Saved = postcard::from_bytes(bytes).ok()?;
+        let saved: ReadCheckpoint = postcard::from_bytes(bytes).ok()?;
         (saved.layout == LAYOUT).then(|| saved.restored())
     }
 
-    /// Forgets texts if they have doubled since the last time.
+    /// Drops unused texts if all texts have doubled since the last time.
     pub(super) fn forget_texts(&mut self) {
         if self.names.values.bytes() < self.texts.max(LEAST) * 2 {
             return;
@@ -123,22 +123,14 @@ impl Engine {
         verifier.ids.iter_mut().for_each(&mut *see);
         verifier.transactions.iter_mut().for_each(|one| one.each_value(see));
         for key in &mut verifier.keys {
-            if let First::Known(value) = &mut key.first {
-                see(value);
-            }
-            key.versions.iter_mut().for_each(|version| version.each_value(see));
-            key.passing.iter_mut().for_each(|passing| see(&mut passing.value));
-            for gone in &mut key.gone {
-                see(&mut gone.value);
-                see(&mut gone.writer);
-            }
+            key.each_value(see);
         }
         self.verifier.each_predicate_value(see);
-        self.each_told_value(see);
+        self.each_logged_value(see);
     }
 }
 
-impl Saved {
+impl ReadCheckpoint {
     fn restored(self) -> Engine {
         let mut values = Values::default();
         for (kind, text) in self.atoms.iter().skip(1) {
@@ -161,7 +153,7 @@ impl Saved {
             initial: self.initial,
             sizes: self.sizes,
             latest: self.latest,
-            telling: self.telling,
+            log: self.log,
             ends: Vec::new(),
             texts,
         }

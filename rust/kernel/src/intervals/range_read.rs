@@ -1,9 +1,9 @@
 //! Range reads: rows that they should have shown.
 
-use super::found::ReadCase;
+use super::consistent_read::at;
+use super::finding::ReadCase;
 use super::key::{Key, Reference};
 use super::profile::Read;
-use super::reading::at;
 use super::span::Span;
 use super::transaction::{Bounds, Transaction};
 use super::verifier::Verifier;
@@ -22,7 +22,7 @@ impl Verifier {
             .map(|one| one.key)
             .collect();
         let Some((low, high)) = integers(bounds) else { return };
-        // What came too late may have deleted a row.
+        // A transaction that came too late may have deleted a row.
         if operation.read == Read::Uncommitted || operation.is_partial || low > high || self.has_late {
             return;
         }
@@ -34,7 +34,7 @@ impl Verifier {
             .collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
         let snapshot = transaction.snapshot_of(operation);
-        // Of a key that nobody wrote so far nothing is known.
+        // Nothing is known of a key without a write so far.
         let is_known = |key: &Key| key.own.0 == transaction.number || key.is_written(snapshot);
         let missing = missing.into_iter().filter(|&key| is_known(&self.keys[key as usize]));
         let missing: Vec<u32> = missing.collect();
@@ -50,7 +50,7 @@ impl Verifier {
             let own = &transaction.operations[key.own.1 as usize];
             if !own.is_absent {
                 let write = at(read, own.place);
-                self.found_read(ReadCase::Own, number, vec![read, write], None);
+                self.add_read_finding(ReadCase::Own, number, vec![read, write]);
             }
             return;
         }
@@ -65,7 +65,7 @@ impl Verifier {
         self.tally.reads.count(undecided);
         if !is_shown {
             let operations = std::iter::once(read).chain(newer).collect();
-            self.found_read(ReadCase::MissingRow, number, operations, None);
+            self.add_read_finding(ReadCase::MissingRow, number, operations);
         }
     }
 }

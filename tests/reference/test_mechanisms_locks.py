@@ -1,0 +1,148 @@
+"""The specification of locks and first updater wins does what `docs/explanation/intervals.md` says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from isoscope.profiles import Conduct, Lock, Read, Snapshot
+from isoscope.reference.mechanisms import Finding, Place, judge
+
+from . import timed
+from .timed import (
+    append,
+    commit,
+    committed,
+    delete,
+    history,
+    insert,
+    profile,
+    read,
+    write,
+)
+
+if TYPE_CHECKING:
+    from isoscope.history import Operation
+
+STALE, FUTURE, ABORTED, INTERMEDIATE, THIN_AIR, OWN, MISSING_ROW = (
+    ("inconsistent-read", case)
+    for case in ("stale", "future", "aborted", "intermediate", "thin-air", "own", "missing-row")
+)
+STATEMENT = profile(Snapshot.STATEMENT)
+
+
+# Mutual exclusion.
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_violated"),
+    [
+        ("SHARE_LOCK", "SHARE_LOCK", False),
+        ("SHARE_LOCK", "EXCLUSIVE_LOCK", True),
+        ("EXCLUSIVE_LOCK", "EXCLUSIVE_LOCK", True),
+        ("NON_LOCK", "EXCLUSIVE_LOCK", False),
+        ("UPDATE_LOCK", "UPDATE_LOCK", True),
+        ("SHARE_LOCK", "UPDATE_LOCK", False),
+    ],
+)
+def test_labels_of_the_trace_say_what_is_locked(one: str, other: str, is_violated: bool) -> None:
+    told = history(
+        committed(read("x", 0, 1, 2, lock_mode=one), commit(7, 8)),
+        committed(read("x", 0, 3, 4, lock_mode=other), commit(5, 6)),
+    )
+    found = {Finding("lock-violation", "row", (Place(1, 0), Place(0, 0)))} if is_violated else set()
+    assert judge(told, STATEMENT).findings == found
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_violated"),
+    [
+        ("select", False),
+        ("SELECT ... FOR UPDATE", True),
+        ("select_for_update", True),
+        ("select lock in share mode", True),
+        ("select for share", True),
+        ("select_for_share", True),
+        ("SELECT v FROM t WHERE k = 1 FOR SHARE", True),
+        ("select shares, last_update from t", False),
+        ("select price_for_update from t where share = 1", False),
+        ("select for no key update", True),
+        ("select for key share", False),
+    ],
+)
+def test_the_statement_says_what_a_read_locks(statement: str, is_violated: bool) -> None:
+    told = history(
+        committed(write("x", 1, 1, 2), commit(7, 8)),
+        committed(read("x", 0, 3, 4, statement=statement), commit(5, 6)),
+    )
+    assert bool(judge(told, timed.POSTGRESQL_READ_COMMITTED).findings) == is_violated
+
+
+def test_a_read_that_finds_no_row_locks_nothing() -> None:
+    told = history(
+        committed(insert("x", 1, 1, 2), commit(7, 8)),
+        committed(read("x", None, 3, 4, statement="select for update"), commit(5, 6)),
+    )
+    assert judge(told, STATEMENT).cases() == set()
+
+
+def test_an_empty_list_need_not_be_a_row_that_could_be_locked() -> None:
+    told = history(
+        committed(append("x", 1, 1, 2), commit(7, 8)),
+        committed(read("x", [], 3, 4, statement="select for update"), commit(5, 6)),
+    )
+    assert judge(told, STATEMENT).cases() == set()
+
+
+def test_cells_of_a_row_share_its_lock() -> None:
+    told = history(
+        committed(write("t/1/a", 1, 1, 2, table="t", columns=("a",)), commit(7, 8)),
+        committed(write("t/1/b", 1, 3, 4, table="t", columns=("b",)), commit(5, 6)),
+        committed(write("t/2/b", 2, 3, 4, table="t", columns=("b",)), commit(5, 6)),
+    )
+    assert judge(told, STATEMENT).findings == {Finding("lock-violation", "row", (Place(1, 0), Place(0, 0)))}
+
+
+def test_locks_of_a_database_exclude_each_other_whatever_the_rows() -> None:
+    told = history(
+        committed(write("x", 1, 1, 2), commit(7, 8)),
+        committed(write("y", 1, 3, 4), commit(5, 6)),
+    )
+    assert judge(told, timed.SQLITE).cases() == {("lock-violation", "row"), ("lock-violation", "commit")}
+    assert judge(told, STATEMENT).cases() == set()
+
+
+# First updater wins.
+
+
+@pytest.mark.parametrize(
+    ("operation", "is_violated"), [(write("x", 2, 9, 10), True), (insert("x", 2, 9, 10), False)]
+)
+def test_a_new_row_is_not_compared_with_a_deleted_one(operation: Operation, is_violated: bool) -> None:
+    told = history(
+        committed(read("y", 0, 1, 2), operation, commit(11, 12)),
+        committed(delete("x", 3, 4), commit(5, 6)),
+    )
+    found = {("first-updater-violation", "overlap")} if is_violated else set()
+    assert judge(told, timed.POSTGRESQL_REPEATABLE_READ).cases() == found
+
+
+def test_first_updater_wins_only_where_snapshots_are_per_transaction() -> None:
+    told = history(
+        committed(read("y", 0, 1, 2), write("x", 2, 9, 10), commit(11, 12)),
+        committed(write("x", 1, 3, 4), commit(5, 6)),
+    )
+    statement = profile(Snapshot.STATEMENT, first_updater_wins=True)
+    assert judge(told, statement).cases() == set()
+
+
+def test_a_snapshot_that_is_taken_after_the_write_counts_as_taken_with_it() -> None:
+    first_read = profile(
+        Snapshot.FIRST_READ, first_updater_wins=True, update=Conduct(Lock.NONE, Read.LOCKING)
+    )
+    told = history(
+        committed(write("x", 2, 1, 2), read("y", 0, 9, 10), commit(11, 12)),
+        committed(write("x", 1, 3, 4), commit(5, 6)),
+    )
+    assert judge(told, first_read).cases() == {("first-updater-violation", "overlap")}
