@@ -72,7 +72,7 @@ pub fn judge_clock(
     levels: Vec<String>,
     max_anomalies: usize,
 ) -> PyResult<Vec<ClockJudgement>> {
-    let levels = levels.iter().map(|name| level(name)).collect::<PyResult<Vec<_>>>()?;
+    let levels = self::levels(levels)?;
     let history = columns.history();
     let judge_all = |cancel: &_| -> Vec<Judgement> {
         levels.iter().map(|&level| clock::judge(history, level, max_anomalies, cancel)).collect()
@@ -100,6 +100,11 @@ pub fn clock_ties(py: Python<'_>, columns: &Columns, level: &str) -> PyResult<u6
 pub fn level(name: &str) -> PyResult<ClockLevel> {
     let problem = || PyValueError::new_err(format!("`{name}` is no level of the clock"));
     ClockLevel::from_name(name).ok_or_else(problem)
+}
+
+/// The levels of the clock with these names.
+pub fn levels(names: Vec<String>) -> PyResult<Vec<ClockLevel>> {
+    names.into_iter().map(|name| level(&name)).collect()
 }
 
 impl ClockJudgement {

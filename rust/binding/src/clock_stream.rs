@@ -1,6 +1,6 @@
 //! The method of timestamps for histories that do not fit into memory: slices in, judgements out.
 
-use crate::clock::{ClockJudgement, level};
+use crate::clock::{self, ClockJudgement};
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
 use crate::scalar;
@@ -93,7 +93,7 @@ pub fn judge_clock_stream(
     max_anomalies: usize,
     limits: &StreamLimits,
 ) -> PyResult<ClockStream> {
-    let levels = levels.iter().map(|name| level(name)).collect::<PyResult<Vec<_>>>()?;
+    let levels = clock::levels(levels)?;
     let limits = stream::StreamLimits {
         run_bytes: limits.run_bytes,
         block_bytes: limits.block_bytes,

@@ -111,7 +111,7 @@ impl KeyUses {
         self.of_key[key as usize] & REPLACED != 0
     }
 
-    /// Adds what was not judged.
+    /// Adds the keys and range reads that are not judged.
     pub fn report(&self, judgement: &mut Judgement) {
         judgement.range_reads = self.range_reads;
         for (key, &shape) in (0..).zip(&self.of_key) {

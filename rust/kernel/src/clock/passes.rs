@@ -38,7 +38,7 @@ pub trait Timeline {
     /// The initial value that the input states, if no transaction wrote it explicitly.
     fn initial(&self, key: u32) -> Value;
 
-    /// Adds what needs no pass: anomalies of timestamps alone, ties, and what was not judged.
+    /// Adds the results that need no pass: anomalies of timestamps alone, ties, keys that are not judged.
     fn complete(&self, judgement: &mut Judgement);
 }
 

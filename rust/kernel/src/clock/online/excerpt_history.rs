@@ -116,7 +116,7 @@ impl<'e> ExcerptHistory<'e> {
         write.map_or(NOTHING, |write| self.operation((slot, write)))
     }
 
-    /// StaleRead reads get the class of what they show, as all writers know each other's ranks.
+    /// Findings of stale reads, with the class of the version that each shows; all ranks are known.
     fn of_stale(&mut self, shown: &[&KeptFinding]) -> Vec<Finding> {
         let stale: Vec<(&KeptFinding, &StaleEvidence)> =
             shown.iter().filter_map(|&one| one.stale.as_deref().map(|stale| (one, stale))).collect();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A version; `write` is the last write of its transaction.
 ///
-/// A checkpoint leaves out what the transaction has.
+/// A checkpoint leaves out the fields that the transaction has.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct KeyVersion {

@@ -83,7 +83,7 @@ pub struct Engine {
     /// The last transaction of each session, and how many it had.
     latest: Vec<Option<u32>>,
     places: Vec<u32>,
-    /// The place of each session among all; how many there are, with those that have no name.
+    /// The place of each session among all; how many there are, sessions without a name included.
     lane_of: Vec<u32>,
     lanes: u32,
     transactions: Transactions,
@@ -101,7 +101,7 @@ pub struct Engine {
     /// Transactions that are not final, in the order of arrival; behind them those that are kept.
     pending: VecDeque<u32>,
     kept: VecDeque<u32>,
-    /// The earliest moments of those, each smaller than all that came after it.
+    /// The earliest times that they need; each is smaller than all that came after it.
     earliest: VecDeque<(u64, Timestamp)>,
     /// Transactions that may leave memory, by the later of their times.
     #[serde(serialize_with = "in_order")]

@@ -1,4 +1,4 @@
-//! Late transactions: what they need of a key is read back from segments.
+//! Versions and reads that a late transaction needs are read back from segments.
 
 use super::initial_value::{InitialCandidates, InitialValue};
 use super::key::{KeyVersion, Read};
@@ -197,7 +197,7 @@ impl Engine {
             InitialValue::Open(Box::new(InitialCandidates::new(reads, written)));
     }
 
-    /// The transactions, of those that left memory, that wrote one of these values to a key; each is held once.
+    /// The transactions in segments that wrote one of these values to a key; each is held once.
     pub(super) fn recall_writes(&mut self, key: u32, values: &HashSet<Value>) -> Option<Vec<u32>> {
         if !self.segments.are_kept() {
             return None;

@@ -154,7 +154,7 @@ impl Transactions {
     }
 }
 
-/// What orders transactions: timestamps, and where those are equal, the names of sessions.
+/// Orders transactions by timestamps, and where these are equal, by the names of sessions.
 #[derive(Clone, Copy)]
 pub struct Order<'o> {
     pub level: ClockLevel,

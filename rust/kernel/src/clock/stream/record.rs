@@ -1,8 +1,8 @@
 //! Transactions as bytes, in the order of their events.
 //!
 //! The key of an event is (timestamp, commit before start, start timestamp, session, place) in bytes that
-//! compare like it; see `clock::events`. Behind all events come transactions that did not commit, and
-//! behind those the ids of all.
+//! compare like it; see `clock::events`. After all events come the transactions that did not commit, and after
+//! these the ids of all transactions.
 
 use crate::clock::replay::Operation;
 use crate::history::{History, Kind, Timestamp};

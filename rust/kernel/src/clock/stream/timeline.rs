@@ -65,7 +65,9 @@ impl<S: RunStore> StreamTimeline<'_, S> {
             return Ok(());
         }
         let mut bytes = Vec::with_capacity(suspects.len() * SuspectRead::SIZE);
-        suspects.iter().for_each(|suspect| suspect.write(&mut bytes));
+        for suspect in suspects {
+            suspect.write(&mut bytes);
+        }
         self.stream.runs.store().append(self.suspects, &bytes)
     }
 }
