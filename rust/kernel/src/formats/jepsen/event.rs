@@ -73,7 +73,7 @@ pub(super) enum Process {
     Other,
 }
 
-/// An event as a front end collects it, field by field.
+/// The fields of an event so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draft {
     pub(super) event_type: Option<EventType>,
