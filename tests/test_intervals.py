@@ -357,7 +357,7 @@ def test_an_uncommitted_read_takes_no_snapshot_for_the_reads_after_it() -> None:
     [anomaly] = verdict(
         judged(recorder.history(), "mysql/repeatable-read"), Mechanism.CONSISTENT_READ
     ).anomalies
-    taken = cast("Sequence[Witness]", anomaly.facts["snapshots"])[0]
+    taken = anomaly.facts_as(MechanismFacts).snapshots[0]
     assert (taken.index, taken.interval) == (1, (40, 50))
 
 
