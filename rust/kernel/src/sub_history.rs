@@ -6,7 +6,7 @@
 //!
 //! - a read goes with any of the writes that may have made what it shows (an element of a list, too), so that
 //!   it is in thin air, initial or of one writer only where it was before;
-//! - a write goes with a later one of the same key and transaction, so that no intermediate write becomes final;
+//! - a write goes with a later one of the same key and transaction, so that none becomes final;
 //! - a read goes with its transaction's own earlier writes of the key, so that it is not of others;
 //! - a read that contradicts another one (a second initial value, another order of a list) goes with it;
 //! - a read of a key that is deleted at times goes with any write of it, one of a key that is both register
