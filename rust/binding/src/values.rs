@@ -155,7 +155,7 @@ pub fn judge_values(
         read_counts,
         read_findings,
         unjudged: Py::new(py, unjudged(py, columns, reads)?)?,
-        weak: weak.map(|(strongest, found)| weak_judgement(py, columns, strongest, found)).transpose()?,
+        weak: weak.map(|(strongest, found)| weak_judgement(py, columns, strongest, &found)).transpose()?,
     })
 }
 
@@ -215,7 +215,7 @@ fn weak_judgement(
     py: Python<'_>,
     columns: &Columns,
     strongest: WeakLevel,
-    found: weak::Judgement,
+    found: &weak::Judgement,
 ) -> PyResult<Py<WeakJudgement>> {
     let levels = &WeakLevel::ALL[..=strongest as usize];
     let among = |wanted: Option<bool>| {

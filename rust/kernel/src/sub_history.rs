@@ -6,14 +6,11 @@
 //!
 //! - a read goes with any of the writes that may have made what it shows (an element of a list, too), so that
 //!   it is in thin air, initial or of one writer only where it was before;
-//! - a write goes with a later one of the same key and transaction, so that what was intermediate is not
-//! final;
+//! - a write goes with a later one of the same key and transaction, so that none becomes final;
 //! - a read goes with its transaction's own earlier writes of the key, so that it is not of others;
-//! - a read that contradicts another one (a second initial value, another order of a list) goes with that
-//! one;
+//! - a read that contradicts another one (a second initial value, another order of a list) goes with it;
 //! - a read of a key that is deleted at times goes with any write of it, one of a key that is both register
-//! and
-//!   list with any operation on it, one by a predicate with a write of any key that has something left;
+//!   and list with any operation on it, one by a predicate with a write of any key that has something left;
 //! - a transaction that counted as committed because others saw it goes when they do not see it any more.
 //!
 //! A sub-history of a sub-history is one of the whole. Cost: linear in the whole, for each round of the last
