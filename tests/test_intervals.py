@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,14 +16,12 @@ from isoscope.explain import message
 from isoscope.history import Interval, Operation, OperationKind, Transaction
 from isoscope.levels import Level, implied
 from isoscope.recorder import Recorder, build
-from isoscope.verdict import Mechanism, Outcome, Presence
+from isoscope.verdict import Mechanism, MechanismFacts, Outcome, Presence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from isoscope.anomalies import Example
     from isoscope.history import History
-    from isoscope.verdict import Mechanisms, MechanismVerdict, Witness
+    from isoscope.verdict import Mechanisms, MechanismVerdict
 
 NAMES = tuple(intervals.NAMES)
 RC, RR, SER = "postgresql/read-committed", "postgresql/repeatable-read", "postgresql/serializable"
