@@ -1,16 +1,16 @@
-//! Faults: what the database does wrong now and then.
+//! Faults: named switches, each with its rate.
 
-use super::rows::Version;
 use crate::generate::random::Random;
+use crate::simulate::store::Version;
 use hashbrown::HashMap;
 
-/// What goes wrong, by the mechanism that it breaks.
+/// A fault, by the mechanism that it breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fault {
     /// A read shows the version before the one of its snapshot.
     StaleSnapshot,
-    /// A read shows what is committed by then, not the snapshot of its transaction.
+    /// A read shows the newest committed version, not the snapshot of its transaction.
     MovingSnapshot,
     /// A read shows a write that is not committed.
     DirtyRead,
@@ -18,9 +18,9 @@ pub enum Fault {
     AbortedRead,
     /// A read shows a write that its own transaction overwrote.
     IntermediateRead,
-    /// A read showed what was committed only later.
+    /// A read shows a version that is committed only later.
     FutureRead,
-    /// A read does not show what its own transaction wrote.
+    /// A read does not show the write of its own transaction.
     LostOwnWrite,
     /// A statement that writes does not wait for a lock.
     MissingLock,
@@ -30,7 +30,7 @@ pub enum Fault {
     EarlyRelease,
     /// A row is changed although it changed since the snapshot.
     MissedFirstUpdater,
-    /// A transaction commits that the certifier should refuse.
+    /// A transaction commits although the certifier should refuse it.
     MissedCertifier,
     /// A write disappears with its commit.
     LostVersion,
@@ -39,60 +39,69 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Every one, by its number, and what it is called.
-    pub const ALL: [(Self, &'static str); 14] = [
-        (Self::StaleSnapshot, "stale-snapshot"),
-        (Self::MovingSnapshot, "moving-snapshot"),
-        (Self::DirtyRead, "dirty-read"),
-        (Self::AbortedRead, "aborted-read"),
-        (Self::IntermediateRead, "intermediate-read"),
-        (Self::FutureRead, "future-read"),
-        (Self::LostOwnWrite, "lost-own-write"),
-        (Self::MissingLock, "missing-lock"),
-        (Self::MissingShareLock, "missing-share-lock"),
-        (Self::EarlyRelease, "early-release"),
-        (Self::MissedFirstUpdater, "missed-first-updater"),
-        (Self::MissedCertifier, "missed-certifier"),
-        (Self::LostVersion, "lost-version"),
-        (Self::MissingRow, "missing-row"),
+    /// Every fault.
+    pub const ALL: [Self; 14] = [
+        Self::StaleSnapshot,
+        Self::MovingSnapshot,
+        Self::DirtyRead,
+        Self::AbortedRead,
+        Self::IntermediateRead,
+        Self::FutureRead,
+        Self::LostOwnWrite,
+        Self::MissingLock,
+        Self::MissingShareLock,
+        Self::EarlyRelease,
+        Self::MissedFirstUpdater,
+        Self::MissedCertifier,
+        Self::LostVersion,
+        Self::MissingRow,
     ];
 
-    /// The fault that is called so.
+    /// The name in Python and on the command line.
     #[must_use]
-    pub fn called(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|&(_, known)| known == name).map(|(fault, _)| fault)
-    }
-
-    /// What it is called.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StaleSnapshot => "stale-snapshot",
+            Self::MovingSnapshot => "moving-snapshot",
+            Self::DirtyRead => "dirty-read",
+            Self::AbortedRead => "aborted-read",
+            Self::IntermediateRead => "intermediate-read",
+            Self::FutureRead => "future-read",
+            Self::LostOwnWrite => "lost-own-write",
+            Self::MissingLock => "missing-lock",
+            Self::MissingShareLock => "missing-share-lock",
+            Self::EarlyRelease => "early-release",
+            Self::MissedFirstUpdater => "missed-first-updater",
+            Self::MissedCertifier => "missed-certifier",
+            Self::LostVersion => "lost-version",
+            Self::MissingRow => "missing-row",
+        }
     }
 }
 
-/// A fault that struck.
+/// One occasion at which a fault struck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Struck {
-    /// Which.
+pub struct StruckFault {
+    /// The fault.
     pub fault: Fault,
     /// The number of the transaction.
     pub transaction: u32,
     /// The number of the operation.
     pub operation: u32,
-    /// Whether something came of it that clients of committed transactions can have seen.
+    /// Whether clients of committed transactions can have seen it.
     pub is_visible: bool,
 }
 
-/// What may strike, and what it needs to know.
+/// The faults that may strike, and the data that they need.
 pub(super) struct Faults {
     random: Random,
     rates: [u32; Fault::ALL.len()],
-    /// What was rolled back, and what was overwritten before it was committed, last of each row.
+    /// By row: the last version that was rolled back, and the last that its own transaction overwrote.
     pub(super) aborted: HashMap<u32, Version>,
     pub(super) intermediate: HashMap<u32, Version>,
-    /// Rows whose newest version got lost: its place among all that struck, and when.
+    /// Rows whose newest version got lost: the place of the fault in `struck`, and when.
     pub(super) lost: HashMap<u32, (usize, u64)>,
-    pub(super) struck: Vec<Struck>,
+    pub(super) struck: Vec<StruckFault>,
 }
 
 impl Faults {
