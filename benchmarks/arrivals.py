@@ -33,7 +33,7 @@ WORKLOAD = Workload(
     initial=Initial(value=0),
     seed=21,
 )
-#: By the level that their histories satisfy; nobody aborts.
+#: By the level that their histories satisfy; no transaction aborts.
 DATABASES = {
     "clock-snapshot-isolation": Simulated(conflicts="read", concurrency=24),
     "clock-serializable": Simulated(isolation="serializable", concurrency=1),
