@@ -69,7 +69,7 @@ class Simulated:
 
     def judged(self, history: History) -> _native._IntervalsJudged:
         """What the verifier says of the whole; raises AssertionError if it accuses the database."""
-        row = self.promise.row()
+        row = self.promise.native
         judged = _native.judge_intervals(history.columns, row, clock_error=0, most=1)
         if any(judged[0]):
             raise AssertionError(f"{self.profile}: {judged[0]} violations of a database without a fault")
@@ -77,7 +77,7 @@ class Simulated:
 
     def engine(self) -> _native.IntervalsOnline:
         """The verifier that takes slices."""
-        row = self.promise.row()
+        row = self.promise.native
         return _native.IntervalsOnline(row, clock_error=0, most=1, initial=0, timeout=10**18)
 
 

@@ -106,7 +106,7 @@ def of_part(profile: Profile) -> Profile:
 
 
 def _verify(profile: Profile, slices: Sequence[History]) -> None:
-    engine = _native.IntervalsOnline(profile.row(), clock_error=0, most=1, initial=0, timeout=10**18)
+    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=10**18)
     for history in slices:
         engine.take(history.columns, 0)
     engine.flush()
@@ -185,7 +185,7 @@ def crossed(load: Load = FAULTY, count: int = 2) -> Iterator[Crossed]:
 
 def certified(columns: _native.Columns, profile: Profile) -> int:
     """How many violations of the certifier the verifier finds."""
-    return _native.judge_intervals(columns, profile.row(), clock_error=0, most=1)[0][_CERTIFIER]
+    return _native.judge_intervals(columns, profile.native, clock_error=0, most=1)[0][_CERTIFIER]
 
 
 def merged(history: History, parts: Sequence[History], profile: Profile) -> list[int]:
@@ -201,7 +201,7 @@ def merged(history: History, parts: Sequence[History], profile: Profile) -> list
 
 
 def _rw(history: History, profile: Profile) -> Iterator[tuple[int, int]]:
-    ordered = _native.deduced_versions(history.columns, profile.row(), clock_error=0)
+    ordered = _native.deduced_versions(history.columns, profile.native, clock_error=0)
     for before, after, relation in _native.dependencies(ordered):
         if relation == _RW:
             yield before, after

@@ -228,7 +228,7 @@ def _verified(  # noqa: PLR0913 - what came out of a run
 def _alone(history: History, profile: Profile) -> float:
     """Seconds in which the verifier judges all of it when the run is over."""
     started = perf_counter()
-    _native.judge_intervals(history.columns, profile.row(), clock_error=0, most=1)
+    _native.judge_intervals(history.columns, profile.native, clock_error=0, most=1)
     return perf_counter() - started
 
 

@@ -117,7 +117,7 @@ def test_parts_have_each_statement_once_and_accuse_nobody(profile: str) -> None:
     for kind in ("read", "write"):
         assert sum(part.counts[kind] for part in parts) == history.counts[kind]
     assert all(part.counts["begin"] == history.counts["begin"] for part in parts)
-    row = intervals_parts.of_part(simulated.promise).row()
+    row = intervals_parts.of_part(simulated.promise).native
     for part in parts:
         assert not any(_native.judge_intervals(part.columns, row, clock_error=0, most=1)[0])
 
@@ -131,8 +131,10 @@ def test_a_part_that_is_not_told_when_the_snapshot_was_taken_accuses_a_correct_d
         [("begin", None, None, 20), ("write", 0, 1, 30), ("commit", None, None, 40)],
     )  # fmt: skip
     part, _ = intervals_parts.split(history, 2)
-    untold = _native.judge_intervals(part.columns, SSI.row(), clock_error=0, most=1)[0]
-    told = _native.judge_intervals(part.columns, intervals_parts.of_part(SSI).row(), clock_error=0, most=1)[0]
+    untold = _native.judge_intervals(part.columns, SSI.native, clock_error=0, most=1)[0]
+    told = _native.judge_intervals(part.columns, intervals_parts.of_part(SSI).native, clock_error=0, most=1)[
+        0
+    ]
     assert (sum(untold), sum(told)) == (1, 0)
 
 

@@ -1,6 +1,6 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
@@ -18,12 +18,15 @@ __all__ = [
     "ClockOnline",
     "ClockTrial",
     "Columns",
+    "Conduct",
     "Graph",
     "HeldLock",
     "InjectedFault",
     "IntervalsOnline",
     "Lifetime",
+    "OperationConduct",
     "ParseError",
+    "Profile",
     "ProfiledRun",
     "Reader",
     "Refused",
@@ -264,9 +267,57 @@ class SimulatedStore:
     def log(self) -> list[tuple[int, int]]: ...
     def version_count(self, key: int) -> int: ...
 
-# Snapshot, granularity, first updater wins, certifier, commit lock, (lock, read, predicate) of statements:
-# enumerations of `isoscope.profiles` by their places.
-_ProfileRow: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
+@final
+class Conduct:
+    """What one kind of statement locks and reads."""
+
+    def __new__(cls, *, lock: str, read: str, locks_predicate: bool) -> Self: ...
+
+@final
+class OperationConduct:
+    """What one operation locks and reads, by its kind, its labels and the profile."""
+
+    @property
+    def statement(self) -> str:
+        """The kind of the statement that the operation is a part of."""
+
+    @property
+    def lock(self) -> str:
+        """The lock that it holds on its rows until the transaction ends."""
+
+    @property
+    def read(self) -> str:
+        """Which versions of its rows it reads."""
+
+    @property
+    def locks_predicate(self) -> bool:
+        """Whether its lock covers all rows that its predicate matches."""
+
+    @property
+    def skips_locked(self) -> bool:
+        """Whether it leaves out rows that other transactions have locked."""
+
+@final
+class Profile:
+    """The mechanisms of one isolation level of one database; names are those of `isoscope.profiles`.
+
+    Raises ValueError for a name that is not known. Profiles are equal if and only if their `repr` is.
+    """
+
+    def __new__(
+        cls,
+        *,
+        snapshot: str,
+        granularity: str,
+        first_updater_wins: bool,
+        certifier: str,
+        commit_lock: str,
+        statements: Mapping[str, Conduct],
+    ) -> Self: ...
+    def conduct(
+        self, kind: str, *, statement: str | None, lock_mode: str | None, read_mode: str | None
+    ) -> OperationConduct:
+        """What an operation of this kind with these labels locks and reads; None is a label that is missing."""
 
 @final
 class ProfiledRun:
@@ -274,7 +325,7 @@ class ProfiledRun:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         load: Load,
         delays: Delays,
         *,
@@ -459,15 +510,13 @@ _IntervalsJudged: TypeAlias = tuple[
     list[int], list[_IntervalsFinding], list[tuple[int, int]], list[tuple[int, int, int]]
 ]
 
-def judge_intervals(
-    columns: Columns, profile: _ProfileRow, *, clock_error: int, most: int
-) -> _IntervalsJudged:
+def judge_intervals(columns: Columns, profile: Profile, *, clock_error: int, most: int) -> _IntervalsJudged:
     """Holds a history against the mechanisms of a profile.
 
     Raises ValueError with the number of a transaction and what is wrong with it if one has no intervals.
     """
 
-def deduced_versions(columns: Columns, profile: _ProfileRow, *, clock_error: int) -> Columns:
+def deduced_versions(columns: Columns, profile: Profile, *, clock_error: int) -> Columns:
     """The history with the order of versions that is certain by its mechanisms as one that it declares.
 
     Raises ValueError as `judge_intervals` does.
@@ -479,7 +528,7 @@ class IntervalsOnline:
 
     def __new__(
         cls,
-        profile: _ProfileRow,
+        profile: Profile,
         *,
         clock_error: int,
         most: int,

@@ -34,7 +34,7 @@ class Mirrored:
 def mirrored(history: History, profile: Profile, clock_error: int = 0) -> Mirrored:
     """What is found in a history as a whole."""
     counts, found, _, _ = _native.judge_intervals(
-        history.columns, profile.row(), clock_error=clock_error, most=ALL
+        history.columns, profile.native, clock_error=clock_error, most=ALL
     )
     findings = (
         Finding(list(NAMES)[name], case, tuple(Place(*history.columns.locate(one)) for one in operations))

@@ -24,7 +24,7 @@ TIMEOUT = 1_000
 
 def engine(*, clock_error: int = 0, initial: Any = 0) -> _native.IntervalsOnline:
     return _native.IntervalsOnline(
-        PROFILE.row(), clock_error=clock_error, most=10, initial=initial, timeout=TIMEOUT
+        PROFILE.native, clock_error=clock_error, most=10, initial=initial, timeout=TIMEOUT
     )
 
 

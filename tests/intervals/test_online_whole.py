@@ -40,7 +40,7 @@ def test_online_the_same_is_found_as_in_the_whole(
     load = drawn_load(random)
     engine = told_online(simulated, load, random, size)
     whole = _native.judge_intervals(
-        run(simulated, load).history.columns, profile.row(), clock_error=clock_error, most=3
+        run(simulated, load).history.columns, profile.native, clock_error=clock_error, most=3
     )
     _, _, found = engine.report()
     assert (found[0], found[2], found[3]) == (whole[0], whole[2], whole[3])
@@ -51,7 +51,7 @@ def told_online(simulated: Profiled, load: Load, random: Random, size: int) -> _
     """Everything slice by slice; now and then the engine is saved and loaded again."""
     whole = run(simulated, load).history
     engine = _native.IntervalsOnline(
-        simulated.profile.row(),
+        simulated.profile.native,
         clock_error=simulated.delays.clock_error,
         most=3,
         initial=whole.initial.value,

@@ -95,7 +95,7 @@ def test_clocks_that_may_be_wrong_by_centuries_accuse_nobody() -> None:
 
 def test_a_row_that_is_not_there_may_have_been_deleted_by_who_came_too_late() -> None:
     profile = profiles.load("postgresql/read-committed")
-    engine = _native.IntervalsOnline(profile.row(), clock_error=0, most=1, initial=0, timeout=5)
+    engine = _native.IntervalsOnline(profile.native, clock_error=0, most=1, initial=0, timeout=5)
     lines: list[Line] = [
         (1, 0, 1, "delete", "x", None),
         (1, 2, 3, "commit", None, None),

@@ -77,7 +77,7 @@ def deduced(
     load = replace(drawn_load(random, 80), repeated_values=0, deletes=0, lost_answers=0)
     simulated = database(profile, random)
     told = run(replace(simulated, delays=delays or simulated.delays), load)
-    columns = _native.deduced_versions(told.history.columns, profile.row(), clock_error=0)
+    columns = _native.deduced_versions(told.history.columns, profile.native, clock_error=0)
     [order] = History(columns).version_orders
     return told, order.versions
 

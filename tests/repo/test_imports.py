@@ -26,7 +26,7 @@ TABLE: dict[str, set[str]] = {
     "activity": {"history", "_native"},
     "formats": {"history", "errors", "_native"},
     "reference": {"history", "levels", "profiles", "verdict"},
-    "profiles": {"levels", "errors"},
+    "profiles": {"levels", "errors", "_native"},
     "checkers": {"history", "levels", "profiles", "verdict", "_native"},
     "explain": {"history", "verdict", "_native"},
     "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},

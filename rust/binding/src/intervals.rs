@@ -2,42 +2,10 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
-use isoscope_kernel::intervals::profile::{
-    Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement,
-};
+use crate::profile::Profile;
 use isoscope_kernel::intervals::{self, Refusal, Shown, Tally};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-
-/// A profile: snapshot, granularity, whether the first updater wins, certifier, lock while committing, and lock,
-/// read and whether predicates are locked of each statement; all by their numbers.
-pub type ProfileRow = (u8, u8, bool, u8, u8, Vec<(u8, u8, bool)>);
-
-pub fn profile(row: ProfileRow) -> PyResult<Profile> {
-    let (snapshot, granularity, first_updater_wins, certifier, commit_lock, conducts) = row;
-    let conducts: Vec<Conduct> = conducts.into_iter().map(conduct).collect::<PyResult<_>>()?;
-    let count = conducts.len();
-    let statements = <[Conduct; Statement::ALL.len()]>::try_from(conducts)
-        .map_err(|_| PyValueError::new_err(format!("{count} statements")))?;
-    Ok(Profile {
-        snapshot: nth(&Snapshot::ALL, snapshot)?,
-        granularity: nth(&Granularity::ALL, granularity)?,
-        first_updater_wins,
-        certifier: nth(&Certifier::ALL, certifier)?,
-        commit_lock: nth(&Lock::ALL, commit_lock)?,
-        statements,
-    })
-}
-
-fn conduct((lock, read, locks_predicate): (u8, u8, bool)) -> PyResult<Conduct> {
-    Ok(Conduct { lock: nth(&Lock::ALL, lock)?, read: nth(&Read::ALL, read)?, locks_predicate })
-}
-
-fn nth<T: Copy>(all: &[T], number: u8) -> PyResult<T> {
-    all.get(number as usize)
-        .copied()
-        .ok_or_else(|| PyValueError::new_err(format!("there is no number {number}")))
-}
 
 fn refused(refusal: Refusal) -> PyErr {
     PyValueError::new_err((refusal.transaction, refusal.found))
@@ -63,14 +31,13 @@ pub fn judged<'py>(py: Python<'py>, tally: &Tally, findings: &[Shown]) -> PyResu
 pub fn judge_intervals<'py>(
     py: Python<'py>,
     columns: &Columns,
-    profile: ProfileRow,
+    profile: &Profile,
     clock_error: i64,
     most: u64,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let profile = self::profile(profile)?;
     let history = columns.history();
     let judgement =
-        interruptible(py, |cancel| intervals::judge(history, &profile, clock_error, most, cancel))?;
+        interruptible(py, |cancel| intervals::judge(history, profile.kernel(), clock_error, most, cancel))?;
     let judgement = judgement.map_err(refused)?;
     judged(py, &judgement.tally, &judgement.findings)
 }
@@ -83,12 +50,11 @@ pub fn judge_intervals<'py>(
 pub fn deduced_versions(
     py: Python<'_>,
     columns: &Columns,
-    profile: ProfileRow,
+    profile: &Profile,
     clock_error: i64,
 ) -> PyResult<Columns> {
-    let profile = self::profile(profile)?;
     let history = columns.history();
     let deduced =
-        interruptible(py, |cancel| intervals::deduced_versions(history, &profile, clock_error, cancel))?;
+        interruptible(py, |cancel| intervals::deduced_versions(history, profile.kernel(), clock_error, cancel))?;
     Ok(Columns::new(deduced.map_err(refused)?))
 }

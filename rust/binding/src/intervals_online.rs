@@ -1,7 +1,8 @@
 //! The mechanisms of a profile while transactions arrive.
 
 use crate::columns::Columns;
-use crate::intervals::{ProfileRow, judged, profile};
+use crate::intervals::judged;
+use crate::profile::Profile;
 use crate::scalar;
 use isoscope_kernel::intervals::{Engine, News, Report, Terms};
 use isoscope_kernel::value::Value;
@@ -18,13 +19,13 @@ impl IntervalsOnline {
     #[new]
     #[pyo3(signature = (profile, *, clock_error, most, initial, timeout))]
     fn new(
-        profile: ProfileRow,
+        profile: &Profile,
         clock_error: i64,
         most: u64,
         initial: &Bound<'_, PyAny>,
         timeout: u64,
     ) -> PyResult<Self> {
-        let profile = self::profile(profile)?;
+        let profile = profile.kernel().clone();
         let mut engine = Engine::new(Terms { profile, clock_error, most, timeout });
         let initial = scalar::maybe_unknown(engine.values_mut(), initial)?;
         if initial != Value::UNKNOWN {

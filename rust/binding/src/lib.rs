@@ -13,6 +13,7 @@ mod online;
 mod part;
 mod pipeline;
 mod predicates;
+mod profile;
 mod profiled;
 mod read;
 mod scalar;
@@ -74,6 +75,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<profiled::TrueDependency>()?;
     module.add_class::<profiled::StruckFault>()?;
     module.add_class::<online::ClockOnline>()?;
+    module.add_class::<profile::Conduct>()?;
+    module.add_class::<profile::OperationConduct>()?;
+    module.add_class::<profile::Profile>()?;
     module.add_class::<intervals_online::IntervalsOnline>()?;
     module.add_function(wrap_pyfunction!(intervals::judge_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(intervals::deduced_versions, module)?)?;

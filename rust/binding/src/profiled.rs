@@ -3,10 +3,9 @@
 use crate::columns::Columns;
 use crate::generate::{thousandths, unknown};
 use crate::interrupt::interruptible;
-use crate::intervals::{ProfileRow, profile as profile_of};
 use crate::parse_error;
+use crate::profile::Profile;
 use crate::simulate::millionths;
-use isoscope_kernel::intervals::profile::Lock;
 use isoscope_kernel::simulate::profiled::{self as kernel, Fault, Relation, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,7 +55,7 @@ impl ProfiledRun {
     #[pyo3(signature = (profile, load, delays, *, seed, faults, truth))]
     #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
     fn new(
-        profile: ProfileRow,
+        profile: &Profile,
         load: Load,
         delays: Delays,
         seed: u64,
@@ -70,7 +69,7 @@ impl ProfiledRun {
         let Delays { network, service, thinking, clock_error } = delays;
         let delays = kernel::Delays { network, service, thinking, clock_error };
         let faults = faults.iter().map(rate).collect::<PyResult<_>>()?;
-        let simulation = Simulation { profile: profile_of(profile)?, seed, load, delays, faults, truth };
+        let simulation = Simulation { profile: profile.kernel().clone(), seed, load, delays, faults, truth };
         Ok(Self { run: Some(kernel::ProfiledRun::new(&simulation)) })
     }
 
@@ -256,12 +255,7 @@ impl Truth {
 
 fn held_lock(lock: kernel::HeldLock) -> HeldLock {
     let kernel::HeldLock { transaction, low, high, mode, is_predicate, taken, released } = lock;
-    let mode = match mode {
-        Lock::None => "none",
-        Lock::Share => "share",
-        Lock::Update => "update",
-        Lock::Exclusive => "exclusive",
-    };
+    let mode = mode.as_str();
     HeldLock { transaction, low, high, mode, is_predicate, taken, released }
 }
 

@@ -38,6 +38,22 @@ impl Kind {
         Self::Abort,
     ];
 
+    /// The name of the kind.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Append => "append",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+            Self::RangeRead => "range-read",
+            Self::Begin => "begin",
+            Self::Commit => "commit",
+            Self::Abort => "abort",
+        }
+    }
+
     /// Whether the operation makes a new version of its key.
     #[must_use]
     pub const fn installs(self) -> bool {

@@ -96,7 +96,7 @@ def deduced(history: History, profile: Profile, *, clock_error: int = 0) -> Hist
     if EvidenceKind.INTERVALS not in history.evidence.present:
         return SILENT
     try:
-        columns = _native.deduced_versions(history.columns, profile.row(), clock_error=clock_error)
+        columns = _native.deduced_versions(history.columns, profile.native, clock_error=clock_error)
     except ValueError as error:
         return _refusal(history, error)
     return History(columns, history.source)
@@ -165,7 +165,7 @@ def _found(history: History, profile: Profile, clock_error: int, most: int) -> F
     """What the native core found, or why it could not look."""
     if EvidenceKind.INTERVALS not in history.evidence.present:
         return SILENT
-    row = profile.row()
+    row = profile.native
     try:
         judged = _native.judge_intervals(history.columns, row, clock_error=clock_error, most=most)
     except ValueError as error:

@@ -101,7 +101,7 @@ class OnlineIntervals:
         self.clock_error = clock_error
         self._latest: int | None = None
         self._engine = _native.IntervalsOnline(
-            profile.row(), clock_error=clock_error, most=most, initial=initial, timeout=timeout
+            profile.native, clock_error=clock_error, most=most, initial=initial, timeout=timeout
         )
 
     def admit(self, history: History) -> None:

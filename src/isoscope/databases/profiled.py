@@ -21,8 +21,6 @@ from isoscope.history import History, Source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from isoscope._native import _ProfileRow
-
 __all__ = [
     "FAULTS",
     "Delays",
@@ -76,7 +74,8 @@ class Profile(Protocol):
     def name(self) -> str:
         """`database/level`."""
 
-    def row(self) -> _ProfileRow:
+    @property
+    def native(self) -> _native.Profile:
         """The profile as the native core takes it."""
 
 
@@ -171,7 +170,7 @@ def _native_run(database: Profiled, load: Load, *, truth: bool) -> _native.Profi
         _refuse_share(name, getattr(load, name))
     try:
         return _native.ProfiledRun(
-            database.profile.row(),
+            database.profile.native,
             load,
             database.delays,
             seed=database.seed,

@@ -46,7 +46,7 @@ class Judging:
         }
         if self.profile is not None:
             # The name alone says little: a user's own file may have been changed.
-            judged = {"profile": self.profile.name, "mechanisms": repr(self.profile.row())}
+            judged = {"profile": self.profile.name, "mechanisms": repr(self.profile.native)}
             return {**judged, "clock-error": self.clock_error, **shared}
         levels = [str(level) for level in self.levels]
         return {"levels": levels, "keep": self.keep, "spill": self.spill is not None, **shared}

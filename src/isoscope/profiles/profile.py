@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from isoscope import _native
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isoscope.levels import Level
 
-__all__ = ["Certifier", "Conduct", "Granularity", "Lock", "Profile", "Read", "Row", "Snapshot", "Statement"]
+__all__ = ["Certifier", "Conduct", "Granularity", "Lock", "Profile", "Read", "Snapshot", "Statement"]
 
 
 class Snapshot(StrEnum):
@@ -87,10 +89,6 @@ class Conduct:
     predicate: bool = False
 
 
-#: A profile as the kernel takes it: enumerations by their places.
-Row: TypeAlias = tuple[int, int, bool, int, int, list[tuple[int, int, bool]]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One level of one database, and who says so.
@@ -111,16 +109,24 @@ class Profile:
     promises: tuple[Level, ...] = ()
     aliases: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
-    def row(self) -> Row:
-        """The same for the kernel."""
-        conducts = (self.statements[statement] for statement in Statement)
-        return (
-            list(Snapshot).index(self.snapshot),
-            list(Granularity).index(self.granularity),
-            self.first_updater_wins,
-            list(Certifier).index(self.certifier),
-            list(Lock).index(self.commit_lock),
-            [(list(Lock).index(one.lock), list(Read).index(one.read), one.predicate) for one in conducts],
+    #: The same mechanisms as the native core takes them.
+    native: _native.Profile = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        statements = {
+            str(statement): _native.Conduct(
+                lock=conduct.lock, read=conduct.read, locks_predicate=conduct.predicate
+            )
+            for statement, conduct in self.statements.items()
+        }
+        native = _native.Profile(
+            snapshot=self.snapshot,
+            granularity=self.granularity,
+            first_updater_wins=self.first_updater_wins,
+            certifier=self.certifier,
+            commit_lock=self.commit_lock,
+            statements=statements,
         )
+        object.__setattr__(self, "native", native)

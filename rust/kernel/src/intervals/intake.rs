@@ -1,6 +1,7 @@
 //! Transactions of a history, translated: intervals, statements, and what the profile says of them.
 
-use super::profile::{Certifier, Conduct, Granularity, Lock, Profile, Read, Snapshot, Statement};
+use super::labels::{Labels, OperationConduct, StatementLabel, parse_lock_mode, parse_read_mode};
+use super::profile::{Certifier, Granularity, Lock, Profile, Read, Snapshot};
 use super::span::Span;
 use super::transaction::{Bounds, NO_TABLE, Operation, Part, Transaction};
 use crate::history::{History, Interval, Kind, NO_KEY, Status};
@@ -22,10 +23,7 @@ pub struct Names {
 pub struct Translation {
     atoms: Vec<Value>,
     keys: Vec<u32>,
-    /// What labels of this batch say.
-    statements: HashMap<Value, Option<Named>>,
-    locks: HashMap<Value, Option<Lock>>,
-    reads: HashMap<Value, Option<Read>>,
+    labels: LabelCache,
 }
 
 impl Translation {
@@ -51,9 +49,7 @@ impl Names {
         let mut translation = Translation {
             atoms,
             keys: Vec::with_capacity(history.keys.len()),
-            statements: HashMap::new(),
-            locks: HashMap::new(),
-            reads: HashMap::new(),
+            labels: LabelCache::default(),
         };
         for &key in &history.keys {
             let number = self.keys.number(translation.of(key));
@@ -155,7 +151,7 @@ impl Intake<'_> {
             release,
             sure,
             snapshot,
-            is_settled: false,
+            is_installed: false,
             is_uncertain: false,
         })
     }
@@ -196,7 +192,7 @@ impl Intake<'_> {
     ) {
         let columns = &self.history.operations;
         let kind = columns.kinds[number];
-        let conduct = self.conduct(number, kind, names, known);
+        let OperationConduct { statement, conduct, skips_locked } = self.conduct(number, kind, names, known);
         let table = known.of(columns.tables.get(number).0);
         let column = known.of(columns.columns.get(number).0);
         let key = columns.keys[number];
@@ -207,11 +203,12 @@ impl Intake<'_> {
         let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, part);
         let base = Operation {
             kind,
-            statement: conduct.0,
-            lock: conduct.1.lock,
-            read: conduct.1.read,
-            locks_predicate: conduct.1.locks_predicate,
+            statement,
+            lock: conduct.lock,
+            read: conduct.read,
+            locks_predicate: conduct.locks_predicate,
             is_absent: false,
+            is_partial: skips_locked || (kind == Kind::RangeRead && columns.predicates.get(number).0 != Value::NIL),
             part,
             key: NO_KEY,
             row: 0,
@@ -224,9 +221,6 @@ impl Intake<'_> {
             let range = self.history.range_of(number);
             let bounds = Value::small(draft.bounds.len() as i64).unwrap_or(Value::NIL);
             draft.bounds.push(Bounds { low: known.of(range.low), high: known.of(range.high) });
-            // Who skips locked rows shows no range, nor does who asks for some rows of it.
-            let is_whole = !conduct.2 && columns.predicates.get(number).0 == Value::NIL;
-            let bounds = if is_whole { bounds } else { Value::NIL };
             let row = if self.profile.granularity == Granularity::Row { 0 } else { row_of(0) };
             draft.operations.push(Operation { value: bounds, row, ..base });
             for (key, value) in self.history.rows_of(number) {
@@ -256,55 +250,40 @@ impl Intake<'_> {
         draft.operations.push(Operation { is_absent, key, row, value, ..base });
     }
 
-    /// What the statement of an operation does: the profile says so, unless the trace itself does.
-    fn conduct(
-        &self,
-        number: usize,
-        kind: Kind,
-        names: &Names,
-        known: &mut Translation,
-    ) -> (Statement, Conduct, bool) {
+    /// What an operation locks and reads, by its kind, its labels and the profile.
+    fn conduct(&self, number: usize, kind: Kind, names: &Names, known: &mut Translation) -> OperationConduct {
         let columns = &self.history.operations;
         let text = |label: Value| label.atom_index().map_or("", |index| names.values.atom(index).1);
-        let label = known.of(columns.statements.get(number).0);
-        let named = if label == Value::NIL {
-            None
-        } else {
-            *known.statements.entry(label).or_insert_with(|| statement_named(text(label)))
+        let statement = known.of(columns.statements.get(number).0);
+        let lock = known.of(columns.lock_modes.get(number).0);
+        let read = known.of(columns.read_modes.get(number).0);
+        let LabelCache { statements, locks, reads } = &mut known.labels;
+        let labels = Labels {
+            statement: cached(statements, statement, |label| StatementLabel::parse(text(label))),
+            lock: cached(locks, lock, |label| parse_lock_mode(text(label))),
+            read: cached(reads, read, |label| parse_read_mode(text(label))),
         };
-        let Named { statement, is_skipping, is_dirty } = named.unwrap_or(Named::plain(usual_statement(kind)));
-        let mut conduct = self.profile.statements[statement as usize];
-        if is_dirty {
-            conduct = Conduct { lock: Lock::None, read: Read::Uncommitted, locks_predicate: false };
-        }
-        let mode = known.of(columns.lock_modes.get(number).0);
-        if mode != Value::NIL {
-            let found = *known.locks.entry(mode).or_insert_with(|| lock_named(text(mode)));
-            conduct.lock = found.unwrap_or(conduct.lock);
-        }
-        let mode = known.of(columns.read_modes.get(number).0);
-        if mode != Value::NIL {
-            let found = *known.reads.entry(mode).or_insert_with(|| read_named(text(mode)));
-            conduct.read = found.unwrap_or(conduct.read);
-        }
-        (statement, conduct, is_skipping)
+        self.profile.conduct_of(kind, labels)
     }
 }
 
-/// What a statement is called, and two things that it may say beside.
-#[derive(Clone, Copy)]
-struct Named {
-    statement: Statement,
-    /// It leaves out rows that others have locked.
-    is_skipping: bool,
-    /// It reads what may not be committed.
-    is_dirty: bool,
+/// The meaning of each label of a batch: a batch has many operations and few labels.
+#[derive(Default)]
+struct LabelCache {
+    statements: HashMap<Value, Option<StatementLabel>>,
+    locks: HashMap<Value, Option<Lock>>,
+    reads: HashMap<Value, Option<Read>>,
 }
 
-impl Named {
-    fn plain(statement: Statement) -> Self {
-        Self { statement, is_skipping: false, is_dirty: false }
+fn cached<T: Copy>(
+    cache: &mut HashMap<Value, Option<T>>,
+    label: Value,
+    parse: impl FnOnce(Value) -> Option<T>,
+) -> Option<T> {
+    if label == Value::NIL {
+        return None;
     }
+    *cache.entry(label).or_insert_with(|| parse(label))
 }
 
 fn last_writes(operations: &[Operation]) -> Box<[(u32, u32)]> {
@@ -320,59 +299,6 @@ fn inserted(operations: &[Operation]) -> Box<[u32]> {
     let mut keys: Vec<u32> = inserts.map(|one| one.key).collect();
     keys.sort_unstable();
     keys.into_boxed_slice()
-}
-
-fn usual_statement(kind: Kind) -> Statement {
-    match kind {
-        Kind::Write | Kind::Append => Statement::Update,
-        Kind::Insert => Statement::Insert,
-        Kind::Delete => Statement::Delete,
-        _ => Statement::Select,
-    }
-}
-
-fn statement_named(label: &str) -> Option<Named> {
-    let label = label.trim().to_ascii_lowercase();
-    // In SQL `last_update` is a column; a label without spaces may be `select_for_update`.
-    let is_one = !label.contains(char::is_whitespace);
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || (c == '_' && !is_one);
-    let words: Vec<&str> = label.split(|c| !is_letter(c)).filter(|word| !word.is_empty()).collect();
-    let is =
-        |run: &str| words.windows(run.split(' ').count()).any(|said| said.iter().copied().eq(run.split(' ')));
-    let statement = match *words.first()? {
-        // A lock on the key alone lets others change the row.
-        "select" if is("for key share") => Statement::Select,
-        "select" if is("for share") || is("in share mode") => Statement::SelectForShare,
-        "select" if is("for update") || is("for no key update") => Statement::SelectForUpdate,
-        "select" => Statement::Select,
-        "insert" => Statement::Insert,
-        "update" => Statement::Update,
-        "delete" => Statement::Delete,
-        _ => return None,
-    };
-    let is_skipping = is("skip locked") || is("readpast");
-    Some(Named { statement, is_skipping, is_dirty: is("nolock") })
-}
-
-fn lock_named(label: &str) -> Option<Lock> {
-    let label = label.to_ascii_lowercase();
-    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
-        "non" | "none" | "no" => Lock::None,
-        "share" | "shared" => Lock::Share,
-        "update" => Lock::Update,
-        "exclusive" => Lock::Exclusive,
-        _ => return None,
-    })
-}
-
-fn read_named(label: &str) -> Option<Read> {
-    let label = label.to_ascii_lowercase();
-    Some(match label.split(|c: char| !c.is_ascii_lowercase()).next()? {
-        "uncommitted" => Read::Uncommitted,
-        "consistent" => Read::Consistent,
-        "locking" => Read::Locking,
-        _ => return None,
-    })
 }
 
 /// What is known of a transaction while its operations come in.

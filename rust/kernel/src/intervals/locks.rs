@@ -200,7 +200,7 @@ impl Table {
             };
             let table = operation.table;
             match operation.kind {
-                Kind::RangeRead if operation.locks_predicate => {
+                Kind::RangeRead if operation.locks_predicate && !operation.is_partial => {
                     let bounds = operation.value.as_small().map(|place| transaction.bounds[place as usize]);
                     predicates.extend(bounds.map(|bounds| Predicate { held, bounds, table }));
                 }

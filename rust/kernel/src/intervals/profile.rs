@@ -1,74 +1,63 @@
-//! What a database promises to do at one level: which mechanisms, and what each statement locks and reads.
+//! A profile: the mechanisms of one isolation level of one database, and what each statement locks and reads.
 
+use super::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
-/// When the snapshot of consistent reads is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Snapshot {
-    /// Every statement takes its own.
-    Statement,
-    /// The first statement that reads takes that of its transaction.
-    FirstRead,
-    /// The first statement of any kind does.
-    FirstStatement,
-    /// The statement that begins the transaction does.
-    Begin,
-    /// One for the transaction, at an instant that the database chooses between its begin and its commit.
-    Transaction,
+named_enum! {
+    /// When the snapshot of consistent reads is taken.
+    pub enum Snapshot {
+        /// Every statement takes its own snapshot.
+        Statement = "statement",
+        /// The first statement that reads takes the snapshot of its transaction.
+        FirstRead = "first-read",
+        /// The first statement of any kind takes the snapshot of its transaction.
+        FirstStatement = "first-statement",
+        /// The statement that begins the transaction takes its snapshot.
+        Begin = "begin",
+        /// The transaction has one snapshot, of an instant that the database chooses between begin and commit.
+        Transaction = "transaction",
+    }
 }
 
 impl Snapshot {
-    /// Every one, by its number.
-    pub const ALL: [Self; 5] =
-        [Self::Statement, Self::FirstRead, Self::FirstStatement, Self::Begin, Self::Transaction];
-
-    /// Whether all reads of a transaction show the same moment.
+    /// Whether all reads of a transaction show the same instant.
     #[must_use]
     pub const fn is_of_transaction(self) -> bool {
         !matches!(self, Self::Statement)
     }
 }
 
-/// What refuses transactions that would not be serializable, or would lose an update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Certifier {
-    /// Nothing does.
-    None,
-    /// Serializable snapshot isolation: no two consecutive rw whose last transaction commits first.
-    Ssi,
-    /// Timestamp ordering: nobody depends on a transaction with a newer timestamp.
-    TimestampOrder,
-    /// Optimistic: who writes commits only if nobody overwrote what it read.
-    OptimisticReads,
-    /// Optimistic: who writes commits only if nobody wrote the same since its snapshot (Percolator, too).
-    OptimisticWrites,
+named_enum! {
+    /// The mechanism that refuses transactions that would not be serializable, or would lose an update.
+    pub enum Certifier {
+        /// There is none.
+        None = "none",
+        /// Serializable snapshot isolation: no two consecutive rw whose last transaction commits first.
+        Ssi = "ssi",
+        /// Timestamp ordering: no transaction depends on one with a newer timestamp.
+        TimestampOrder = "timestamp-order",
+        /// Optimistic: a transaction that writes commits only if no other transaction overwrote its reads.
+        OptimisticReads = "optimistic-reads",
+        /// Optimistic: a transaction that writes commits only if no other transaction wrote the same keys since
+        /// its snapshot (also Percolator).
+        OptimisticWrites = "optimistic-writes",
+    }
 }
 
-impl Certifier {
-    /// Every one, by its number.
-    pub const ALL: [Self; 5] =
-        [Self::None, Self::Ssi, Self::TimestampOrder, Self::OptimisticReads, Self::OptimisticWrites];
-}
-
-/// What a statement holds on a row until its transaction ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Lock {
-    None,
-    Share,
-    /// Excludes other updates, and nobody who reads.
-    Update,
-    Exclusive,
+named_enum! {
+    /// The lock that a statement holds on a row until its transaction ends.
+    #[allow(missing_docs)]
+    pub enum Lock {
+        None = "none",
+        Share = "share",
+        /// Excludes other update locks and exclusive locks; share locks are allowed.
+        Update = "update",
+        Exclusive = "exclusive",
+    }
 }
 
 impl Lock {
-    /// Every mode, by its number.
-    pub const ALL: [Self; 4] = [Self::None, Self::Share, Self::Update, Self::Exclusive];
-
-    /// Whether two transactions cannot hold these at the same time.
+    /// Whether two transactions cannot hold these locks at the same time.
     #[must_use]
     pub const fn conflicts(self, other: Self) -> bool {
         match (self, other) {
@@ -79,81 +68,65 @@ impl Lock {
     }
 }
 
-/// Which version a statement reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Read {
-    /// The newest, committed or not.
-    Uncommitted,
-    /// That of the snapshot.
-    Consistent,
-    /// The newest committed one at an instant of the statement.
-    Locking,
+named_enum! {
+    /// Which version a statement reads.
+    pub enum Read {
+        /// The newest version, committed or not.
+        Uncommitted = "uncommitted",
+        /// The version of the snapshot.
+        Consistent = "consistent",
+        /// The newest committed version at an instant of the statement.
+        Locking = "locking",
+    }
 }
 
-impl Read {
-    /// Every mode, by its number.
-    pub const ALL: [Self; 3] = [Self::Uncommitted, Self::Consistent, Self::Locking];
+named_enum! {
+    /// The resource that a lock is on.
+    #[allow(missing_docs)]
+    pub enum Granularity {
+        Row = "row",
+        Table = "table",
+        Database = "database",
+    }
 }
 
-/// What a lock is taken on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Granularity {
-    Row,
-    Table,
-    Database,
+named_enum! {
+    /// The kinds of statements that a profile tells apart.
+    #[allow(missing_docs)]
+    pub enum Statement {
+        Select = "select",
+        SelectForShare = "select-for-share",
+        SelectForUpdate = "select-for-update",
+        Insert = "insert",
+        Update = "update",
+        Delete = "delete",
+    }
 }
 
-impl Granularity {
-    /// Every one, by its number.
-    pub const ALL: [Self; 3] = [Self::Row, Self::Table, Self::Database];
-}
-
-/// Statements that a profile tells apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Statement {
-    Select,
-    SelectForShare,
-    SelectForUpdate,
-    Insert,
-    Update,
-    Delete,
-}
-
-impl Statement {
-    /// Every one, by its number.
-    pub const ALL: [Self; 6] =
-        [Self::Select, Self::SelectForShare, Self::SelectForUpdate, Self::Insert, Self::Update, Self::Delete];
-}
-
-/// What one kind of statement does.
+/// What a statement locks and reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
-    /// What it holds on the rows that it names until the transaction ends.
+    /// The lock that it holds on its rows until the transaction ends.
     pub lock: Lock,
-    /// Which versions of them it reads.
+    /// Which versions of its rows it reads.
     pub read: Read,
-    /// Whether its lock covers all that its predicate speaks of, also rows that are not there.
+    /// Whether its lock covers all rows that its predicate matches, including rows that do not exist yet.
     pub locks_predicate: bool,
 }
 
-/// One level of one database.
+/// One isolation level of one database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// When the snapshot is taken that consistent reads show.
+    /// When the snapshot of consistent reads is taken.
     pub snapshot: Snapshot,
-    /// What locks are taken on.
+    /// The resource that a lock is on.
     pub granularity: Granularity,
-    /// Whether of two transactions that overlap and update the same row only one commits.
+    /// Whether only one of two concurrent transactions that update the same row commits.
     pub first_updater_wins: bool,
-    /// What refuses to commit.
+    /// The mechanism that refuses to commit.
     pub certifier: Certifier,
-    /// What a transaction holds while it commits on the rows that it changed.
+    /// The lock that a transaction holds on the rows that it changed while it commits.
     pub commit_lock: Lock,
-    /// What each kind of statement does, by its number.
+    /// What each kind of statement locks and reads, in the order of [`Statement::ALL`].
     pub statements: [Conduct; Statement::ALL.len()],
 }

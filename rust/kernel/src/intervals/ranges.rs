@@ -23,7 +23,7 @@ impl Verifier {
             .collect();
         let Some((low, high)) = integers(bounds) else { return };
         // What came too late may have deleted a row.
-        if operation.read == Read::Uncommitted || low > high || self.has_late {
+        if operation.read == Read::Uncommitted || operation.is_partial || low > high || self.has_late {
             return;
         }
         let missing: Vec<u32> = self

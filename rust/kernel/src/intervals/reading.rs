@@ -46,7 +46,7 @@ impl Verifier {
                 }
             } else if operation.kind == Kind::RangeRead {
                 self.judge_range(&transaction, slot, place);
-            } else if operation.is_read() && operation.value != Value::UNKNOWN {
+            } else if operation.is_read() && operation.shows_its_key() {
                 let found = self.judge_read(&transaction, slot, operation);
                 if let (Some(found), Some(moments)) = (found, &mut moments)
                     && transaction.snapshot == Some(found.snapshot)

@@ -64,6 +64,10 @@ impl Slab {
         self.all.capacity() * 8 + self.all.iter().flatten().map(|one| each(one)).sum::<usize>()
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &Transaction> {
+        self.all.iter().flatten().map(|one| &**one)
+    }
+
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Transaction> {
         self.all.iter_mut().flatten().map(|one| &mut **one)
     }

@@ -201,6 +201,7 @@ fn remains(
         read: Read::Consistent,
         locks_predicate: false,
         is_absent: false,
+        is_partial: false,
         part: Part::Key,
         table: NO_TABLE,
         key,
@@ -229,7 +230,7 @@ fn remains(
         inserts: Box::default(),
         locks: Box::default(),
         snapshot: None,
-        is_settled: true,
+        is_installed: true,
         is_uncertain: false,
     }
 }

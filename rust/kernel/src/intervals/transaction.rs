@@ -33,6 +33,8 @@ pub struct Operation {
     pub locks_predicate: bool,
     /// Whether it found no row, or left none.
     pub is_absent: bool,
+    /// Whether a read may leave out rows that it asked for: it has a predicate, or skips locked rows.
+    pub is_partial: bool,
     pub part: Part,
     pub key: u32,
     /// What its lock is on.
@@ -50,6 +52,11 @@ impl Operation {
     /// Whether it shows what a key holds.
     pub fn is_read(&self) -> bool {
         matches!(self.kind, Kind::Read)
+    }
+
+    /// Whether a read says what its key held: its result is known, and it did not skip a locked row.
+    pub fn shows_its_key(&self) -> bool {
+        self.value != Value::UNKNOWN && !(self.is_partial && self.is_absent)
     }
 
     /// Whether it is a statement, and neither begins nor ends the transaction.
@@ -102,7 +109,8 @@ pub struct Transaction {
     pub locks: Box<[(u32, Held)]>,
     /// The snapshot of its consistent reads, if they have one in common.
     pub snapshot: Option<Span>,
-    pub is_settled: bool,
+    /// Whether its versions and locks are known to the verifier.
+    pub is_installed: bool,
     /// Whether a dependency of its could not be decided.
     pub is_uncertain: bool,
 }
@@ -116,6 +124,11 @@ impl Transaction {
     /// Whether it wrote nothing.
     pub fn is_read_only(&self) -> bool {
         self.writes.is_empty()
+    }
+
+    /// Whether one of its statements reads uncommitted data.
+    pub fn reads_uncommitted(&self) -> bool {
+        self.operations.iter().any(|one| one.is_statement() && one.read == Read::Uncommitted)
     }
 
     /// What it left of each key, if it may have committed.

@@ -126,7 +126,22 @@ impl Verifier {
         if let Some(unfinished) = &mut self.unfinished {
             *unfinished.entry(transaction.first).or_default() += 1;
         }
-        self.transactions.add(transaction)
+        let is_dirty = self.unfinished.is_none() && transaction.reads_uncommitted();
+        let slot = self.transactions.add(transaction);
+        if is_dirty {
+            self.wait_for_unfinished();
+        }
+        slot
+    }
+
+    /// A label says that a statement reads uncommitted data: from now on a transaction is settled only when every
+    /// transaction is installed that began before its end.
+    fn wait_for_unfinished(&mut self) {
+        let mut unfinished: BTreeMap<i64, u32> = BTreeMap::new();
+        for transaction in self.transactions.iter().filter(|one| !one.is_installed) {
+            *unfinished.entry(transaction.first).or_default() += 1;
+        }
+        self.unfinished = Some(unfinished);
     }
 
     /// Nothing that is not settled begins before this.
@@ -166,6 +181,7 @@ impl Verifier {
         };
         self.locks.add(&locks, predicates, inserts);
         transaction.locks = locks.into_boxed_slice();
+        transaction.is_installed = true;
         self.install_writes(&transaction, slot);
         let due =
             (transaction.known_at(), transaction.end.invoke, transaction.session, transaction.number, slot);
@@ -173,8 +189,9 @@ impl Verifier {
         self.transactions.give_back(slot, transaction);
     }
 
+    /// Whether predicates may be locked; the lock mode itself may be that of a label.
     fn locks_predicates(&self) -> bool {
-        self.profile.statements.iter().any(|one| one.locks_predicate && one.lock != Lock::None)
+        self.profile.statements.iter().any(|one| one.locks_predicate)
     }
 
     /// Everything that began before `watermark` was installed: judges the next of those that ended before it.
@@ -210,7 +227,6 @@ impl Verifier {
         } else {
             self.settle_versions(slot);
         }
-        self.transactions.get_mut(slot).is_settled = true;
         self.forget_beginning(slot);
     }
 
