@@ -349,7 +349,6 @@ class Truth:
     versions: Final[tuple[RowVersion, ...]]
     dependencies: Final[tuple[TrueDependency, ...]]
     faults: Final[tuple[StruckFault, ...]]
-    def __eq__(self, other: object) -> bool: ...
 
 @final
 class Lifetime:

@@ -156,12 +156,7 @@ impl WorkloadMix {
             "either" => Action::Either(thousandths(step.reads)),
             other => return Err(unknown("action", other)),
         };
-        let pick = match step.pick.as_str() {
-            "drawn" => Pick::Drawn,
-            "new" => Pick::New,
-            "recent" => Pick::Recent,
-            other => return Err(unknown("pick", other)),
-        };
+        let pick = Pick::named(&step.pick).ok_or_else(|| unknown("pick", &step.pick))?;
         let table = self.tables.iter().position(|table| table.name == step.table);
         let table = table.ok_or_else(|| unknown("table", &step.table))? as u32;
         Ok(Step { table, action, pick, times: (step.least, step.most.unwrap_or(step.least)) })
@@ -187,12 +182,7 @@ fn small_or_none(initial: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 fn distribution(name: &str) -> PyResult<Distribution> {
-    match name {
-        "uniform" => Ok(Distribution::Uniform),
-        "zipfian" => Ok(Distribution::Zipfian),
-        "hotspot" => Ok(Distribution::Hotspot),
-        other => Err(unknown("distribution", other)),
-    }
+    Distribution::named(name).ok_or_else(|| unknown("distribution", name))
 }
 
 fn scene(scene: &ScriptScene) -> Scene {

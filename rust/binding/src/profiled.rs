@@ -6,7 +6,7 @@ use crate::interrupt::interruptible;
 use crate::parse_error;
 use crate::profile::Profile;
 use crate::simulate::millionths;
-use isoscope_kernel::simulate::profiled::{self as kernel, Fault, Relation, Simulation};
+use isoscope_kernel::simulate::profiled::{self as kernel, Fault, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -116,8 +116,7 @@ fn is_over() -> PyErr {
 }
 
 fn rate((name, share): &(String, f64)) -> PyResult<(Fault, u32)> {
-    let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == name);
-    Ok((fault.ok_or_else(|| unknown("fault", name))?, millionths(*share)))
+    Ok((Fault::named(name).ok_or_else(|| unknown("fault", name))?, millionths(*share)))
 }
 
 /// True instants of a transaction; `snapshot` if all of it reads one, `committed` if it did.
@@ -238,7 +237,7 @@ impl Truth {
                 appeared,
             })?,
             dependencies: tuple(py, dependencies, |one| TrueDependency {
-                kind: relation(one.relation),
+                kind: one.relation.as_str(),
                 before: one.before,
                 after: one.after,
                 key: one.key,
@@ -257,14 +256,6 @@ fn held_lock(lock: kernel::HeldLock) -> HeldLock {
     let kernel::HeldLock { transaction, low, high, mode, is_predicate, taken, released } = lock;
     let mode = mode.as_str();
     HeldLock { transaction, low, high, mode, is_predicate, taken, released }
-}
-
-fn relation(relation: Relation) -> &'static str {
-    match relation {
-        Relation::Wr => "wr",
-        Relation::Ww => "ww",
-        Relation::Rw => "rw",
-    }
 }
 
 fn tuple<K, T: PyClass + Into<PyClassInitializer<T>>>(

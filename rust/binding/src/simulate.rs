@@ -86,12 +86,7 @@ fn injected_fault(
 
 impl Database {
     fn kernel(&self) -> PyResult<Simulation> {
-        let conflicts = match self.conflicts.as_str() {
-            "abort" => Conflicts::Abort,
-            "retry" => Conflicts::Retry,
-            "read" => Conflicts::Read,
-            other => return Err(unknown("way with conflicts", other)),
-        };
+        let conflicts = Conflicts::named(&self.conflicts);
         let clocks = match self.clock.as_str() {
             "central" => Clocks::Central,
             "hybrid" => Clocks::Hybrid { nodes: self.nodes, skew: self.skew },
@@ -99,7 +94,7 @@ impl Database {
         };
         Ok(Simulation {
             isolation: isolation(&self.isolation)?,
-            conflicts,
+            conflicts: conflicts.ok_or_else(|| unknown("way with conflicts", &self.conflicts))?,
             concurrency: self.concurrency,
             clocks,
             repeated_values: self.repeated_values,
@@ -228,5 +223,5 @@ fn isolation(name: &str) -> PyResult<Isolation> {
 }
 
 fn bug(name: &str) -> PyResult<Bug> {
-    Bug::ALL.into_iter().find(|bug| bug.as_str() == name).ok_or_else(|| unknown("bug", name))
+    Bug::named(name).ok_or_else(|| unknown("bug", name))
 }

@@ -1,17 +1,19 @@
-//! What transactions do: a mix of templates over tables of keys.
+//! A mix: templates of transactions over tables of keys.
 
 use super::random::Random;
+use crate::intervals::named_enum::named_enum;
 use crate::simulate::store::Store;
 
-/// How the keys of a table are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distribution {
-    /// All alike.
-    Uniform,
-    /// The n-th key with weight 1/n.
-    Zipfian,
-    /// A fifth of the keys gets four fifths of the operations.
-    Hotspot,
+named_enum! {
+    /// How the keys of a table are drawn.
+    pub enum Distribution {
+        /// All keys have the same weight.
+        Uniform = "uniform",
+        /// The n-th key has weight 1/n.
+        Zipfian = "zipfian",
+        /// A fifth of the keys gets four fifths of the operations.
+        Hotspot = "hotspot",
+    }
 }
 
 /// A range of keys.
@@ -34,15 +36,16 @@ pub enum Action {
     Either(u32),
 }
 
-/// Which key of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pick {
-    /// One that was there from the beginning, by the distribution of the table.
-    Drawn,
-    /// A new one: a row is inserted.
-    New,
-    /// One of the last that were inserted; none if there is none yet.
-    Recent,
+named_enum! {
+    /// Which key of a table a step uses.
+    pub enum Pick {
+        /// One of the first keys, by the distribution of the table.
+        Drawn = "drawn",
+        /// A new one: a row is inserted.
+        New = "new",
+        /// One of the last that were inserted; none if there is none yet.
+        Recent = "recent",
+    }
 }
 
 /// A part of a transaction: the same action on several keys of a table.
@@ -80,7 +83,7 @@ impl Mix {
         Self { tables: vec![table], templates: vec![Template { weight: 1, steps: vec![step] }] }
     }
 
-    /// What makes no sense in it, if anything.
+    /// The message for an impossible mix.
     #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         let steps = || self.templates.iter().flat_map(|template| &template.steps);

@@ -10,7 +10,7 @@ mod intake;
 mod key;
 pub mod labels;
 mod locks;
-mod named_enum;
+pub(crate) mod named_enum;
 mod offline;
 mod own;
 pub mod pipeline;

@@ -17,17 +17,19 @@ use crate::cancel::Cancel;
 use crate::error::ParseError;
 use crate::generate::Workload;
 use crate::history::History;
+use crate::intervals::named_enum::named_enum;
 use crate::value::Value;
 
-/// What a client does when its transaction must not write or commit because of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Conflicts {
-    /// The transaction is aborted.
-    Abort,
-    /// The transaction is aborted, and its session does the same again in a new one.
-    Retry,
-    /// The client reads the row instead of writing it; if the commit fails all the same, it aborts.
-    Read,
+named_enum! {
+    /// What a client does when its transaction must not write or commit because of another.
+    pub enum Conflicts {
+        /// The transaction is aborted.
+        Abort = "abort",
+        /// The transaction is aborted, and its session does the same again in a new one.
+        Retry = "retry",
+        /// The client reads the row instead of writing it; if the commit fails all the same, it aborts.
+        Read = "read",
+    }
 }
 
 /// Parameters of the database.

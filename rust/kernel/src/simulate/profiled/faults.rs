@@ -1,81 +1,41 @@
 //! Faults: named switches, each with its rate.
 
 use crate::generate::random::Random;
+use crate::intervals::named_enum::named_enum;
 use crate::simulate::store::Version;
 use hashbrown::HashMap;
 
-/// A fault, by the mechanism that it breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Fault {
-    /// A read shows the version before the one of its snapshot.
-    StaleSnapshot,
-    /// A read shows the newest committed version, not the snapshot of its transaction.
-    MovingSnapshot,
-    /// A read shows a write that is not committed.
-    DirtyRead,
-    /// A read shows a write that was rolled back.
-    AbortedRead,
-    /// A read shows a write that its own transaction overwrote.
-    IntermediateRead,
-    /// A read shows a version that is committed only later.
-    FutureRead,
-    /// A read does not show the write of its own transaction.
-    LostOwnWrite,
-    /// A statement that writes does not wait for a lock.
-    MissingLock,
-    /// A read does not wait for its lock.
-    MissingShareLock,
-    /// A lock is released while its transaction goes on.
-    EarlyRelease,
-    /// A row is changed although it changed since the snapshot.
-    MissedFirstUpdater,
-    /// A transaction commits although the certifier should refuse it.
-    MissedCertifier,
-    /// A write disappears with its commit.
-    LostVersion,
-    /// A range read leaves out a row.
-    MissingRow,
-}
-
-impl Fault {
-    /// Every fault.
-    pub const ALL: [Self; 14] = [
-        Self::StaleSnapshot,
-        Self::MovingSnapshot,
-        Self::DirtyRead,
-        Self::AbortedRead,
-        Self::IntermediateRead,
-        Self::FutureRead,
-        Self::LostOwnWrite,
-        Self::MissingLock,
-        Self::MissingShareLock,
-        Self::EarlyRelease,
-        Self::MissedFirstUpdater,
-        Self::MissedCertifier,
-        Self::LostVersion,
-        Self::MissingRow,
-    ];
-
-    /// The name in Python and on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StaleSnapshot => "stale-snapshot",
-            Self::MovingSnapshot => "moving-snapshot",
-            Self::DirtyRead => "dirty-read",
-            Self::AbortedRead => "aborted-read",
-            Self::IntermediateRead => "intermediate-read",
-            Self::FutureRead => "future-read",
-            Self::LostOwnWrite => "lost-own-write",
-            Self::MissingLock => "missing-lock",
-            Self::MissingShareLock => "missing-share-lock",
-            Self::EarlyRelease => "early-release",
-            Self::MissedFirstUpdater => "missed-first-updater",
-            Self::MissedCertifier => "missed-certifier",
-            Self::LostVersion => "lost-version",
-            Self::MissingRow => "missing-row",
-        }
+named_enum! {
+    /// A fault, by the mechanism that it breaks.
+    pub enum Fault {
+        /// A read shows the version before the one of its snapshot.
+        StaleSnapshot = "stale-snapshot",
+        /// A read shows the newest committed version, not the snapshot of its transaction.
+        MovingSnapshot = "moving-snapshot",
+        /// A read shows a write that is not committed.
+        DirtyRead = "dirty-read",
+        /// A read shows a write that was rolled back.
+        AbortedRead = "aborted-read",
+        /// A read shows a write that its own transaction overwrote.
+        IntermediateRead = "intermediate-read",
+        /// A read shows a version that is committed only later.
+        FutureRead = "future-read",
+        /// A read does not show the write of its own transaction.
+        LostOwnWrite = "lost-own-write",
+        /// A statement that writes does not wait for a lock.
+        MissingLock = "missing-lock",
+        /// A read does not wait for its lock.
+        MissingShareLock = "missing-share-lock",
+        /// A lock is released while its transaction goes on.
+        EarlyRelease = "early-release",
+        /// A row is changed although it changed since the snapshot.
+        MissedFirstUpdater = "missed-first-updater",
+        /// A transaction commits although the certifier should refuse it.
+        MissedCertifier = "missed-certifier",
+        /// A write disappears with its commit.
+        LostVersion = "lost-version",
+        /// A range read leaves out a row.
+        MissingRow = "missing-row",
     }
 }
 

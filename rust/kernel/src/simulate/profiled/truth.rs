@@ -2,6 +2,7 @@
 
 use super::faults::StruckFault;
 use super::transaction::{Held, Seen, Transaction};
+use crate::intervals::named_enum::named_enum;
 use crate::intervals::profile::Lock;
 use crate::simulate::store::{NO_TRANSACTION, Version};
 use hashbrown::HashMap;
@@ -49,14 +50,14 @@ pub struct ShownVersion {
     pub from: u64,
 }
 
-/// Why one transaction comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Relation {
-    Wr,
-    Ww,
-    Rw,
+named_enum! {
+    /// Why one transaction comes before another.
+    #[allow(missing_docs)]
+    pub enum Relation {
+        Wr = "wr",
+        Ww = "ww",
+        Rw = "rw",
+    }
 }
 
 /// One transaction comes before another, because of a row.

@@ -24,6 +24,7 @@ pub use violations::Axiom;
 pub(crate) use violations::Violation;
 
 use crate::generate::random::Random;
+use crate::intervals::named_enum::named_enum;
 use clock::Clock;
 use lagging::View;
 use transaction::Transaction;
@@ -69,28 +70,15 @@ impl Isolation {
     }
 }
 
-/// Why a step is refused; the transaction should be aborted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Refusal {
-    HeldByAnother,
-    WrittenByAnother,
-    ReadIsOld,
-    AlreadyThere,
-    NotThere,
-}
-
-impl Refusal {
-    /// The message for a client.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::HeldByAnother => "another open transaction has written the row",
-            Self::WrittenByAnother => "another transaction has written the row first",
-            Self::ReadIsOld => "another transaction has written what was read",
-            Self::AlreadyThere => "the row is already there",
-            Self::NotThere => "the row is not there",
-        }
+named_enum! {
+    /// Why a step is refused; the transaction should be aborted.
+    #[allow(missing_docs)]
+    pub enum Refusal {
+        HeldByAnother = "another open transaction has written the row",
+        WrittenByAnother = "another transaction has written the row first",
+        ReadIsOld = "another transaction has written what was read",
+        AlreadyThere = "the row is already there",
+        NotThere = "the row is not there",
     }
 }
 

@@ -7,49 +7,33 @@ use super::row::{Seen, Shown};
 use super::transaction::Transaction;
 use super::{Bug, Isolation, Store};
 use crate::history::NO_KEY;
+use crate::intervals::named_enum::named_enum;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rule that an entry of the log breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Axiom {
-    /// A first access does not show the last version of the snapshot.
-    Ext,
-    /// A first access does not show the last version in the order of commits.
-    Replay,
-    /// A later read differs from the one before.
-    Int,
-    /// A later read differs from the transaction's own write.
-    OwnInt,
-    /// Two transactions that overlap wrote the same row.
-    NoConflict,
-    /// A start before the last commit of the session.
-    Session,
-    /// A start after the commit.
-    Inversion,
-    /// A read of a write that was rolled back.
-    AbortedRead,
-    /// A read of a write that its writer overwrote.
-    IntermediateRead,
-    /// A read that did not show the newest committed version.
-    Missed,
-}
-
-impl Axiom {
-    /// The name in Python.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ext => "ext",
-            Self::Replay => "replay",
-            Self::Int => "int",
-            Self::OwnInt => "own-int",
-            Self::NoConflict => "noconflict",
-            Self::Session => "session",
-            Self::Inversion => "inversion",
-            Self::AbortedRead => "aborted-read",
-            Self::IntermediateRead => "intermediate-read",
-            Self::Missed => "missed",
-        }
+named_enum! {
+    /// The rule that an entry of the log breaks.
+    #[derive(PartialOrd, Ord)]
+    pub enum Axiom {
+        /// A first access does not show the last version of the snapshot.
+        Ext = "ext",
+        /// A first access does not show the last version in the order of commits.
+        Replay = "replay",
+        /// A later read differs from the one before.
+        Int = "int",
+        /// A later read differs from the transaction's own write.
+        OwnInt = "own-int",
+        /// Two transactions that overlap wrote the same row.
+        NoConflict = "noconflict",
+        /// A start before the last commit of the session.
+        Session = "session",
+        /// A start after the commit.
+        Inversion = "inversion",
+        /// A read of a write that was rolled back.
+        AbortedRead = "aborted-read",
+        /// A read of a write that its writer overwrote.
+        IntermediateRead = "intermediate-read",
+        /// A read that did not show the newest committed version.
+        Missed = "missed",
     }
 }
 
