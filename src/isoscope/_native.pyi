@@ -1,11 +1,15 @@
 """Typed, documented stub of the native core; stubtest keeps it true."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, TypeAlias, final
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias, final
 
 from typing_extensions import Buffer
 
+from isoscope.databases.profiled import Delays, Load
+from isoscope.databases.simulated import Simulated
 from isoscope.history import Transaction
+from isoscope.workloads.breaking import Scene
+from isoscope.workloads.workload import Workload
 
 __all__ = [
     "CLOCK_AXIOMS",
@@ -33,14 +37,16 @@ __all__ = [
     "FindingNews",
     "Graph",
     "GraphStatistics",
+    "HeldLock",
+    "InjectedFault",
     "IntervalsOnline",
     "IntervalsReport",
     "KeyUseCounts",
     "LatencyQuantiles",
+    "Lifetime",
     "ListColumns",
     "MechanismCheck",
     "MechanismFinding",
-    "MechanismSimulation",
     "MechanismsJudgement",
     "OperationConduct",
     "OperationRow",
@@ -50,18 +56,26 @@ __all__ = [
     "PredicateObservation",
     "PredicatesJudgement",
     "Profile",
+    "ProfiledRun",
     "ProofStep",
     "RangeRow",
     "ReadFinding",
     "Reader",
+    "Refused",
+    "RowVersion",
+    "ShownVersion",
+    "SimulatedStore",
     "SnapshotUsed",
     "StaleRead",
     "StreamLimits",
     "StreamRefused",
+    "StruckFault",
     "TableColumns",
     "TableReader",
     "Term",
     "TransactionRow",
+    "TrueDependency",
+    "Truth",
     "UnjudgedReads",
     "UnjudgedVersions",
     "Unknown",
@@ -317,59 +331,46 @@ class Builder:
     def slice(self, ids: Sequence[Any], *, initial: bool) -> Columns: ...
     def finish(self) -> Columns: ...
 
-# Table; action; reads in thousandths; pick; least and most times.
-_Action: TypeAlias = tuple[int, str, int, str, int, int]
+_Workload: TypeAlias = Workload
 
-def generate(
-    *,
-    seed: int,
-    sessions: int,
-    transactions: int,
-    tables: Sequence[tuple[int, str]],
-    templates: Sequence[tuple[int, Sequence[_Action]]],
-    aborted: int,
-    isolation: str,
-    lag: int,
-    script: Sequence[tuple[int, bool, Sequence[tuple[int, int | None]]]],
-    lists: bool,
-    most_writes_per_key: int,
-    timestamps: bool,
-    intervals: bool,
-    initial: Any,
-    initial_replaceable: bool,
-) -> Columns:
-    """The history of a workload, the same for the same arguments everywhere."""
+def generate(workload: _Workload, *, isolation: str, script: Sequence[Scene]) -> Columns:
+    """The history of a workload, the same for the same arguments on every machine."""
 
-# Axiom; transaction; key; other transaction; expected and found value.
-_Injected: TypeAlias = tuple[str, int, Any, int | None, Any, Any]
+def simulate(workload: _Workload, database: Simulated) -> tuple[Columns, list[InjectedFault]]:
+    """The history of a run of the simulated database, and the violations that its fault caused."""
 
-def simulate(
-    *,
-    seed: int,
-    sessions: int,
-    transactions: int,
-    tables: Sequence[tuple[int, str]],
-    templates: Sequence[tuple[int, Sequence[_Action]]],
-    aborted: int,
-    isolation: str,
-    conflicts: str,
-    concurrency: int,
-    nodes: int,
-    skew: int,
-    lists: bool,
-    most_writes_per_key: int,
-    repeated_values: int,
-    timestamps: bool,
-    intervals: bool,
-    initial: Any,
-    initial_replaceable: bool,
-    bug: str | None,
-    bug_rate: int,
-) -> tuple[Columns, list[_Injected]]:
-    """The history of a run of the simulated database, and what came of its fault.
+@final
+class InjectedFault:
+    """One violation that the fault of a simulated database caused, by the id of the transaction."""
 
-    Without `nodes`, one oracle hands out timestamps. `bug_rate` is in millionths of transactions.
-    """
+    axiom: Final[str]
+    transaction: Final[int]
+    key: Final[Any]
+    other: Final[int | None]
+    expected: Final[Any]
+    found: Final[Any]
+
+class Refused(Exception):  # noqa: N818
+    """The simulated database refuses a step; the transaction should be rolled back."""
+
+@final
+class SimulatedStore:
+    """The simulated database, used step by step; a session has at most one open transaction."""
+
+    def __new__(cls, isolation: str, *, lists: bool, bug: str | None, bug_rate: float, seed: int) -> Self: ...
+    def add_row(self, key: int, value: int) -> None: ...
+    def add_session(self) -> int: ...
+    def begin(self, session: int) -> None: ...
+    def read(self, session: int, key: int) -> int | tuple[int, ...] | None: ...
+    def range_read(self, session: int, low: int, high: int) -> list[tuple[int, int]]: ...
+    def write(self, session: int, key: int, value: int) -> None: ...
+    def append(self, session: int, key: int, value: int) -> None: ...
+    def insert(self, session: int, key: int, value: int) -> None: ...
+    def delete(self, session: int, key: int) -> None: ...
+    def commit(self, session: int) -> tuple[int, int]: ...
+    def abort(self, session: int) -> None: ...
+    def log(self) -> list[tuple[int, int]]: ...
+    def version_count(self, key: int) -> int: ...
 
 @final
 class Conduct:
@@ -423,60 +424,93 @@ class Profile:
     ) -> OperationConduct:
         """The locks and reads of an operation of this kind with these labels; None is a missing label."""
 
-# Lifetimes: begun, snapshot, committed, ended. Locks: transaction, first and last row, mode, whether on a
-# predicate, taken, released. Shown: operation, row, instant looked at, writer, when its version appeared.
-# Versions of each row in their order: row, transaction, instant. Dependencies: wr, ww or rw, before, after,
-# row. Faults: name, transaction, operation, whether it shows.
-_TruthRows: TypeAlias = tuple[
-    list[tuple[int, int | None, int | None, int]],
-    list[tuple[int, int, int, int, bool, int, int]],
-    list[tuple[int, int, int, int | None, int]],
-    list[tuple[int, int, int]],
-    list[tuple[int, int, int, int]],
-    list[tuple[str, int, int, bool]],
-]
-
 @final
-class MechanismSimulation:
-    """A run of a database that works as a profile says, slice by slice.
-
-    Shares are in thousandths, times in nanoseconds, the rates of faults in shares of occasions.
-    """
+class ProfiledRun:
+    """A run of a database that works as a profile says, in slices; rates are shares of occasions."""
 
     def __new__(
         cls,
         profile: Profile,
+        load: Load,
+        delays: Delays,
         *,
         seed: int,
-        clients: int,
-        transactions: int,
-        operations: tuple[int, int],
-        keys: int,
-        tables: int,
-        theta: float,
-        reads: int,
-        ranges: int,
-        longest_range: int,
-        for_update: int,
-        for_share: int,
-        updates_after_reads: int,
-        inserts: int,
-        deletes: int,
-        repeated_values: int,
-        rollbacks: int,
-        lost_answers: int,
-        network: int,
-        service: int,
-        thinking: int,
-        clock_error: int,
         faults: Sequence[tuple[str, float]],
         truth: bool,
     ) -> Self: ...
     def next(self, transactions: int) -> Columns:
         """The history of the next so many transactions that end; an empty one if there are no more."""
 
-    def truth(self) -> _TruthRows:
-        """What really happened; the run is over then."""
+    def truth(self) -> Truth:
+        """The true times and the faults; the run is over then."""
+
+@final
+class Truth:
+    """The true times of a run. Transactions and operations are numbered as in the history."""
+
+    lifetimes: Final[tuple[Lifetime, ...]]
+    locks: Final[tuple[HeldLock, ...]]
+    shown: Final[tuple[ShownVersion, ...]]
+    versions: Final[tuple[RowVersion, ...]]
+    dependencies: Final[tuple[TrueDependency, ...]]
+    faults: Final[tuple[StruckFault, ...]]
+
+@final
+class Lifetime:
+    """True instants of a transaction; `snapshot` if all of it reads one, `committed` if it did."""
+
+    begun: Final[int]
+    snapshot: Final[int | None]
+    committed: Final[int | None]
+    ended: Final[int]
+
+@final
+class HeldLock:
+    """A lock on rows from `low` to `high`; `mode` is share, update or exclusive."""
+
+    transaction: Final[int]
+    low: Final[int]
+    high: Final[int]
+    mode: Final[str]
+    is_predicate: Final[bool]
+    taken: Final[int]
+    released: Final[int]
+
+@final
+class ShownVersion:
+    """A read looked at a row as it was at an instant: the version of `writer`, None for the initial one."""
+
+    operation: Final[int]
+    key: Final[int]
+    at: Final[int]
+    writer: Final[int | None]
+    appeared: Final[int]
+
+@final
+class RowVersion:
+    """The version of a row that a transaction left, and when it appeared."""
+
+    key: Final[int]
+    transaction: Final[int]
+    appeared: Final[int]
+
+@final
+class TrueDependency:
+    """One transaction comes before another because of a row; `kind` is wr, ww or rw."""
+
+    kind: Final[str]
+    before: Final[int]
+    after: Final[int]
+    key: Final[int]
+
+@final
+class StruckFault:
+    """A fault that struck; `is_visible` if clients of committed transactions can have seen it."""
+
+    fault: Final[str]
+    transaction: Final[int]
+    operation: Final[int]
+    is_visible: Final[bool]
 
 @final
 class ProofStep:

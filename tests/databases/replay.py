@@ -1,4 +1,4 @@
-"""What the database's own clock forbids, in a few lines: by the definitions, for small histories only."""
+"""Violations by the database's own clock, directly from the definitions; for small histories only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def violations(history: History, level: Level) -> list[Found]:
 
 
 class _Versions:
-    """What each key holds for whom."""
+    """The value of each key for each reader."""
 
     def __init__(self, judged: list[Transaction], *, by_start: bool, initial: Any) -> None:
         self._by_start = by_start
@@ -87,7 +87,7 @@ def _reads(transaction: Transaction, state: _Versions) -> Iterator[Found]:
             if name == "int":
                 name = "not-my-own-write" if key in wrote else "non-repeatable-read"
             if value != right:
-                # What EXT expects is what others wrote.
+                # EXT expects the writes of others only.
                 others = right[: len(right) - len(own[key])] if own[key] and name == "stale-read" else right
                 yield Found(name, transaction.id, key, others)
             last[key], own[key] = value, ()
@@ -98,7 +98,7 @@ def _reads(transaction: Transaction, state: _Versions) -> Iterator[Found]:
 def _right(
     reader: Transaction, state: _Versions, read: tuple[Any, Any], last: dict[Any, Any], own: Any
 ) -> tuple[str, Any]:
-    """What a read must show, and what it is called if it does not."""
+    """The right value of a read, and the anomaly if it shows another."""
     key, value = read
     if not isinstance(value, tuple):
         return (

@@ -1,4 +1,4 @@
-"""The database that works as a profile says does so in true time, and each fault breaks what it says."""
+"""The profiled database keeps its profile in true time, and each fault breaks its mechanism."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CROWDED: Any = {
     "rollbacks": 0.05,
     "lost_answers": 0.03,
 }
-#: One after the other they are as if alone: what they promise is not left to a profile's word.
+#: Profiles that promise serializability; the true dependencies are checked.
 SERIALIZABLE = (
     "postgresql/serializable",
     "mysql/serializable",
@@ -53,7 +53,7 @@ SERIALIZABLE = (
     "derby/serializable",
     "spanner/read-write",
 )
-#: Where each fault has an occasion, and breaks something.
+#: For each fault, a profile where it has an occasion and breaks a promise.
 OCCASIONS = {
     "stale-snapshot": "postgresql/repeatable-read",
     "moving-snapshot": "postgresql/repeatable-read",
@@ -96,7 +96,7 @@ def conduct_of(profile: Profile, operation: Operation) -> Any:
 
 
 def versions_of(truth: Truth) -> dict[int, list[tuple[int, int]]]:
-    """By row: when each version appeared, and who left it."""
+    """By row: when each version appeared, and its transaction."""
     found = defaultdict(list)
     for version in truth.versions:
         found[version.key].append((version.appeared, version.transaction))
@@ -117,7 +117,9 @@ def test_a_read_shows_the_newest_version_of_its_instant(profile: Profile, correc
     assert all(conduct_of(profile, operation).read is Read.UNCOMMITTED for operation in wrong)
 
 
-def test_a_read_looks_at_an_instant_that_its_client_can_vouch_for(profile: Profile, correct: Run) -> None:
+def test_a_read_looks_at_an_instant_of_its_interval_or_at_its_snapshot(
+    profile: Profile, correct: Run
+) -> None:
     numbered = operations(correct)
     for shown in correct.truth.shown:
         transaction, operation = numbered[shown.operation]
@@ -168,7 +170,7 @@ def test_commits_happen_while_their_client_waits_for_them(correct: Run) -> None:
             assert last.kind is OperationKind.ABORT
 
 
-def test_what_is_read_is_what_was_written(correct: Run) -> None:
+def test_a_read_shows_a_written_value(correct: Run) -> None:
     numbered = operations(correct)
     transactions = list(correct.history)
     checked = 0
@@ -193,8 +195,8 @@ def test_locks_that_exclude_each_other_are_not_held_at_the_same_time(correct: Ru
             assert one.released < other.taken or other.released < one.taken
 
 
-def excludes(one: int, other: int) -> bool:
-    modes = {list(Lock)[one], list(Lock)[other]}
+def excludes(one: str, other: str) -> bool:
+    modes = {Lock(one), Lock(other)}
     return Lock.EXCLUSIVE in modes or modes == {Lock.UPDATE}
 
 
@@ -209,7 +211,7 @@ def test_a_lock_is_taken_during_a_statement_and_kept_to_the_end(profile: Profile
         assert lock.released == ended or transaction.status is Status.ABORTED
 
 
-def test_nobody_writes_into_a_range_that_another_one_has_locked(correct: Run) -> None:
+def test_no_transaction_writes_into_a_range_that_another_one_has_locked(correct: Run) -> None:
     for lock in correct.truth.locks:
         if not lock.is_predicate:
             continue
@@ -238,7 +240,7 @@ def first_write(correct: Run, number: int) -> int:
 
 @pytest.mark.parametrize("name", SERIALIZABLE)
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_serializable_has_no_cycle_of_dependencies(name: str, seed: int) -> None:
+def test_a_serializable_profile_has_no_cycle_of_dependencies(name: str, seed: int) -> None:
     assert not has_cycle(ran(PROFILES[name], seed, transactions=400))
 
 
@@ -253,7 +255,7 @@ def has_cycle(simulated: Run) -> bool:
     return False
 
 
-def test_what_is_not_serializable_has_a_cycle_now_and_then() -> None:
+def test_a_weaker_profile_has_a_cycle_now_and_then() -> None:
     assert has_cycle(ran(PROFILES["postgresql/repeatable-read"], transactions=1000))
     assert has_cycle(ran(PROFILES["postgresql/read-committed"]))
 
@@ -277,7 +279,7 @@ def content(transaction: Transaction) -> tuple[Any, ...]:
     return transaction.id, transaction.session_id, transaction.status, details
 
 
-def test_clients_ask_one_thing_after_the_other(correct: Run) -> None:
+def test_a_client_sends_one_request_after_the_other(correct: Run) -> None:
     by_session: dict[Any, list[Transaction]] = defaultdict(list)
     for transaction in correct.history:
         by_session[transaction.session_id].append(transaction)
@@ -291,7 +293,7 @@ def test_clients_ask_one_thing_after_the_other(correct: Run) -> None:
             assert before.complete < after.invoke
 
 
-def test_clocks_that_are_off_change_nothing_but_what_they_show() -> None:
+def test_wrong_clocks_change_only_the_recorded_times() -> None:
     profile = PROFILES["mysql/serializable"]
     exact = ran(profile)
     delays = Delays(clock_error=1_000_000)
@@ -318,7 +320,7 @@ def test_every_fault_strikes_and_can_be_seen(fault: str) -> None:
         assert numbered[one.operation][0].number == one.transaction
 
 
-def test_nothing_strikes_by_itself(correct: Run) -> None:
+def test_no_fault_strikes_without_being_asked_for(correct: Run) -> None:
     assert correct.truth.faults == ()
     assert correct.struck() == {}
 
@@ -377,6 +379,6 @@ def test_a_coarse_lock_covers_its_table_or_everything() -> None:
         ({}, {"stale-snapshot": 2.0}, "the rate of stale-snapshot"),
     ],
 )
-def test_what_makes_no_sense_is_refused(load: Any, faults: Any, complaint: str) -> None:
+def test_impossible_parameters_are_rejected(load: Any, faults: Any, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint.replace("(", r"\(")):
         ran(PROFILES["mysql/read-committed"], faults=faults, **load)

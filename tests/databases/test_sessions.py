@@ -1,4 +1,4 @@
-"""The simulated database used session by session keeps its promises, and each of its faults is found."""
+"""The simulated database, driven by sessions, keeps its promises, and each of its faults is found."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_threads_see_what_the_isolation_promises(isolation: str, content: Conten
     assert found.problem is None
     assert found.history is not None
     assert found.progress.committed > 50
-    if (isolation, content) != ("read-uncommitted", "list"):  # what was appended and rolled back was seen
+    if (isolation, content) != ("read-uncommitted", "list"):  # reads saw appends that were rolled back
         assert violated(found.history, promised(isolation)) == {}
 
 
@@ -162,7 +162,7 @@ def test_the_clock_proves_what_it_is_promised_for(isolation: str) -> None:
 
 
 @pytest.mark.parametrize("isolation", [*ISOLATIONS][1:])
-def test_what_is_not_promised_is_not_kept(isolation: str) -> None:
+def test_a_stronger_level_than_promised_is_violated(isolation: str) -> None:
     history = interleaved(opened(isolation), "register")
     assert violated(history, [Level.SERIALIZABLE])
     assert ("read-atomic" in violated(history, [Level.READ_ATOMIC])) == (isolation not in SNAPSHOTS)
@@ -188,6 +188,9 @@ def test_a_fault_is_found_and_blamed_for_nothing_that_it_leaves(
     else:
         assert found.keys() & {*ISOLATIONS[isolation].promises}
     kept = frozenset().union(*map(implied, BUGS[bug].keeps))
+    if (bug, content) == ("fractured-commit", "list"):
+        # An append that becomes visible late leaves a hole: the list never had this state.
+        kept = frozenset(level for level in kept if Level.PL_2 not in implied(level))
     assert not found.keys() & kept & {*promised(isolation)}
 
 
@@ -243,7 +246,7 @@ def test_a_row_is_inserted_once_and_written_where_it_is(content: Content) -> Non
     assert session.read(1) is None
 
 
-def test_who_writes_a_key_holds_it_to_the_end_where_uncommitted_writes_are_read() -> None:
+def test_a_written_key_is_held_to_the_end_where_uncommitted_writes_are_read() -> None:
     database = opened("read-uncommitted")
     database.insert([(1, 0)])
     one, other = begun(database), begun(database)
@@ -270,7 +273,7 @@ def test_the_log_is_the_order_of_commits() -> None:
     assert [*(database.version_order() or ())] == [(1, 20), (2, 21), (1, 11)]
 
 
-def test_versions_that_nobody_can_see_are_dropped() -> None:
+def test_versions_that_no_transaction_can_see_are_dropped() -> None:
     database = opened("snapshot-isolation")
     database.insert([(1, 0)])
     old = begun(database)
@@ -280,11 +283,11 @@ def test_versions_that_nobody_can_see_are_dropped() -> None:
         session.commit()
     assert old.read(1) == 0
     old.commit()
-    session = begun(database)
-    session.write(1, 200)
-    session.commit()
-    [versions] = database._store._versions.values()  # type: ignore[attr-defined]
-    assert len(versions) < 20
+    for value in range(200, 400):
+        session = begun(database)
+        session.write(1, value)
+        session.commit()
+    assert database._store.version_count(1) < 20  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -303,7 +306,7 @@ def test_versions_that_nobody_can_see_are_dropped() -> None:
         ("strict", {}, "unknown isolation of simulated `strict`"),
     ],
 )
-def test_what_makes_no_sense_is_refused(isolation: str, settings: dict[str, str], message: str) -> None:
+def test_impossible_settings_are_rejected(isolation: str, settings: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         connect("simulated", isolation=isolation, settings=settings)
 

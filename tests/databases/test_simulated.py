@@ -1,4 +1,4 @@
-"""The simulated database keeps what it promises, and each fault shows what its entry says: exactly that."""
+"""The simulated database keeps its promises, and each fault shows exactly the anomalies of its entry."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def logged(simulation: Simulation, level: Level) -> list[Found]:
 @pytest.mark.parametrize("clock", CLOCKS)
 @pytest.mark.parametrize("conflicts", CONFLICTS)
 @pytest.mark.parametrize("isolation", ISOLATIONS)
-def test_a_database_keeps_what_it_promises(isolation: str, conflicts: Any, clock: Any) -> None:
+def test_a_database_keeps_its_promises(isolation: str, conflicts: Any, clock: Any) -> None:
     for seed in SEEDS:
         database = Simulated(isolation=isolation, conflicts=conflicts, clock=clock, **SETTINGS[seed])
         promised = frozenset().union(*map(implied, database.promises))
@@ -95,7 +95,7 @@ def test_a_database_promises_no_more_than_it_keeps(isolation: str, beyond: Level
 
 @pytest.mark.parametrize("lists", [False, True])
 @pytest.mark.parametrize(("bug", "isolation"), PAIRS)
-def test_the_log_is_exactly_what_the_clock_forbids(bug: str, isolation: str, lists: bool) -> None:
+def test_the_log_has_exactly_the_violations_of_the_clock(bug: str, isolation: str, lists: bool) -> None:
     promised = set(CLOCK_LEVELS) & set(ISOLATIONS[isolation].promises)
     seen: Counter[str] = Counter()
     for seed in SEEDS:
@@ -112,7 +112,7 @@ def test_the_log_is_exactly_what_the_clock_forbids(bug: str, isolation: str, lis
     "bug", [name for name, bug in BUGS.items() if "snapshot-isolation" in bug.isolations]
 )
 def test_the_log_is_exact_where_values_are_repeated(bug: str) -> None:
-    """Only what can be seen is wrong: a stale read of a value that has come again is none."""
+    """A stale read of a value that was written again is no violation."""
     clock: Any = "hybrid" if bug == "clock-skew" else "central"
     database = Simulated(clock=clock, bug=bug, bug_rate=0.2, repeated_values=3)
     for seed in SEEDS:
@@ -159,7 +159,7 @@ def test_a_bug_shows_the_anomalies_that_its_entry_names(bug: str) -> None:
 
 @pytest.mark.parametrize("isolation", ["serializable", "snapshot-isolation", "read-committed"])
 @pytest.mark.parametrize("bug", ["aborted-read", "dirty-read"])
-def test_reads_of_what_was_rolled_back_are_counted_exactly(bug: str, isolation: str) -> None:
+def test_reads_of_rolled_back_writes_are_counted_exactly(bug: str, isolation: str) -> None:
     for seed in SEEDS:
         simulation = broken(bug, isolation, seed)
         [verdict] = check(simulation.history, [Level.PL_2]).verdicts
@@ -177,7 +177,7 @@ def test_values_are_unique_for_each_key_unless_told_otherwise() -> None:
         assert (len(writes) == len(set(writes))) is is_unique
 
 
-def test_who_aborts_has_a_start_timestamp_and_no_commit() -> None:
+def test_an_aborted_transaction_has_a_start_timestamp_and_no_commit() -> None:
     history = run(Simulated(), workload(1)).history
     assert history.counts["aborted"] > 0
     for transaction in history:
@@ -216,7 +216,7 @@ def test_the_parameters_of_table_1_run_on_it() -> None:
         (Simulated(bug="clock-skew"), "clock-skew takes several clocks"),
     ],
 )
-def test_what_cannot_be_is_one_message_with_a_hint(database: Simulated, message: str) -> None:
+def test_an_impossible_combination_is_one_message_with_a_hint(database: Simulated, message: str) -> None:
     with pytest.raises(UsageError) as error:
         run(database, workload(1))
     assert str(error.value).startswith(message)
@@ -233,7 +233,7 @@ def test_what_cannot_be_is_one_message_with_a_hint(database: Simulated, message:
         {"bug": "lost-update", "bug_rate": 2},
     ],
 )
-def test_a_number_that_makes_no_sense_is_refused(parameters: dict[str, Any]) -> None:
+def test_an_impossible_number_is_rejected(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         run(Simulated(**parameters), workload(1))
 

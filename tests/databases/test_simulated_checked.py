@@ -1,4 +1,4 @@
-"""The checker finds in a simulated database exactly what its log says, and blames it for nothing else."""
+"""The checker finds exactly the violations in the log of the simulated database."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_checker_counts_exactly_what_the_log_holds(bug: str, isolation: str,
             assert counts(simulation.history, level) == simulation.expected(level)
             found.update(simulation.expected(level))
     assert found, "the fault was never seen"
-    # Replayed in the order of commits, whoever lost an update had read what was overwritten by then.
+    # In the order of commits, a transaction that lost an update has read an overwritten version.
     replayed = {"stale-read"} if (bug, isolation) == ("lost-update", "serializable") else set()
     assert found.keys() <= {*BUGS[bug].shows} | replayed
 
@@ -111,7 +111,7 @@ def test_a_bug_is_blamed_for_nothing_that_it_leaves(bug: str, isolation: str, li
     promised = frozenset().union(*map(implied, ISOLATIONS[isolation].hybrid))
     kept = sorted(promised & frozenset().union(*map(implied, BUGS[bug].keeps)))
     if bug == "fractured-commit" and lists:
-        # An append that becomes visible late leaves a hole: the list never was like that.
+        # An append that becomes visible late leaves a hole: the list never had this state.
         kept = [level for level in kept if Level.PL_2 not in implied(level)]
     for simulation in runs(bug, isolation, lists=lists, transactions=200):
         for verdict in check(simulation.history, kept).verdicts:

@@ -69,7 +69,7 @@ TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
 APART = {
     "formats": {"format", "source"},
     "levels": {"definition", "lattice", "names"},
-    "databases": {"database", "multiversion", "process", "simulated"},
+    "databases": {"database", "process", "simulated"},
     # What findings of the kernel are made of.
     "checkers": {
         "reads",

@@ -203,7 +203,7 @@ def test_a_long_fork_keeps_parallel_snapshot_isolation() -> None:
 
 
 def has_prefix_order(history: History) -> bool:
-    """Biswas and Enea 2019, axiom PC: everyone reads from a beginning of one order, its past in it."""
+    """Biswas and Enea 2019, axiom PC: each transaction reads from a prefix of one order, with its past."""
     return any(_explains(order) for order in permutations(committed(history)))
 
 

@@ -1,12 +1,15 @@
-"""The six mixes do what the papers say, at every level."""
+"""The six mixes follow the papers, at every level."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from isoscope import _native
 from isoscope.checkers import check
-from isoscope.history import OperationKind
+from isoscope.history import Initial, OperationKind
 from isoscope.levels import Level
 from isoscope.verdict import Outcome
 from isoscope.workloads import MIXES, Mix, Step, Table, Template, Workload, generate
@@ -59,36 +62,45 @@ def test_tables_are_ranges_of_keys_and_new_rows_come_after_them() -> None:
         assert [operation.key for operation in new] == [5 + 2 * number, 6 + 2 * number]
 
 
+SOUND = Workload(
+    sessions=1,
+    transactions=1,
+    mix=Mix(
+        meaning="one read",
+        tables=(Table("key", 3),),
+        templates=(Template("read", 1, (Step("read", "key"),)),),
+    ),
+)
+
+
+def mixed(**change: Any) -> Workload:
+    assert SOUND.mix is not None
+    return replace(SOUND, mix=replace(SOUND.mix, **change))
+
+
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("workload", "problem"),
     [
-        ({"tables": [(3, "normal")]}, "no distribution is called `normal`"),
-        ({"templates": [(1, [(0, "swap", 0, "drawn", 1, 1)])]}, "no action is called `swap`"),
-        ({"templates": [(1, [(0, "read", 0, "oldest", 1, 1)])]}, "no pick is called `oldest`"),
-        ({"templates": [(1, [(1, "read", 0, "drawn", 1, 1)])]}, "a table that is not there"),
-        ({"isolation": "none"}, "no isolation is called `none`"),
-        ({"lag": 0}, "a version to read"),
-        ({"initial": "text"}, "must be an integer, None or UNKNOWN"),
+        (mixed(tables=(Table("key", 3, cast("Any", "normal")),)), "no distribution is called `normal`"),
+        (
+            mixed(templates=(Template("t", 1, (Step(cast("Any", "swap"), "key"),)),)),
+            "no action is called `swap`",
+        ),
+        (
+            mixed(templates=(Template("t", 1, (Step("read", "key", pick=cast("Any", "oldest")),)),)),
+            "no pick is called `oldest`",
+        ),
+        (mixed(templates=(Template("t", 1, (Step("read", "other"),)),)), "no table is called `other`"),
+        (replace(SOUND, lag=0), "a version to read"),
+        (replace(SOUND, initial=Initial(value="text")), "must be an integer, None or UNKNOWN"),
     ],
 )
-def test_the_native_core_refuses_what_it_does_not_know(change: dict[str, object], problem: str) -> None:
-    sound: dict[str, object] = {
-        "seed": 0,
-        "sessions": 1,
-        "transactions": 1,
-        "tables": [(3, "uniform")],
-        "templates": [(1, [(0, "read", 0, "drawn", 1, 1)])],
-        "aborted": 0,
-        "isolation": "serial",
-        "lag": 1,
-        "script": [],
-        "lists": False,
-        "most_writes_per_key": 0,
-        "timestamps": False,
-        "intervals": False,
-        "initial": 0,
-        "initial_replaceable": True,
-    }
-    assert _native.generate(**sound).operations == 1  # type: ignore[arg-type]
+def test_the_native_core_rejects_unknown_names_and_values(workload: Workload, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        _native.generate(**(sound | change))  # type: ignore[arg-type]
+        _native.generate(workload, isolation="serial", script=())
+
+
+def test_the_native_core_rejects_an_unknown_isolation() -> None:
+    assert _native.generate(SOUND, isolation="serial", script=()).operations == 1
+    with pytest.raises(ValueError, match="no isolation is called `none`"):
+        _native.generate(SOUND, isolation="none", script=())

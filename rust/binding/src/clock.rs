@@ -99,7 +99,7 @@ pub fn clock_ties(py: Python<'_>, columns: &Columns, level: &str) -> PyResult<u6
 /// The level of the clock with this name.
 pub fn level(name: &str) -> PyResult<ClockLevel> {
     let problem = || PyValueError::new_err(format!("`{name}` is no level of the clock"));
-    ClockLevel::from_name(name).ok_or_else(problem)
+    ClockLevel::named(name).ok_or_else(problem)
 }
 
 /// The levels of the clock with these names.

@@ -41,8 +41,8 @@ impl ProofStep {
         source: &str,
     ) -> PyResult<Self> {
         let unknown = || PyValueError::new_err("no such relation, or no such source of an order");
-        let relation = Relation::from_name(relation).ok_or_else(unknown)?.as_str();
-        let source = Source::from_name(source).ok_or_else(unknown)?.as_str();
+        let relation = Relation::named(relation).ok_or_else(unknown)?.as_str();
+        let source = Source::named(source).ok_or_else(unknown)?.as_str();
         Ok(Self { before, after, relation, key, operations, source })
     }
 }

@@ -1,100 +1,218 @@
-//! Histories of the simulated database, and the log of its faults.
+//! The simulated database: whole runs with the log of a fault, and a store for clients in threads.
 
 use crate::columns::Columns;
-use crate::generate::{StepRow, TableRow, mix, small_or_none, unknown};
+use crate::generate::{Workload, model, unknown};
 use crate::interrupt::interruptible;
 use crate::parse_error;
-use isoscope_kernel::generate::Model;
 use isoscope_kernel::simulate::{
-    self as kernel, Axiom, Bug, Clocks, Conflicts, Entry, Isolation, Simulated, Simulation,
+    self as kernel, Bug, Change, Clocks, Conflicts, Interactive, Isolation, Read, Refusal, Simulated,
+    Simulation,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Axiom, transaction, key, other transaction, expected value, found value.
-type EntryRow<'py> =
-    (&'static str, u32, Bound<'py, PyAny>, Option<u32>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+create_exception!(
+    _native,
+    Refused,
+    PyException,
+    "The simulated database refuses a step; the transaction should be rolled back."
+);
 
-/// The history of a run of the simulated database, and what came of its fault.
-#[pyfunction]
-#[pyo3(signature = (*, seed, sessions, transactions, tables, templates, aborted, isolation, conflicts, concurrency, nodes, skew, lists, most_writes_per_key, repeated_values, timestamps, intervals, initial, initial_replaceable, bug, bug_rate))]
-#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "keyword-only in Python")]
-#[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
-pub fn simulate<'py>(
-    py: Python<'py>,
-    seed: u64,
-    sessions: u32,
-    transactions: u32,
-    tables: Vec<TableRow>,
-    templates: Vec<(u32, Vec<StepRow>)>,
-    aborted: u32,
-    isolation: &str,
-    conflicts: &str,
-    concurrency: u32,
+/// The attributes of `isoscope.databases.simulated.Simulated`.
+#[derive(FromPyObject)]
+pub struct Database {
+    isolation: String,
+    clock: String,
     nodes: u32,
     skew: u64,
-    lists: bool,
-    most_writes_per_key: u32,
+    concurrency: u32,
+    conflicts: String,
     repeated_values: u32,
-    timestamps: bool,
-    intervals: bool,
-    initial: &Bound<'_, PyAny>,
-    initial_replaceable: bool,
-    bug: Option<&str>,
-    bug_rate: u32,
-) -> PyResult<(Columns, Vec<EntryRow<'py>>)> {
-    if sessions == 0 || concurrency == 0 {
+    bug: Option<String>,
+    bug_rate: Option<f64>,
+}
+
+/// One violation that the fault of a simulated database caused, by the id of the transaction.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct InjectedFault {
+    /// The rule that is broken: ext, replay, int, own-int, noconflict, session, inversion, aborted-read,
+    /// intermediate-read or missed.
+    axiom: &'static str,
+    transaction: u32,
+    /// None if it is about no key.
+    key: Py<PyAny>,
+    /// The id of the other transaction, if there is one.
+    other: Option<u32>,
+    expected: Py<PyAny>,
+    found: Py<PyAny>,
+}
+
+/// The history of a run of the simulated database, and the violations that its fault caused.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
+pub fn simulate(
+    py: Python<'_>,
+    workload: Workload<'_>,
+    database: Database,
+) -> PyResult<(Columns, Vec<InjectedFault>)> {
+    if workload.sessions == 0 || database.concurrency == 0 {
         return Err(PyValueError::new_err("a database without a session does nothing"));
     }
-    let simulation = Simulation {
-        seed,
-        sessions,
-        transactions,
-        mix: mix(&tables, &templates)?,
-        aborted,
-        model: if lists { Model::List } else { Model::Register },
-        isolation: isolation_called(isolation)?,
-        conflicts: conflicts_called(conflicts)?,
-        concurrency,
-        clocks: if nodes == 0 { Clocks::Central } else { Clocks::Hybrid { nodes, skew } },
-        most_writes_per_key,
-        repeated_values,
-        timestamps,
-        intervals,
-        initial: small_or_none(initial)?,
-        initial_replaceable,
-        bug: bug.map(bug_called).transpose()?,
-        bug_rate,
-    };
-    let simulated = interruptible(py, |cancel| kernel::simulate(&simulation, cancel))?;
-    let Simulated { history, log } = simulated.map_err(parse_error)?;
+    let (workload, simulation) = (workload.kernel()?, database.kernel()?);
+    let simulated = interruptible(py, |cancel| kernel::simulate(&workload, &simulation, cancel))?;
+    let Simulated { history, injected } = simulated.map_err(parse_error)?;
     let columns = Columns::new(history);
-    let rows = log.iter().map(|entry| row(py, &columns, entry)).collect::<PyResult<_>>()?;
-    Ok((columns, rows))
+    let faults = injected.iter().map(|fault| injected_fault(py, &columns, fault)).collect::<PyResult<_>>()?;
+    Ok((columns, faults))
 }
 
-fn row<'py>(py: Python<'py>, columns: &Columns, entry: &Entry) -> PyResult<EntryRow<'py>> {
-    let value = |value| columns.scalar(py, value);
-    let (key, expected, found) = (value(entry.key)?, value(entry.expected)?, value(entry.found)?);
-    Ok((name(entry.axiom), entry.transaction, key, entry.other, expected, found))
+fn injected_fault(
+    py: Python<'_>,
+    columns: &Columns,
+    fault: &kernel::InjectedFault,
+) -> PyResult<InjectedFault> {
+    let value = |value| columns.scalar(py, value).map(Bound::unbind);
+    Ok(InjectedFault {
+        axiom: fault.axiom.as_str(),
+        transaction: fault.transaction,
+        key: value(fault.key)?,
+        other: fault.other,
+        expected: value(fault.expected)?,
+        found: value(fault.found)?,
+    })
 }
 
-fn name(axiom: Axiom) -> &'static str {
-    match axiom {
-        Axiom::Ext => "ext",
-        Axiom::Replay => "replay",
-        Axiom::Int => "int",
-        Axiom::OwnInt => "own-int",
-        Axiom::NoConflict => "noconflict",
-        Axiom::Session => "session",
-        Axiom::Inversion => "inversion",
-        Axiom::AbortedRead => "aborted-read",
-        Axiom::IntermediateRead => "intermediate-read",
-        Axiom::Missed => "missed",
+impl Database {
+    fn kernel(&self) -> PyResult<Simulation> {
+        let conflicts = Conflicts::named(&self.conflicts);
+        let clocks = match self.clock.as_str() {
+            "central" => Clocks::Central,
+            "hybrid" => Clocks::Hybrid { nodes: self.nodes, skew: self.skew },
+            other => return Err(unknown("clock", other)),
+        };
+        Ok(Simulation {
+            isolation: isolation(&self.isolation)?,
+            conflicts: conflicts.ok_or_else(|| unknown("way with conflicts", &self.conflicts))?,
+            concurrency: self.concurrency,
+            clocks,
+            repeated_values: self.repeated_values,
+            bug: self.bug.as_deref().map(bug).transpose()?,
+            bug_rate: millionths(self.bug_rate.unwrap_or_default()),
+        })
     }
 }
 
-fn isolation_called(name: &str) -> PyResult<Isolation> {
+/// The simulated database, used step by step; a session has at most one open transaction.
+#[pyclass(frozen, module = "isoscope._native")]
+pub struct SimulatedStore(Mutex<Interactive>);
+
+#[pymethods]
+impl SimulatedStore {
+    /// An empty store; `bug_rate` is the share of transactions in which the bug may strike.
+    #[new]
+    #[pyo3(signature = (isolation, *, lists, bug, bug_rate, seed))]
+    fn new(isolation: &str, lists: bool, bug: Option<&str>, bug_rate: f64, seed: u64) -> PyResult<Self> {
+        let isolation = self::isolation(isolation)?;
+        let bug = bug.map(self::bug).transpose()?;
+        let store = Interactive::new(isolation, model(lists), bug, millionths(bug_rate), seed);
+        Ok(Self(Mutex::new(store)))
+    }
+
+    /// Adds a row that every snapshot shows; a list starts empty.
+    fn add_row(&self, key: i64, value: i64) {
+        self.store().add_row(key, value);
+    }
+
+    /// Adds a session, and returns its number.
+    fn add_session(&self) -> u32 {
+        self.store().add_session()
+    }
+
+    /// Begins a transaction.
+    fn begin(&self, session: u32) {
+        self.store().begin(session);
+    }
+
+    /// What a key holds: an integer, a tuple, or None if there is no such row.
+    fn read<'py>(&self, py: Python<'py>, session: u32, key: i64) -> PyResult<Bound<'py, PyAny>> {
+        let read = self.open(session)?.read(session, key);
+        Ok(match read {
+            Read::Absent => py.None().into_bound(py),
+            Read::Integer(value) => value.into_pyobject(py)?.into_any(),
+            Read::List(elements) => pyo3::types::PyTuple::new(py, elements)?.into_any(),
+        })
+    }
+
+    /// Registers from `low` to `high`, both included, by key.
+    fn range_read(&self, session: u32, low: i64, high: i64) -> PyResult<Vec<(i64, i64)>> {
+        Ok(self.open(session)?.range_read(session, low, high))
+    }
+
+    /// Overwrites a register.
+    fn write(&self, session: u32, key: i64, value: i64) -> PyResult<()> {
+        self.open(session)?.change(session, key, Change::Write(value)).map_err(refused)
+    }
+
+    /// Appends to a list.
+    fn append(&self, session: u32, key: i64, value: i64) -> PyResult<()> {
+        self.open(session)?.change(session, key, Change::Append(value)).map_err(refused)
+    }
+
+    /// Adds a row: a register, or a list of this one element.
+    fn insert(&self, session: u32, key: i64, value: i64) -> PyResult<()> {
+        self.open(session)?.change(session, key, Change::Insert(value)).map_err(refused)
+    }
+
+    /// Removes a row.
+    fn delete(&self, session: u32, key: i64) -> PyResult<()> {
+        self.open(session)?.change(session, key, Change::Delete).map_err(refused)
+    }
+
+    /// Commits: the start and commit timestamps.
+    fn commit(&self, session: u32) -> PyResult<(u64, u64)> {
+        self.open(session)?.commit(session).map_err(refused)
+    }
+
+    /// Rolls back, if a transaction is open.
+    fn abort(&self, session: u32) {
+        self.store().abort(session);
+    }
+
+    /// Committed writes of registers (key, value), in the order of commits.
+    fn log(&self) -> Vec<(i64, i64)> {
+        self.store().log().to_vec()
+    }
+
+    /// How many versions of a row are kept.
+    fn version_count(&self, key: i64) -> usize {
+        self.store().version_count(key)
+    }
+}
+
+impl SimulatedStore {
+    fn store(&self) -> MutexGuard<'_, Interactive> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self, session: u32) -> PyResult<MutexGuard<'_, Interactive>> {
+        let store = self.store();
+        if store.is_open(session) { Ok(store) } else { Err(Refused::new_err("no transaction is open")) }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it maps an error")]
+fn refused(refusal: Refusal) -> PyErr {
+    Refused::new_err(refusal.as_str())
+}
+
+/// A share in millionths, rounded as Python rounds.
+pub fn millionths(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * 1e6).round_ties_even() as u32
+}
+
+fn isolation(name: &str) -> PyResult<Isolation> {
     match name {
         "serializable" => Ok(Isolation::Serializable),
         "snapshot-isolation" => Ok(Isolation::Snapshot),
@@ -104,30 +222,6 @@ fn isolation_called(name: &str) -> PyResult<Isolation> {
     }
 }
 
-fn conflicts_called(name: &str) -> PyResult<Conflicts> {
-    match name {
-        "abort" => Ok(Conflicts::Abort),
-        "retry" => Ok(Conflicts::Retry),
-        "read" => Ok(Conflicts::Read),
-        other => Err(unknown("way with conflicts", other)),
-    }
-}
-
-fn bug_called(name: &str) -> PyResult<Bug> {
-    match name {
-        "stale-snapshot" => Ok(Bug::StaleSnapshot),
-        "moving-snapshot" => Ok(Bug::MovingSnapshot),
-        "lost-update" => Ok(Bug::LostUpdate),
-        "write-skew" => Ok(Bug::WriteSkew),
-        "fractured-commit" => Ok(Bug::FracturedCommit),
-        "dirty-read" => Ok(Bug::DirtyRead),
-        "aborted-read" => Ok(Bug::AbortedRead),
-        "non-repeatable-read" => Ok(Bug::NonRepeatableRead),
-        "forgotten-write" => Ok(Bug::ForgottenWrite),
-        "reordered-session" => Ok(Bug::ReorderedSession),
-        "dropped-write" => Ok(Bug::DroppedWrite),
-        "timestamp-swap" => Ok(Bug::TimestampSwap),
-        "clock-skew" => Ok(Bug::ClockSkew),
-        other => Err(unknown("bug", other)),
-    }
+fn bug(name: &str) -> PyResult<Bug> {
+    Bug::named(name).ok_or_else(|| unknown("bug", name))
 }

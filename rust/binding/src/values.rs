@@ -135,7 +135,7 @@ pub fn judge_values(
     max_steps: Option<usize>,
     max_clock_bytes: Option<usize>,
 ) -> PyResult<ValuesJudgement> {
-    let method = HappensBeforeMethod::from_name(happens_before).ok_or_else(|| {
+    let method = HappensBeforeMethod::named(happens_before).ok_or_else(|| {
         PyValueError::new_err(format!("no way to compute happens-before is called {happens_before}"))
     })?;
     let usual = Limits::default();
@@ -160,7 +160,7 @@ pub fn judge_values(
 }
 
 fn weak_level(name: &str) -> PyResult<WeakLevel> {
-    WeakLevel::from_name(name).ok_or_else(|| PyValueError::new_err(format!("values do not decide `{name}`")))
+    WeakLevel::named(name).ok_or_else(|| PyValueError::new_err(format!("values do not decide `{name}`")))
 }
 
 fn read_findings(

@@ -7,11 +7,14 @@ macro_rules! named_enum {
     (
         $(#[$meta:meta])*
         $visibility:vis enum $name:ident {
-            $($(#[$variant_meta:meta])* $variant:ident => $text:literal,)+
+            $($(#[$variant_meta:meta])* $variant:ident => $text:literal),+ $(,)?
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
+        #[repr(u8)]
         #[allow(missing_docs)]
         $visibility enum $name {
             $($(#[$variant_meta])* $variant,)+
@@ -33,7 +36,7 @@ macro_rules! named_enum {
 
             /// The variant with this name.
             #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
+            pub fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|variant| variant.as_str() == name)
             }
         }

@@ -17,7 +17,6 @@ mod list;
 
 named_enum! {
     /// The anomalies that one transaction's reads show by themselves.
-    #[repr(u8)]
     pub enum ReadAnomaly {
         /// TAP-a: a value that no transaction wrote.
         ThinAirRead => "thin-air-read",

@@ -4,7 +4,6 @@ use crate::named_enum::named_enum;
 
 named_enum! {
     /// Why one transaction precedes another.
-    #[repr(u8)]
     pub enum Relation {
         /// Both ran in one session.
         Session => "session",

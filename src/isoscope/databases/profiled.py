@@ -1,18 +1,19 @@
-"""A simulated database that works as a profile says, and knows when everything really happened.
+"""The simulated database that works as a profile says, and records true times.
 
-Clients send requests, the server acts at one true instant of each, and the history has what clients saw:
-when they asked and when they had the answer. The truth is for tests of the method of intervals, which shares
-nothing with the engine (`rust/kernel/src/simulate/mechanisms`) but the words of the profile.
+Clients send requests, and the server handles each at one true instant. The history has what clients saw: when
+they sent a request and when they had the answer. The truth is for tests of the method of intervals, which
+shares only the words of the profile with the engine (`rust/kernel/src/simulate/profiled`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from isoscope import _native
+from isoscope._native import Truth
 from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.history import History, Source
@@ -23,59 +24,51 @@ if TYPE_CHECKING:
 __all__ = [
     "FAULTS",
     "Delays",
-    "Dependency",
-    "HeldLock",
-    "Lifetime",
     "Load",
     "Profile",
     "Profiled",
     "Run",
-    "Shown",
-    "Struck",
     "Truth",
-    "Version",
     "run",
     "slices",
 ]
 
-#: What can go wrong, and what that is.
+#: Faults, and their meanings.
 FAULTS: Mapping[str, str] = MappingProxyType(
     {
         "stale-snapshot": "a read shows the version before the one of its snapshot",
-        "moving-snapshot": "a read shows what is committed by then, not the snapshot of its transaction",
+        "moving-snapshot": "a read shows the newest committed version, not the snapshot of its transaction",
         "dirty-read": "a read shows a write that is not committed",
         "aborted-read": "a read shows a write that was rolled back",
         "intermediate-read": "a read shows a write that its own transaction overwrote",
-        "future-read": "a read showed what was committed only later",
-        "lost-own-write": "a read does not show what its own transaction wrote",
+        "future-read": "a read shows a version that is committed only later",
+        "lost-own-write": "a read does not show the write of its own transaction",
         "missing-lock": "a statement that writes, or a commit, does not wait for a lock",
         "missing-share-lock": "a read does not wait for its lock",
         "early-release": "a lock is released while its transaction goes on",
         "missed-first-updater": "a row is changed although it changed since the snapshot",
-        "missed-certifier": "a transaction commits that the certifier should refuse",
+        "missed-certifier": "a transaction commits although the certifier should refuse it",
         "lost-version": "a write disappears with its commit",
         "missing-row": "a range read leaves out a row",
     }
 )
 
 
-_SHARES = frozenset(
-    {
-        "reads",
-        "ranges",
-        "for_update",
-        "for_share",
-        "updates_after_reads",
-        "inserts",
-        "deletes",
-        "rollbacks",
-        "lost_answers",
-    }
+_SHARES = (
+    "reads",
+    "ranges",
+    "for_update",
+    "for_share",
+    "updates_after_reads",
+    "inserts",
+    "deletes",
+    "rollbacks",
+    "lost_answers",
 )
 
 
 class Profile(Protocol):
-    """What the database does, as `isoscope.profiles.Profile` says it."""
+    """The mechanisms of a database, as `isoscope.profiles.Profile` has them."""
 
     @property
     def name(self) -> str:
@@ -83,7 +76,7 @@ class Profile(Protocol):
 
     @property
     def native(self) -> _native.Profile:
-        """The same for the native core."""
+        """The profile as the native core takes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,82 +127,9 @@ class Profiled:
     faults: Mapping[str, float] = field(default_factory=dict)
 
 
-class Lifetime(NamedTuple):
-    """True instants of a transaction; `snapshot` where all of it has one, `committed` if it did."""
-
-    begun: int
-    snapshot: int | None
-    committed: int | None
-    ended: int
-
-
-class HeldLock(NamedTuple):
-    """A lock on rows from `low` to `high`; `mode` is the place in `isoscope.profiles.Lock`."""
-
-    transaction: int
-    low: int
-    high: int
-    mode: int
-    is_predicate: bool
-    taken: int
-    released: int
-
-
-class Shown(NamedTuple):
-    """A read looked at a row as it was at an instant: the version of `writer`, None for the initial one."""
-
-    operation: int
-    key: int
-    at: int
-    writer: int | None
-    appeared: int
-
-
-class Version(NamedTuple):
-    """The version of a row that a transaction left, and when it appeared."""
-
-    key: int
-    transaction: int
-    appeared: int
-
-
-class Dependency(NamedTuple):
-    """One transaction comes before another because of a row; `kind` is wr, ww or rw."""
-
-    kind: str
-    before: int
-    after: int
-    key: int
-
-
-class Struck(NamedTuple):
-    """A fault; `is_visible` if clients of committed transactions can have seen it."""
-
-    fault: str
-    transaction: int
-    operation: int
-    is_visible: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
-    """What really happened. Transactions and operations are numbered as in the history.
-
-    `lifetimes` are by transaction, `versions` of each row in their order; `dependencies` are those of
-    committed transactions, between neighbouring versions.
-    """
-
-    lifetimes: tuple[Lifetime, ...]
-    locks: tuple[HeldLock, ...]
-    shown: tuple[Shown, ...]
-    versions: tuple[Version, ...]
-    dependencies: tuple[Dependency, ...]
-    faults: tuple[Struck, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What a run left: the history, and what really happened."""
+    """The result of a run: the history, and the true times."""
 
     history: History
     truth: Truth
@@ -222,29 +142,17 @@ class Run:
 
 
 def run(database: Profiled, load: Load, *, truth: bool = True) -> Run:
-    """Runs `load`; raises `UsageError` if it makes no sense. Faults are told of even without `truth`."""
-    simulation = _simulation(database, load, truth=truth)
-    history = _history(database, simulation.next(load.transactions))
-    lifetimes, locks, shown, versions, dependencies, faults = simulation.truth()
-    kinds = ("wr", "ww", "rw")
-    return Run(
-        history=history,
-        truth=Truth(
-            lifetimes=tuple(Lifetime(*row) for row in lifetimes),
-            locks=tuple(HeldLock(*row) for row in locks),
-            shown=tuple(Shown(*row) for row in shown),
-            versions=tuple(Version(*row) for row in versions),
-            dependencies=tuple(Dependency(kinds[kind], *row) for kind, *row in dependencies),
-            faults=tuple(Struck(*row) for row in faults),
-        ),
-    )
+    """Runs `load`; raises `UsageError` if it is impossible. Faults are recorded even without `truth`."""
+    native = _native_run(database, load, truth=truth)
+    history = _history(database, native.next(load.transactions))
+    return Run(history=history, truth=native.truth())
 
 
 def slices(database: Profiled, load: Load, size: int) -> Iterator[History]:
     """The same history in parts of `size` transactions, in the order in which they end."""
-    simulation = _simulation(database, load, truth=False)
+    native = _native_run(database, load, truth=False)
     while True:
-        history = _history(database, simulation.next(size))
+        history = _history(database, native.next(size))
         if not history.counts["transactions"]:
             return
         yield history
@@ -254,26 +162,24 @@ def _history(database: Profiled, columns: _native.Columns) -> History:
     return History(columns, Source(path=f"<{database.profile.name}>", format="simulated"))
 
 
-def _simulation(database: Profiled, load: Load, *, truth: bool) -> _native.MechanismSimulation:
+def _native_run(database: Profiled, load: Load, *, truth: bool) -> _native.ProfiledRun:
     for name, share in database.faults.items():
         refuse_unknown("fault", name, FAULTS)
         _refuse_share(f"the rate of {name}", share)
-    shares = {name: share for name, share in asdict(load).items() if name in _SHARES}
-    for name, share in shares.items():
-        _refuse_share(name, share)
-    rest = {name: number for name, number in asdict(load).items() if name not in _SHARES}
+    for name in _SHARES:
+        _refuse_share(name, getattr(load, name))
     try:
-        return _native.MechanismSimulation(
+        return _native.ProfiledRun(
             database.profile.native,
+            load,
+            database.delays,
             seed=database.seed,
-            **rest,
-            **{name: round(share * 1000) for name, share in shares.items()},
-            **asdict(database.delays),
             faults=list(database.faults.items()),
             truth=truth,
         )
-    except (ValueError, OverflowError) as error:
-        raise UsageError(f"{error}, in {load}") from error
+    except (TypeError, ValueError) as error:
+        # A number that does not fit is the cause of a TypeError.
+        raise UsageError(f"{error.__cause__ or error}, in {load}") from error
 
 
 def _refuse_share(name: str, share: float) -> None:

@@ -1,7 +1,7 @@
 """The simulated database, one session at a time, for clients in threads of their own.
 
-`isoscope.databases.simulated` schedules its sessions by itself; here the threads decide, and isolations and
-faults are the same. `isoscope.databases.multiversion` is the engine.
+`isoscope.databases.simulated` schedules its sessions itself; here the threads decide. The store, its
+isolations and its faults are the same (`rust/kernel/src/simulate/store`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from time import sleep
 from typing import TYPE_CHECKING, ClassVar
 
+from isoscope import _native
 from isoscope.databases.database import Aborted, Database, Isolation, refuse_unknown
-from isoscope.databases.multiversion import Change, Rules, Store, Transaction
-from isoscope.databases.simulated import BUGS
+from isoscope.databases.simulated import BUGS, impossible_bug
 from isoscope.databases.simulated import ISOLATIONS as SIMULATED
 from isoscope.errors import UsageError
 from isoscope.history import Timestamp
@@ -28,70 +28,63 @@ __all__ = ["DATABASE"]
 class _Session:
     """One client of the store."""
 
-    def __init__(self, store: Store, content: Content) -> None:
+    def __init__(self, store: _native.SimulatedStore, latency: float) -> None:
         self._store = store
-        self._is_list = content == "list"
-        self._open: Transaction | None = None
-        self._last_commit = 0
+        self._latency = latency
+        self._number = store.add_session()
 
     def begin(self) -> None:
         self.rollback()
-        sleep(self._store.rules.latency)
-        with self._store.lock:
-            self._open = Transaction(self._store, self._last_commit)
+        sleep(self._latency)
+        self._store.begin(self._number)
 
     def read(self, key: int) -> Found:
-        with self._transaction() as transaction:
-            return transaction.read(key)
+        with self._statement():
+            return self._store.read(self._number, key)
 
     def write(self, key: int, value: int) -> None:
-        with self._transaction() as transaction:
-            transaction.change(key, Change(replaces=True, content=value))
+        with self._statement():
+            self._store.write(self._number, key, value)
 
     def append(self, key: int, value: int) -> None:
-        with self._transaction() as transaction:
-            transaction.change(key, Change(replaces=False, appended=(value,)))
+        with self._statement():
+            self._store.append(self._number, key, value)
 
     def insert(self, key: int, value: int) -> None:
-        content = (value,) if self._is_list else value
-        with self._transaction() as transaction:
-            transaction.change(key, Change(replaces=True, content=content), is_new=True)
+        with self._statement():
+            self._store.insert(self._number, key, value)
 
     def delete(self, key: int) -> None:
-        with self._transaction() as transaction:
-            transaction.change(key, Change(replaces=True))
+        with self._statement():
+            self._store.delete(self._number, key)
 
     def range_read(self, low: int, high: int) -> list[tuple[int, int]]:
-        with self._transaction() as transaction:
-            return transaction.range_read(low, high)
+        with self._statement():
+            return self._store.range_read(self._number, low, high)
 
     def commit(self) -> tuple[Timestamp, Timestamp]:
-        with self._transaction() as transaction:
-            start, commit = transaction.commit()
-        self._open, self._last_commit = None, commit
+        with self._statement():
+            start, commit = self._store.commit(self._number)
         return Timestamp(start), Timestamp(commit)
 
     def rollback(self) -> None:
-        transaction, self._open = self._open, None
-        if transaction is not None:
-            with self._store.lock:
-                transaction.rollback()
+        self._store.abort(self._number)
 
     def close(self) -> None:
         self.rollback()
 
     @contextmanager
-    def _transaction(self) -> Iterator[Transaction]:
-        """The open transaction, with everybody else waiting."""
-        if self._open is None:
-            raise Aborted("no transaction is open")
-        sleep(self._store.rules.latency)
-        with self._store.lock:
-            yield self._open
+    def _statement(self) -> Iterator[None]:
+        """Gives the other threads a turn; a refused step aborts the transaction."""
+        sleep(self._latency)
+        try:
+            yield
+        except _native.Refused as refused:
+            raise Aborted(str(refused)) from None
 
 
 class _Sessions(Database):
-    """The database: a store that is new with every `open`."""
+    """The database: every `open` makes a new store."""
 
     NAME: ClassVar[str] = "simulated"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {
@@ -109,79 +102,76 @@ class _Sessions(Database):
         if url is not None:
             raise UsageError(f"the simulated database has no address, but `{url}` has one")
         self.isolation = isolation
-        self._rules = _rules(isolation, settings)
+        self._bug = _bug(isolation, settings)
+        usual = BUGS[self._bug].rate if self._bug else 0
+        self._bug_rate = _number("bug_rate", settings, usual=usual, largest=1)
+        self._latency = _number("latency", settings, usual=0, largest=1_000_000) / 1e6
+        self._seed = _seed(settings.get("seed", "0"))
         self._content: Content = "register"
-        self._store = Store(self._rules)
+        self._store = self._new_store()
+
+    def _new_store(self) -> _native.SimulatedStore:
+        return _native.SimulatedStore(
+            self.isolation,
+            lists=self._content == "list",
+            bug=self._bug,
+            bug_rate=self._bug_rate,
+            seed=self._seed,
+        )
 
     def open(self, content: Content) -> str:
         self._content = content
-        self._store = Store(self._rules)
+        self._store = self._new_store()
         return "simulated database"
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
-        # As old as the database: who has begun already finds them too.
-        with self._store.lock:
-            for key, value in rows:
-                content = () if self._content == "list" else value
-                self._store.install(key, Change(replaces=True, content=content), 0)
+        # As old as the database: a transaction that has already begun finds them too.
+        for key, value in rows:
+            self._store.add_row(key, value)
 
     def session(self) -> _Session:
-        return _Session(self._store, self._content)
+        return _Session(self._store, self._latency)
 
     def version_order(self) -> Iterable[tuple[int, int]] | None:
-        return None if self._content == "list" else self._store.log
+        return None if self._content == "list" else self._store.log()
 
     def close(self) -> None:
-        self._store = Store(self._rules)
+        self._store = self._new_store()
 
 
 DATABASE = _Sessions
 
 
-def _rules(isolation: str, settings: Mapping[str, str]) -> Rules:
+def _bug(isolation: str, settings: Mapping[str, str]) -> str | None:
     bug = settings.get("bug")
-    if bug is not None:
-        _refuse_bug(bug, isolation)
-    elif "bug_rate" in settings:
-        raise UsageError("`bug_rate` is the rate of a bug\n\nhint: --set bug=NAME")
-    return Rules(
-        isolation=isolation,
-        bug=bug,
-        bug_rate=_number("bug_rate", settings, usual=BUGS[bug].rate if bug else 0, most=1),
-        latency=_number("latency", settings, usual=0, most=1_000_000) / 1e6,
-        seed=_seed(settings.get("seed", "0")),
-    )
-
-
-def _refuse_bug(name: str, isolation: str) -> None:
-    refuse_unknown("bug", name, BUGS)
-    if name == "clock-skew":
+    if bug is None:
+        if "bug_rate" in settings:
+            raise UsageError("`bug_rate` is the rate of a bug\n\nhint: --set bug=NAME")
+        return None
+    refuse_unknown("bug", bug, BUGS)
+    if bug == "clock-skew":
         raise UsageError(
             "clock-skew takes several clocks, and these sessions share one\n\n"
             "hint: isoscope generate --clock hybrid"
         )
-    if isolation not in BUGS[name].isolations:
-        possible = [
-            bug for bug, entry in BUGS.items() if isolation in entry.isolations and bug != "clock-skew"
-        ]
-        raise UsageError(
-            f"{isolation} cannot show {name}: it promises nothing that this would break\n\n"
-            f"hint: {', '.join(BUGS[name].isolations)} can; or inject {', '.join(possible)}"
-        )
+    if isolation not in BUGS[bug].isolations:
+        raise impossible_bug(isolation, bug, besides="clock-skew")
+    return bug
 
 
-def _number(name: str, settings: Mapping[str, str], *, usual: float, most: int) -> float:
+def _number(name: str, settings: Mapping[str, str], *, usual: float, largest: int) -> float:
     try:
         number = float(settings.get(name, usual))
     except ValueError:
         number = -1.0
-    if not 0 <= number <= most:
-        raise UsageError(f"`{name}` is a number from 0 to {most}, not `{settings[name]}`")
+    if not 0 <= number <= largest:
+        raise UsageError(f"`{name}` is a number from 0 to {largest}, not `{settings[name]}`")
     return number
 
 
 def _seed(text: str) -> int:
     try:
-        return int(text)
+        # A seed of any size and sign: the store takes 64 bits.
+        return int(text) % 2**64
     except ValueError:
         raise UsageError(f"`seed` is an integer, not `{text}`") from None

@@ -1,17 +1,17 @@
-"""A simulated database: sessions on a multi-version store, and one named fault if asked for.
+"""The simulated database: sessions on a multi-version store, with one named fault if asked for.
 
-A seeded scheduler interleaves the sessions operation by operation; the engine is `rust/kernel/src/simulate`.
-What each isolation promises and what each fault shows is data here. The log of a run holds every violation
-that the fault caused by the database's own clock, so a checker can be held to exact counts.
+A seeded scheduler interleaves the sessions operation by operation; the store is `rust/kernel/src/simulate`.
+The tables here say what each isolation promises and what each fault shows. The log of a run holds every
+violation by the database's own clock that the fault caused, so a checker must find exactly these counts.
 `docs/explanation/simulated-database.md` describes the protocols.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from isoscope import _native
 from isoscope.databases.database import refuse_unknown
@@ -22,16 +22,27 @@ from isoscope.levels import Level
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from isoscope._native import _Workload
     from isoscope.history import Value
 
-__all__ = ["BUGS", "ISOLATIONS", "Bug", "Injected", "Isolation", "Simulated", "Simulation", "run"]
+__all__ = [
+    "BUGS",
+    "ISOLATIONS",
+    "Bug",
+    "Injected",
+    "Isolation",
+    "Simulated",
+    "Simulation",
+    "impossible_bug",
+    "run",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
     """What the database does, and the strongest levels that its histories satisfy.
 
-    With hybrid clocks the order of timestamps is not that of real time: `hybrid` are the levels then.
+    With hybrid clocks the order of timestamps is not that of real time: then the levels are `hybrid`.
     """
 
     meaning: str
@@ -42,7 +53,7 @@ class Isolation:
 ISOLATIONS: Mapping[str, Isolation] = MappingProxyType(
     {
         "serializable": Isolation(
-            meaning="snapshots; who commits must have read what is still the newest",
+            meaning="snapshots; everything that was read must still be the newest at the commit",
             promises=(Level.CLOCK_SERIALIZABLE, Level.CLOCK_SNAPSHOT_ISOLATION, Level.STRICT_SERIALIZABLE),
             hybrid=(
                 Level.CLOCK_SERIALIZABLE,
@@ -61,7 +72,7 @@ ISOLATIONS: Mapping[str, Isolation] = MappingProxyType(
             hybrid=(Level.READ_COMMITTED,),
         ),
         "read-uncommitted": Isolation(
-            meaning="every read shows the last write, committed or not; who writes a key holds it to the end",
+            meaning="every read shows the last write, committed or not; a written key is held to the end",
             promises=(Level.PL_1,),
             hybrid=(Level.PL_1,),
         ),
@@ -76,7 +87,7 @@ _COMMITTED = (*_SNAPSHOTS, "read-committed")
 class Bug:
     """A fault: which isolations can show it, as which anomalies, and the strongest levels that it leaves.
 
-    It may strike in a share `rate` of transactions; of those, few have the occasion.
+    It may strike in a share `rate` of transactions; few of those have an occasion for it.
     """
 
     meaning: str
@@ -184,8 +195,8 @@ class Simulated:
     """Parameters of the database; times are nanoseconds, and an event takes a thousand.
 
     `concurrency` transactions are open at once, as far as there are sessions. A conflict aborts a
-    transaction; with `retry` its session then does the same again, and with `read` it reads what it must not
-    write instead. `repeated_values` is how many different values are written to each key (0: every value
+    transaction; with `retry` its session then does the same again, and with `read` it reads the key that it
+    must not write. `repeated_values` is how many different values are written to each key (0: every value
     once).
     """
 
@@ -208,10 +219,10 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injected:
-    """One thing that came of a fault, by the id of the transaction that it is found in.
+    """One violation that a fault caused, by the id of the transaction that shows it.
 
     `anomaly` is a name of the catalogue, or `missed-write` where read committed did not show the newest
-    version, which is not always against the level. `levels` are those of the database's clock that it breaks.
+    version, which does not always break the level. `levels` are the broken levels of the database's clock.
     """
 
     bug: str
@@ -227,30 +238,19 @@ class Injected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """What a run left: the history, and what came of the fault."""
+    """The result of a run: the history, and the violations that the fault caused."""
 
     history: History
     bug: str | None
     injected: tuple[Injected, ...]
 
     def expected(self, level: Level) -> Mapping[str, int]:
-        """How often a checker of the database's clock finds each anomaly: all of them, none twice."""
+        """How often a checker of the database's clock must find each anomaly."""
         return dict(Counter(entry.anomaly for entry in self.injected if level in entry.levels))
 
 
-class Workload(Protocol):
-    """What clients do, as `isoscope.workloads.Workload` says it."""
-
-    @property
-    def level(self) -> Level | None: ...
-    @property
-    def breaks(self) -> Level | None: ...
-    def parameters(self) -> Mapping[str, Any]:
-        """Arguments of the native core."""
-
-
 _SI, _SER = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
-#: Anomaly, axiom and broken levels for each axiom of the native log.
+#: Anomaly, axiom and broken levels, by the axiom of the native log.
 _AXIOMS: Mapping[str, tuple[str, str, tuple[Level, ...]]] = {
     "ext": ("stale-read", "ext", (_SI,)),
     "replay": ("stale-read", "ext", (_SER,)),
@@ -265,45 +265,34 @@ _AXIOMS: Mapping[str, tuple[str, str, tuple[Level, ...]]] = {
 }
 
 
-def run(database: Simulated, workload: Workload) -> Simulation:
-    """Runs `workload`; raises `UsageError` if it makes no sense on this database."""
+def run(database: Simulated, workload: _Workload) -> Simulation:
+    """Runs `workload`; raises `UsageError` if this database cannot run it."""
     _refuse(database, workload)
     bug = BUGS[database.bug] if database.bug else None
     rate = bug.rate if bug and database.bug_rate is None else database.bug_rate or 0.0
-    columns, rows = _native.simulate(
-        **workload.parameters(),
-        isolation=database.isolation,
-        conflicts=database.conflicts,
-        concurrency=database.concurrency,
-        nodes=database.nodes if database.clock == "hybrid" else 0,
-        skew=database.skew,
-        repeated_values=database.repeated_values,
-        bug=database.bug,
-        bug_rate=round(rate * 1_000_000),
-    )
-    injected = tuple(_injected(database.bug or "", row) for row in rows)
+    columns, faults = _native.simulate(workload, replace(database, bug_rate=rate))
+    injected = tuple(_injected(database.bug or "", fault) for fault in faults)
     history = History(columns, Source(path="<simulated>", format="simulated"))
     return Simulation(history=history, bug=database.bug, injected=injected)
 
 
-def _injected(bug: str, row: tuple[str, int, Any, int | None, Any, Any]) -> Injected:
-    axiom, transaction, key, other, expected, found = row
-    anomaly, named, levels = _AXIOMS[axiom]
+def _injected(bug: str, fault: _native.InjectedFault) -> Injected:
+    anomaly, axiom, levels = _AXIOMS[fault.axiom]
     return Injected(
         bug=bug,
         anomaly=anomaly,
-        axiom=named,
+        axiom=axiom,
         levels=levels,
-        transaction=transaction,
-        key=key,
-        other=other,
-        expected=expected,
-        found=found,
+        transaction=fault.transaction,
+        key=fault.key,
+        other=fault.other,
+        expected=fault.expected,
+        found=fault.found,
     )
 
 
-def _refuse(database: Simulated, workload: Workload) -> None:
-    """Whatever the native core would not understand, or would quietly do without."""
+def _refuse(database: Simulated, workload: _Workload) -> None:
+    """Raises `UsageError` for parameters that the store does not know, or would ignore."""
     if workload.level is not None or workload.breaks is not None:
         raise UsageError("a simulated database has an isolation, and keeps or breaks no level by order")
     refuse_unknown("isolation", database.isolation, ISOLATIONS)
@@ -321,13 +310,15 @@ def _refuse_bug(database: Simulated, name: str) -> None:
     if not 0 <= (database.bug_rate or 0) <= 1:
         raise UsageError(f"a share of transactions lies between 0 and 1, not at {database.bug_rate}")
     if database.isolation not in bug.isolations:
-        raise UsageError(
-            f"{database.isolation} cannot show {name}: it promises nothing that this would break\n\n"
-            f"hint: {', '.join(bug.isolations)} can; or inject {', '.join(_possible(database.isolation))}"
-        )
+        raise impossible_bug(database.isolation, name)
     if name == "clock-skew" and (database.clock == "central" or database.nodes < 2):
         raise UsageError("clock-skew takes several clocks\n\nhint: --clock hybrid, and at least 2 --nodes")
 
 
-def _possible(isolation: str) -> list[str]:
-    return [name for name, bug in BUGS.items() if isolation in bug.isolations]
+def impossible_bug(isolation: str, name: str, *, besides: str | None = None) -> UsageError:
+    """The error for a bug that an isolation cannot show; the hint leaves out the bug `besides`."""
+    possible = [other for other, bug in BUGS.items() if isolation in bug.isolations and other != besides]
+    return UsageError(
+        f"{isolation} cannot show {name}: it promises nothing that this would break\n\n"
+        f"hint: {', '.join(BUGS[name].isolations)} can; or inject {', '.join(possible)}"
+    )

@@ -1,4 +1,4 @@
-"""Seeded workloads: generators of histories, and what clients do to a real database."""
+"""Seeded workloads: generators of histories, and clients of a real database."""
 
 from isoscope.workloads.breaking import SCRIPTS
 from isoscope.workloads.mixes import MIXES, Mix, Step, Table, Template

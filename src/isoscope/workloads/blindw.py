@@ -1,7 +1,7 @@
-"""BlindW of Cobra (Tan et al. 2020), and what Leopard makes of it: nothing is read before it is written.
+"""BlindW of Cobra (Tan et al. 2020) and its variants in Leopard: no key is read before it is written.
 
-A transaction either reads all of its keys or writes all of them, each key once. Who wrote before whom shows
-only where somebody read in between.
+A transaction either reads all of its keys or writes all of them, each key once. Only reads in between show
+the order of two writes.
 """
 
 from __future__ import annotations

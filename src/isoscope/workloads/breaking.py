@@ -1,7 +1,7 @@
-"""Which store satisfies a level, and which few transactions break another.
+"""Which isolation satisfies a level, and which few transactions break another.
 
-A script runs on keys that nothing else uses, so it breaks what it breaks whatever surrounds it, and keeps
-what it keeps: every commit order of the rest has room for it.
+A script runs on keys that nothing else uses, so the other transactions do not change which levels it breaks
+and keeps: every commit order of the others has room for it.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ class Write:
 
     key: str
 
+    @property
+    def writes(self) -> None:
+        """Nothing is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Reads what the first `writes` writes of a key made of it, whatever became of them; 0 is the initial."""
+    """Reads a key as its first `writes` writes left it, committed or not; with 0 its initial value."""
 
     key: str
     writes: int
@@ -45,7 +49,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Transactions in commit order; `keeps` are the strongest levels that they satisfy."""
+    """Transactions in commit order; `keeps` are the strongest levels that they satisfy. Keys are x and y."""
 
     scenes: tuple[Scene, ...]
     keeps: tuple[Level, ...]
@@ -54,25 +58,21 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A store, by its name in the native core, and a script that is played on it."""
+    """An isolation, by its name in the native core, and a script that runs on it."""
 
     store: str
     script: Script | None
 
-    def rows(self) -> list[tuple[int, bool, list[tuple[int, int | None]]]]:
-        """The script as the native core takes it."""
-        scenes = self.script.scenes if self.script else ()
-        return [(s.session, s.aborted, [_row(operation) for operation in s.operations]) for s in scenes]
-
-
-def _row(operation: Read | Write) -> tuple[int, int | None]:
-    return "xy".index(operation.key), operation.writes if isinstance(operation, Read) else None
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """The transactions of the script."""
+        return self.script.scenes if self.script else ()
 
 
 #: The weakest level that each script breaks.
 SCRIPTS: Mapping[Level, Script] = MappingProxyType(
     {
-        # A write that is rolled back is read all the same.
+        # A read shows a write that is rolled back.
         Level.PL_2: Script(
             scenes=(
                 Scene(0, (Write("x"),), aborted=True),
@@ -80,7 +80,7 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
             ),
             keeps=(Level.CUT_ISOLATION, Level.PL_1),
         ),
-        # Having seen the new y, a transaction goes back to the x from before.
+        # A transaction reads the new y, and then the old x.
         Level.READ_COMMITTED: Script(
             scenes=(
                 Scene(0, (Write("x"), Write("y"))),
@@ -88,7 +88,7 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
             ),
             keeps=(Level.CUT_ISOLATION, Level.PL_2),
         ),
-        # The same key is read twice, and differs.
+        # Two reads of the same key differ.
         Level.CUT_ISOLATION: Script(
             scenes=(
                 Scene(0, (Write("x"),)),
@@ -96,7 +96,7 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
             ),
             keeps=(Level.READ_COMMITTED,),
         ),
-        # One half of a transaction is seen.
+        # A transaction sees one half of another.
         Level.READ_ATOMIC: Script(
             scenes=(
                 Scene(0, (Write("x"), Write("y"))),
@@ -104,7 +104,7 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
             ),
             keeps=(Level.READ_COMMITTED, Level.CUT_ISOLATION),
         ),
-        # An effect is seen without its cause. With two sessions, the second scene is in that of the first.
+        # A transaction sees an effect without its cause. With two sessions, the first two scenes share one.
         Level.CAUSAL: Script(
             scenes=(
                 Scene(0, (Write("x"),)),
@@ -114,7 +114,7 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
             keeps=(Level.READ_ATOMIC,),
             sessions=2,
         ),
-        # A long fork: each session knows of its own write and not of the other's.
+        # A long fork: each session sees its own write and not the other's.
         Level.PREFIX: Script(
             scenes=(
                 Scene(0, (Write("x"),)),
@@ -128,20 +128,20 @@ SCRIPTS: Mapping[Level, Script] = MappingProxyType(
     }
 )
 
-#: Stores of the native core, the weakest first, and what all of their histories satisfy.
+#: Isolations of the native core, the weakest first, and the levels that all of their histories satisfy.
 _STORES = {
     level.value: implied(level)
     for level in (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL, Level.STRONG_SNAPSHOT_ISOLATION)
 }
 _STORES["serial"] = frozenset(Level)
-#: Every session keeps a clock with a place for every other.
+#: Every session keeps a vector with a place for every other.
 _MOST_CAUSAL_SESSIONS = 10_000
 
 
 def plan(level: Level | None, breaks: Level | None, *, sessions: int, transactions: int) -> Plan:
-    """The weakest store for `level`, with the script that breaks `breaks`.
+    """The weakest isolation for `level`, with the script that breaks `breaks`.
 
-    Without `level`: every one that the script keeps, or simply every one.
+    Without `level`: for every level that the script keeps, or without a script for every level.
     """
     if breaks is None:
         return Plan(store="serial" if level is None else _store({level}, sessions), script=None)

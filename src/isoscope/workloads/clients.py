@@ -1,7 +1,7 @@
-"""What clients of a real database do: endless seeded streams of transactions, one for each session.
+"""Clients of a real database: endless seeded streams of transactions, one for each session.
 
-A transaction is a `Program`: it is given the operations of an open transaction, and does what it does.
-Values are drawn when it runs, so that a transaction that is tried again writes new ones.
+A transaction is a `Program` that uses the operations of an open transaction. Values are drawn when it runs,
+so a transaction that is tried again writes new ones.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["ClientWorkload", "Insert", "Operations", "Program", "RolledBack"]
 
 
-class RolledBack(Exception):  # noqa: N818 - what a program decided, not a mistake
-    """Raised by a program that wants its transaction to be rolled back."""
+class RolledBack(Exception):  # noqa: N818 - a decision of the program, not an error
+    """A program raises it to roll its transaction back."""
 
 
 class Operations(Protocol):
-    """What a program can do in its transaction; a session of a database without its ends."""
+    """The operations of a program in its transaction: a session without begin and end."""
 
     def read(self, key: int) -> int | tuple[int, ...] | None:
-        """What `key` holds: an integer, a list, or None if it is not there."""
+        """The value of `key`: an integer, a list, or None if there is no such row."""
 
     def write(self, key: int, value: int) -> None:
         """Overwrites a register."""

@@ -3,7 +3,7 @@
 After Martin Kleppmann's Hermitage (https://github.com/ept/hermitage, 2014, CC BY 4.0), expressed with the
 operations of a session: keys 1 and 2 hold 10 and 20 at first, a condition on values becomes a read of the
 keys 1 to 4, and a change by a condition becomes one of the key that is meant. Where two transactions of a
-script write the same there, they write different values here, so that a read tells who wrote what it saw.
+script write the same there, they write different values here, so that a read shows which one wrote.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ ANOMALIES: Mapping[str, str] = MappingProxyType(
         "G2": "write skew on a predicate read",
     }
 )
-#: What is there before a script begins.
+#: The rows before a script begins.
 INITIAL: Mapping[int, int] = MappingProxyType({1: 10, 2: 20})
 #: The keys that scripts use, from the first to the last; a range read asks for all of them.
 KEYS = (1, 4)
 
 Action: TypeAlias = Literal["begin", "read", "write", "insert", "delete", "range-read", "commit", "rollback"]
-#: What was there: one key for a read, all of them for a range read.
+#: The rows of a read: one key, or all of them for a range read.
 Rows: TypeAlias = "Mapping[int, int]"
 
 
@@ -68,7 +68,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a script saw: what its named reads returned, who committed, and what was there in the end."""
+    """The results of a script: rows of its named reads, committed transactions, and the final rows."""
 
     reads: Mapping[str, Rows]
     committed: frozenset[int]
@@ -80,7 +80,7 @@ class Seen:
 
 
 class Answer(StrEnum):
-    """What became of the anomaly of a script."""
+    """Whether a script showed its anomaly."""
 
     PREVENTED = "prevented"
     ALLOWED = "allowed"
@@ -91,7 +91,7 @@ class Script:
     """Steps to be run one after the other, and when they have shown the anomaly.
 
     It has been shown if all that wanted to commit could and `shows` says so; then `level`, the weakest that
-    rules the anomaly out, is violated. `is_read_only`: whom it would hurt only reads.
+    rules the anomaly out, is violated. `is_read_only`: the affected transaction only reads.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Script:
         return tuple(sorted({*INITIAL} | {step.key for step in self.steps if step.key}))
 
     def answer(self, seen: Seen) -> Answer:
-        """Whether the anomaly was there, from what was read and who committed."""
+        """Whether the script showed the anomaly."""
         wanted = {step.transaction for step in self.steps if step.action == "commit"}
         is_there = wanted <= seen.committed and self.shows(seen)
         return Answer.ALLOWED if is_there else Answer.PREVENTED

@@ -1,4 +1,4 @@
-"""Which keys clients use: drawn by a distribution, and retired when they were written often enough.
+"""The keys of clients: drawn by a distribution, and retired after some writes.
 
 Zipfian and hotspot are the laws of the native generator (`rust/kernel/src/generate/mix.rs`): weight 1/n for
 the n-th key; four fifths of the operations for a fifth of the keys. Exponential is Jepsen's choice among its
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DISTRIBUTIONS", "Draw", "Fraction", "Plan", "Pool", "distinct", "drawing", "weights"]
 
-#: What a table of any size is drawn by.
+#: Distributions for a table of any size.
 DISTRIBUTIONS = ("uniform", "zipfian", "hotspot")
 #: A random number in [0, 1).
 Fraction: TypeAlias = "Callable[[], float]"
-#: The number of a key or of whatever has a weight.
+#: The number of a key, or of another thing with a weight.
 Draw: TypeAlias = "Callable[[], int]"
 #: Operations of a transaction: whether it reads (else it writes), and which key.
 Plan: TypeAlias = "list[tuple[bool, int]]"
@@ -46,7 +46,7 @@ def weights(distribution: str, keys: int) -> list[int]:
 
 
 def drawing(weighted: Iterable[int]) -> Callable[[Fraction], Draw]:
-    """Draws by these weights, which many sessions share, each with random numbers of its own."""
+    """Draws by these weights; many sessions share them, each with its own random numbers."""
     # Floats hold these sums exactly, and are compared faster than integers with a float.
     table = [float(total) for total in accumulate(weighted)]
 
@@ -66,10 +66,10 @@ def distinct(draw: Draw, count: int) -> list[int]:
 
 
 class Pool:
-    """Active keys of all sessions: one that was to be written `most_writes` times makes room for a new one.
+    """Active keys of all sessions: a new key replaces one that was planned to be written `most_writes` times.
 
-    Rows of new keys are inserted in batches before they are needed, by the session that sees them run out;
-    a key is handed out when its row is there.
+    Rows of new keys are inserted in batches before they are needed, by the session that finds few left; a key
+    is used only when its row exists.
     """
 
     #: How many new keys are kept ready.
@@ -87,11 +87,11 @@ class Pool:
 
     @classmethod
     def rows(cls, active: int) -> Iterable[tuple[int, int]]:
-        """What must be in the table before a pool is used."""
+        """The rows that a pool needs at first."""
         return ((key, 0) for key in range(active + cls.STOCK))
 
     def keys_of(self, plan: Plan) -> Plan:
-        """The same plan with keys for places; its writes are counted, whatever becomes of them."""
+        """The same plan with keys for places; its writes count even if they are rolled back."""
         # An operation retires one key at most.
         needed = len(plan)
         low = max(needed, self.STOCK // 2)
@@ -117,7 +117,7 @@ class Pool:
         return key
 
     def _refill(self, low: int, *, wait: bool) -> None:
-        """Inserts new keys, unless another session is at it, or was while this one waited."""
+        """Inserts new keys, unless another session does so, or did while this one waited."""
         if not self._refilling.acquire(blocking=wait):
             return
         try:

@@ -1,9 +1,9 @@
-"""What transactions do: kinds of transactions over tables of keys, as data.
+"""Mixes: kinds of transactions over tables of keys, as data.
 
 The six mixes are those of Liu et al. 2024 (Section 5.1): three general ones, after Huang et al. 2023, and
-three that resemble TPC-C, RUBiS and Twitter. Of those, the numbers of rows, the kinds of transactions, their
-shares and how many rows of which table each touches are modelled. A row is one key: its columns, the text in
-them and the relations between tables are not, nor are think times, deletions and searches by a condition.
+three that resemble TPC-C, RUBiS and Twitter. These three have the published numbers of rows, kinds of
+transactions, shares, and numbers of rows that each kind touches. A row is one key. Columns, texts, relations
+between tables, think times, deletions and searches by a condition are left out.
 """
 
 from __future__ import annotations
@@ -21,13 +21,10 @@ Distribution: TypeAlias = Literal["uniform", "zipfian", "hotspot"]
 Action: TypeAlias = Literal["read", "write", "update", "either"]
 Pick: TypeAlias = Literal["drawn", "new", "recent"]
 
-TableRow: TypeAlias = tuple[int, Distribution]
-StepRow: TypeAlias = tuple[int, str, int, str, int, int]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that are there from the beginning; one without any is filled by inserts."""
+    """A table and how many rows it has at first; inserts fill one without rows."""
 
     name: str
     keys: int = 0
@@ -39,7 +36,7 @@ class Step:
     """One action on `least` to `most` rows of a table (by default as many as `least`).
 
     `update` reads and then writes a row; `either` reads with the probability `reads` and writes otherwise.
-    A row is drawn from those at the beginning, or new, or one of the last thousand that were inserted.
+    A row is drawn from those of the beginning, or is new, or is one of the last thousand inserted ones.
     """
 
     action: Action
@@ -66,16 +63,6 @@ class Mix:
     meaning: str
     tables: tuple[Table, ...]
     templates: tuple[Template, ...]
-
-    def rows(self) -> tuple[list[TableRow], list[tuple[int, list[StepRow]]]]:
-        """Tables and templates as the native core takes them."""
-        tables = [(table.keys, table.distribution) for table in self.tables]
-        return tables, [(t.weight, [self._row(step) for step in t.steps]) for t in self.templates]
-
-    def _row(self, step: Step) -> StepRow:
-        [table] = [number for number, table in enumerate(self.tables) if table.name == step.table]
-        most = step.least if step.most is None else step.most
-        return table, step.action, round(step.reads * 1000), step.pick, step.least, most
 
 
 def plain(
@@ -194,7 +181,7 @@ _RUBIS = Mix(
 )
 
 _TWITTER = Mix(
-    meaning="short messages: 10,000 users, of whom few are followed by most (zipfian)",
+    meaning="short messages: 10,000 users, most of them follow the same few (zipfian)",
     tables=(
         Table("user", 10_000, "zipfian"),
         Table("timeline", 10_000, "zipfian"),

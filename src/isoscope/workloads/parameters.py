@@ -1,4 +1,4 @@
-"""What parameters of clients must be: nonsense is refused in the words of the command line."""
+"""Checks of client parameters; the messages use the names of the command line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def require_least(least: int, **parameters: int) -> None:
 
 
 def require_lengths(least: int, most: int) -> None:
-    """A transaction has an operation, and as many as somebody can draw."""
+    """A transaction has at least one operation, and the least length is no more than the most."""
     require_least(1, min_txn_length=least)
     if least > most:
         raise UsageError(f"--min-txn-length {least} is more than --max-txn-length {most}")

@@ -1,8 +1,8 @@
-"""What databases are known to do with the scripts of Hermitage: its table, and our own expectations.
+"""Known results of databases on the scripts of Hermitage: its table, and our own expectations.
 
 The table is that of https://github.com/ept/hermitage (its README in October 2024, CC BY 4.0), made with
-PostgreSQL 9.3.5 and MySQL 5.6.21. It has neither SQLite nor DuckDB nor MariaDB's snapshot isolation: what
-stands here for those is what the theory says of the level that they promise.
+PostgreSQL 9.3.5 and MySQL 5.6.21. It has neither SQLite nor DuckDB nor MariaDB's snapshot isolation: for
+those, the table here has the theory of the level that they promise.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Cell(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """A row of a table and whose it is; `kind` is `published`, or `theory` if it is ours."""
+    """A row of a table and its source; `kind` is `published`, or `theory` if it is ours."""
 
     kind: str
     source: str
@@ -38,7 +38,7 @@ class Expectation:
 
 
 def expectation(database: str, isolation: str, promises: Iterable[Level] = ()) -> Expectation | None:
-    """What is known of an isolation of the database called `database`, if anything is.
+    """The expectation for an isolation of the database called `database`, if there is one.
 
     `promises` are those of the database as it is set: MariaDB's repeatable read can be snapshot isolation.
     """
@@ -48,7 +48,7 @@ def expectation(database: str, isolation: str, promises: Iterable[Level] = ()) -
 
 
 def cells(answers: Mapping[str, Answer]) -> dict[str, Cell]:
-    """A row of the table, from the answers of scripts by their names; what nobody asked for is left out."""
+    """A row of the table, from the answers of scripts by name; anomalies without an answer are left out."""
     return {anomaly: _cell(asked) for anomaly in ANOMALIES if (asked := _asked(anomaly, answers))}
 
 
@@ -98,7 +98,7 @@ EXPECTATIONS: Mapping[tuple[str, str], Expectation] = {
     # DuckDB 2.0 falls short of it: an update and a delete of one row are no conflict there (its issue 17223).
     ("duckdb", "snapshot-isolation"): _theory("snapshot isolation", "yes yes yes yes yes yes yes yes no no"),
     ("sqlite", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
-    # A shared cache has one writer at a time, and hides nothing from those who read.
+    # A shared cache has one writer at a time, and reads see its uncommitted writes.
     ("sqlite", "read-uncommitted"): _theory(
         "one writer at a time, dirty reads", "yes no no yes no no no no no no"
     ),
@@ -107,7 +107,7 @@ EXPECTATIONS: Mapping[tuple[str, str], Expectation] = {
         "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
     ),
     ("simulated", "read-committed"): _theory("read committed", "yes yes yes yes yes no no no no no"),
-    # Who writes a key that another is writing is rolled back there.
+    # A write of a key that another open transaction wrote is rolled back there.
     ("simulated", "read-uncommitted"): _theory(
         "dirty reads, no dirty writes", "yes no no no yes no yes no no no"
     ),

@@ -1,4 +1,4 @@
-"""Workloads that run on a database, by name, with the defaults of those who made them."""
+"""Workloads that run on a database, by name, with their published defaults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Parameters: TypeAlias = ActiveKeys | BlindW | KeyValue | SmallBank
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clients:
-    """A workload as its makers run it, and which of its parameters may be changed."""
+    """A workload with its published defaults, and the parameters that may be changed."""
 
     meaning: str
     defaults: _Parameters
@@ -37,7 +37,7 @@ _KEY_VALUE = ("sessions", *_LENGTHS, "read_ratio", "keys", "distribution", "seed
 _ACTIVE_KEYS = (
     "sessions", *_LENGTHS, "read_ratio", "active_keys", "max_writes_per_key", "distribution", "seed",
 )  # fmt: skip
-# How much is read is what tells the variants apart.
+# The share of reads distinguishes the variants.
 _BLINDW = ("sessions", *_LENGTHS, "keys", "distribution", "seed")
 
 CLIENTS: Mapping[str, Clients] = MappingProxyType(
@@ -87,9 +87,9 @@ CLIENTS: Mapping[str, Clients] = MappingProxyType(
 
 
 def client_workload(name: str, given: Mapping[str, Any]) -> ClientWorkload:
-    """The workload called `name` with its defaults, but for what is `given`.
+    """The workload called `name` with its defaults, except for the `given` parameters.
 
-    Raises `UsageError` if there is none, if it does not know a parameter, or if one makes no sense.
+    Raises `UsageError` if there is none, if it does not know a parameter, or if a value is impossible.
     """
     if name not in CLIENTS:
         raise UsageError(f"unknown workload `{name}`\n\nhint: it is one of {', '.join(CLIENTS)}")
@@ -102,7 +102,7 @@ def client_workload(name: str, given: Mapping[str, Any]) -> ClientWorkload:
 
 
 def _both_lengths(defaults: _Parameters, given: Mapping[str, Any]) -> dict[str, Any]:
-    """One length alone moves the other's default out of its way."""
+    """If one length is given, the default of the other is moved past it if necessary."""
     changes = dict(given)
     if isinstance(defaults, SmallBank):
         return changes

@@ -2,7 +2,7 @@
 
 Under snapshot isolation its programs show write skew: two checks, each of which the money would still cover.
 The shares and amounts are those of OLTP-Bench, in whole units of money. A value is a balance and a tag that
-makes it unique, so what is written follows from what was read.
+makes it unique, so a written value follows from the values that were read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["UNIT", "SmallBank"]
 UNIT = 10**9
 _LEAST_BALANCE, _MOST_BALANCE = 10_000, 50_000
 _DEPOSIT, _SAVING, _PAYMENT, _CHECK, _PENALTY = 1, 20, 5, 5, 1
-#: A customer alone can pay nobody.
+#: A payment takes two customers.
 _FEWEST_KEYS = 4
 
 
@@ -95,7 +95,7 @@ class _Bank:
 
     def balance(self, account: int) -> int:
         value = self._operations.read(account)
-        # A row that is not there is for the checker to find, not for this program to fail at.
+        # The checker reports a missing row; this program does not fail at it.
         return value // UNIT if isinstance(value, int) else 0
 
     def put(self, account: int, balance: int) -> None:
@@ -136,7 +136,7 @@ def _withdraw_savings(bank: _Bank, customer: int, _other: int) -> None:
 
 
 def _amalgamate(bank: _Bank, customer: int, other: int) -> None:
-    """Everything that a customer has goes to the other's checking."""
+    """Moves all money of a customer to the other's checking."""
     savings, checking = bank.balance(_savings(customer)), bank.balance(_checking(customer))
     received = bank.balance(_checking(other)) + savings + checking
     bank.put(_savings(customer), 0)

@@ -1,6 +1,6 @@
-"""What a session draws from its own seed: plans of transactions, and values that nobody else writes.
+"""Random numbers of a session from its own seed: plans of transactions, and values of its own.
 
-`Random.random` alone is used: it is the one method whose numbers Python promises to keep.
+Only `Random.random` is used: Python promises that its numbers stay the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plans(fraction: Fraction, draw: Draw, length: Draw, read_ratio: float) -> It
 
 
 def write_registers(plan: Plan, fresh: Iterator[int], operations: Operations) -> None:
-    """Does what is planned with registers."""
+    """Executes a plan with registers."""
     read, write = operations.read, operations.write
     for is_read, key in plan:
         if is_read:
@@ -51,7 +51,7 @@ def write_registers(plan: Plan, fresh: Iterator[int], operations: Operations) ->
 
 
 def append_lists(plan: Plan, fresh: Iterator[int], operations: Operations) -> None:
-    """Does what is planned with lists."""
+    """Executes a plan with lists."""
     read, append = operations.read, operations.append
     for is_read, key in plan:
         if is_read:

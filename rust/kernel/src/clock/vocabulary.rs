@@ -26,7 +26,7 @@ impl ClockLevel {
 
     /// The level with this name.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
 }

@@ -1,16 +1,19 @@
-//! What transactions do: a mix of templates over tables of keys.
+//! A mix: templates of transactions over tables of keys.
 
 use super::random::Random;
+use crate::named_enum::named_enum;
+use crate::simulate::store::Store;
 
-/// How the keys of a table are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distribution {
-    /// All alike.
-    Uniform,
-    /// The n-th key with weight 1/n.
-    Zipfian,
-    /// A fifth of the keys gets four fifths of the operations.
-    Hotspot,
+named_enum! {
+    /// How the keys of a table are drawn.
+    pub enum Distribution {
+        /// All keys have the same weight.
+        Uniform => "uniform",
+        /// The n-th key has weight 1/n.
+        Zipfian => "zipfian",
+        /// A fifth of the keys gets four fifths of the operations.
+        Hotspot => "hotspot",
+    }
 }
 
 /// A range of keys.
@@ -33,15 +36,16 @@ pub enum Action {
     Either(u32),
 }
 
-/// Which key of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pick {
-    /// One that was there from the beginning, by the distribution of the table.
-    Drawn,
-    /// A new one: a row is inserted.
-    New,
-    /// One of the last that were inserted; none if there is none yet.
-    Recent,
+named_enum! {
+    /// Which key of a table a step uses.
+    pub enum Pick {
+        /// One of the first keys, by the distribution of the table.
+        Drawn => "drawn",
+        /// A new one: a row is inserted.
+        New => "new",
+        /// One of the last that were inserted; none if there is none yet.
+        Recent => "recent",
+    }
 }
 
 /// A part of a transaction: the same action on several keys of a table.
@@ -79,7 +83,7 @@ impl Mix {
         Self { tables: vec![table], templates: vec![Template { weight: 1, steps: vec![step] }] }
     }
 
-    /// What makes no sense in it, if anything.
+    /// The message for an impossible mix.
     #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         let steps = || self.templates.iter().flat_map(|template| &template.steps);
@@ -114,54 +118,76 @@ impl Mix {
     }
 }
 
-/// How many inserted keys count as recent.
+/// How many inserted rows count as recent.
 const RECENT: usize = 1000;
 
-/// The keys that stand in a table now.
-pub(crate) struct Rows {
+/// The rows of a table that transactions use now.
+struct Rows {
     distribution: Distribution,
     /// Running sums of 1/n, scaled.
     weights: Vec<u64>,
-    keys: Vec<u32>,
+    rows: Vec<u32>,
     inserted: Vec<u32>,
 }
 
-/// A key, and its place among those of its table that are drawn.
+/// A row of the store, and its place among the rows of its table that are drawn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row {
-    pub(crate) key: u32,
-    pub(crate) place: Option<usize>,
+pub(crate) struct Drawn {
+    pub(crate) row: u32,
+    place: Option<u32>,
+}
+
+/// The tables of a mix, with rows of a store.
+pub(crate) struct Tables(Vec<Rows>);
+
+impl Tables {
+    pub(crate) fn new(mix: &Mix, store: &mut Store) -> Self {
+        let rows = |&table: &Table| {
+            let is_zipfian = table.distribution == Distribution::Zipfian;
+            Rows {
+                distribution: table.distribution,
+                weights: if is_zipfian { zipfian(table.keys) } else { Vec::new() },
+                rows: (0..table.keys).map(|_| store.add_row(0)).collect(),
+                inserted: Vec::new(),
+            }
+        };
+        Self(mix.tables.iter().map(rows).collect())
+    }
+
+    /// A row for a step; none if it asks for a recent row and there is none.
+    pub(crate) fn pick(&mut self, step: &Step, store: &mut Store) -> Option<Drawn> {
+        let table = &mut self.0[step.table as usize];
+        match step.pick {
+            Pick::Drawn => {
+                let place = table.place(&mut store.random);
+                Some(Drawn { row: table.rows[place], place: Some(place as u32) })
+            }
+            Pick::Recent => {
+                let last = &table.inserted[table.inserted.len().saturating_sub(RECENT)..];
+                let place = (!last.is_empty()).then(|| store.random.below(last.len() as u32));
+                place.map(|place| Drawn { row: last[place as usize], place: None })
+            }
+            Pick::New => {
+                let row = store.add_row(0);
+                table.inserted.push(row);
+                Some(Drawn { row, place: None })
+            }
+        }
+    }
+
+    /// Replaces a row by a new one if it was written `most_writes` times.
+    pub(crate) fn retire(&mut self, table: u32, drawn: Drawn, most_writes: u32, store: &mut Store) {
+        let Some(place) = drawn.place else { return };
+        if store.rows[drawn.row as usize].written == most_writes {
+            store.retire(drawn.row);
+            self.0[table as usize].rows[place as usize] = store.add_row(0);
+        }
+    }
 }
 
 impl Rows {
-    pub(crate) fn new(table: Table, keys: Vec<u32>) -> Self {
-        let is_zipfian = table.distribution == Distribution::Zipfian;
-        let weights = if is_zipfian { zipfian(table.keys) } else { Vec::new() };
-        Self { distribution: table.distribution, weights, keys, inserted: Vec::new() }
-    }
-
-    pub(crate) fn drawn(&self, random: &mut Random) -> Row {
-        let place = self.place(random);
-        Row { key: self.keys[place], place: Some(place) }
-    }
-
-    pub(crate) fn recent(&self, random: &mut Random) -> Option<Row> {
-        let last = &self.inserted[self.inserted.len().saturating_sub(RECENT)..];
-        (!last.is_empty()).then(|| Row { key: last[random.below(last.len() as u32) as usize], place: None })
-    }
-
-    pub(crate) fn insert(&mut self, key: u32) -> Row {
-        self.inserted.push(key);
-        Row { key, place: None }
-    }
-
-    /// Puts a new key in the place of one that is retired.
-    pub(crate) fn replace(&mut self, place: usize, key: u32) {
-        self.keys[place] = key;
-    }
-
     fn place(&self, random: &mut Random) -> usize {
-        let keys = self.keys.len() as u32;
+        let keys = self.rows.len() as u32;
         match self.distribution {
             Distribution::Uniform => random.below(keys) as usize,
             Distribution::Hotspot => {

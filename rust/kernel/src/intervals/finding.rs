@@ -1,7 +1,7 @@
 //! Findings: which mechanism did not work, in which way, and the operations that show it.
 
 use super::key::Reference;
-use super::named_enum::named_enum;
+use crate::named_enum::named_enum;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ named_enum! {
     /// The mechanisms that are judged; agreement means that no mechanism contradicts another one.
     #[allow(missing_docs)]
     pub enum Mechanism {
-        ConsistentRead = "consistent-read",
-        MutualExclusion = "mutual-exclusion",
-        FirstUpdaterWins = "first-updater-wins",
-        SerializationCertifier = "serialization-certifier",
-        Agreement = "agreement",
+        ConsistentRead => "consistent-read",
+        MutualExclusion => "mutual-exclusion",
+        FirstUpdaterWins => "first-updater-wins",
+        SerializationCertifier => "serialization-certifier",
+        Agreement => "agreement",
     }
 }
 
@@ -35,15 +35,15 @@ named_enum! {
     /// How a read is inconsistent.
     #[allow(missing_docs)]
     pub enum ReadCase {
-        Stale = "stale",
-        Future = "future",
-        Aborted = "aborted",
-        Intermediate = "intermediate",
-        ThinAir = "thin-air",
-        Own = "own",
-        MissingRow = "missing-row",
+        Stale => "stale",
+        Future => "future",
+        Aborted => "aborted",
+        Intermediate => "intermediate",
+        ThinAir => "thin-air",
+        Own => "own",
+        MissingRow => "missing-row",
         /// Each of two reads may be right; no single snapshot shows both.
-        Torn = "torn",
+        Torn => "torn",
     }
 }
 
@@ -51,9 +51,9 @@ named_enum! {
     /// How locks were violated.
     #[allow(missing_docs)]
     pub enum LockCase {
-        Row = "row",
-        Predicate = "predicate",
-        Commit = "commit",
+        Row => "row",
+        Predicate => "predicate",
+        Commit => "commit",
     }
 }
 
@@ -61,10 +61,10 @@ named_enum! {
     /// Which certifier should have refused a transaction.
     #[allow(missing_docs)]
     pub enum CertifierCase {
-        Ssi = "ssi",
-        TimestampOrder = "timestamp-order",
-        OptimisticReads = "optimistic-reads",
-        OptimisticWrites = "optimistic-writes",
+        Ssi => "ssi",
+        TimestampOrder => "timestamp-order",
+        OptimisticReads => "optimistic-reads",
+        OptimisticWrites => "optimistic-writes",
     }
 }
 
@@ -72,10 +72,10 @@ named_enum! {
     /// The evidence that orders two versions.
     #[allow(missing_docs)]
     pub enum OrderSource {
-        Intervals = "intervals",
-        Locks = "locks",
-        Snapshots = "snapshots",
-        Reads = "reads",
+        Intervals => "intervals",
+        Locks => "locks",
+        Snapshots => "snapshots",
+        Reads => "reads",
     }
 }
 

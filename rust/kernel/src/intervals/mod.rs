@@ -19,7 +19,6 @@ pub mod labels;
 mod list_read;
 mod locks;
 mod misread;
-mod named_enum;
 mod names;
 pub mod pipeline;
 pub mod profile;

@@ -1,21 +1,21 @@
 //! A profile: the mechanisms of one isolation level of one database, and what each statement locks and reads.
 
-use super::named_enum::named_enum;
+use crate::named_enum::named_enum;
 use serde::{Deserialize, Serialize};
 
 named_enum! {
     /// When the snapshot of consistent reads is taken.
     pub enum Snapshot {
         /// Every statement takes its own snapshot.
-        Statement = "statement",
+        Statement => "statement",
         /// The first statement that reads takes the snapshot of its transaction.
-        FirstRead = "first-read",
+        FirstRead => "first-read",
         /// The first statement of any kind takes the snapshot of its transaction.
-        FirstStatement = "first-statement",
+        FirstStatement => "first-statement",
         /// The statement that begins the transaction takes its snapshot.
-        Begin = "begin",
+        Begin => "begin",
         /// The transaction has one snapshot, of an instant that the database chooses between begin and commit.
-        Transaction = "transaction",
+        Transaction => "transaction",
     }
 }
 
@@ -31,16 +31,16 @@ named_enum! {
     /// The mechanism that refuses transactions that would not be serializable, or would lose an update.
     pub enum Certifier {
         /// There is none.
-        None = "none",
+        None => "none",
         /// Serializable snapshot isolation: no two consecutive rw whose last transaction commits first.
-        Ssi = "ssi",
+        Ssi => "ssi",
         /// Timestamp ordering: no transaction depends on one with a newer timestamp.
-        TimestampOrder = "timestamp-order",
+        TimestampOrder => "timestamp-order",
         /// Optimistic: a transaction that writes commits only if no other transaction overwrote its reads.
-        OptimisticReads = "optimistic-reads",
+        OptimisticReads => "optimistic-reads",
         /// Optimistic: a transaction that writes commits only if no other transaction wrote the same keys since
         /// its snapshot (also Percolator).
-        OptimisticWrites = "optimistic-writes",
+        OptimisticWrites => "optimistic-writes",
     }
 }
 
@@ -48,11 +48,11 @@ named_enum! {
     /// The lock that a statement holds on a row until its transaction ends.
     #[allow(missing_docs)]
     pub enum Lock {
-        None = "none",
-        Share = "share",
+        None => "none",
+        Share => "share",
         /// Excludes other update locks and exclusive locks; share locks are allowed.
-        Update = "update",
-        Exclusive = "exclusive",
+        Update => "update",
+        Exclusive => "exclusive",
     }
 }
 
@@ -72,11 +72,11 @@ named_enum! {
     /// Which version a statement reads.
     pub enum Read {
         /// The newest version, committed or not.
-        Uncommitted = "uncommitted",
+        Uncommitted => "uncommitted",
         /// The version of the snapshot.
-        Consistent = "consistent",
+        Consistent => "consistent",
         /// The newest committed version at an instant of the statement.
-        Locking = "locking",
+        Locking => "locking",
     }
 }
 
@@ -84,9 +84,9 @@ named_enum! {
     /// The resource that a lock is on.
     #[allow(missing_docs)]
     pub enum Granularity {
-        Row = "row",
-        Table = "table",
-        Database = "database",
+        Row => "row",
+        Table => "table",
+        Database => "database",
     }
 }
 
@@ -94,12 +94,12 @@ named_enum! {
     /// The kinds of statements that a profile tells apart.
     #[allow(missing_docs)]
     pub enum Statement {
-        Select = "select",
-        SelectForShare = "select-for-share",
-        SelectForUpdate = "select-for-update",
-        Insert = "insert",
-        Update = "update",
-        Delete = "delete",
+        Select => "select",
+        SelectForShare => "select-for-share",
+        SelectForUpdate => "select-for-update",
+        Insert => "insert",
+        Update => "update",
+        Delete => "delete",
     }
 }
 

@@ -1,34 +1,42 @@
-use super::engine::Engine;
+use super::interleaved::Interleaved;
 use super::*;
-use crate::generate::{Distribution, Table};
+use crate::generate::{Distribution, Mix, Table};
 use crate::history::{Kind, Status, Timestamp};
 
-fn simulation(seed: u64) -> Simulation {
+fn workload() -> Workload {
     let table = Table { keys: 20, distribution: Distribution::Zipfian };
-    Simulation {
-        seed,
+    Workload {
+        seed: 1,
         sessions: 8,
         transactions: 400,
         mix: Mix::plain(table, 500, (1, 8)),
         aborted: 50,
         model: Model::Register,
-        isolation: Isolation::Snapshot,
-        conflicts: Conflicts::Abort,
-        concurrency: 6,
-        clocks: Clocks::Central,
-        most_writes_per_key: 0,
-        repeated_values: 0,
+        max_writes_per_key: 0,
         timestamps: true,
         intervals: false,
         initial: Value::small(0).unwrap(),
         initial_replaceable: true,
-        bug: None,
-        bug_rate: 0,
     }
 }
 
-fn run(simulation: &Simulation) -> Simulated {
-    simulate(simulation, &Cancel::default()).unwrap()
+/// A workload whose clients roll nothing back.
+fn without_rollbacks() -> Workload {
+    Workload { aborted: 0, ..workload() }
+}
+
+const DATABASE: Simulation = Simulation {
+    isolation: Isolation::Snapshot,
+    conflicts: Conflicts::Abort,
+    concurrency: 6,
+    clocks: Clocks::Central,
+    repeated_values: 0,
+    bug: None,
+    bug_rate: 0,
+};
+
+fn run(workload: &Workload, simulation: &Simulation) -> Simulated {
+    simulate(workload, simulation, &Cancel::default()).unwrap()
 }
 
 fn committed(history: &History) -> usize {
@@ -37,51 +45,52 @@ fn committed(history: &History) -> usize {
 
 #[test]
 fn the_same_seed_gives_the_same_history_and_another_does_not() {
-    let [one, same, other] = [1, 1, 2].map(|seed| run(&simulation(seed)).history);
+    let [one, same, other] = [1, 1, 2].map(|seed| run(&Workload { seed, ..workload() }, &DATABASE).history);
     assert_eq!(one.operations.values, same.operations.values);
     assert_eq!(one.operations.keys, same.operations.keys);
     assert_ne!(one.operations.values, other.operations.values);
 }
 
 #[test]
-fn who_is_alone_meets_no_conflict() {
+fn a_transaction_without_others_meets_no_conflict() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot, Isolation::ReadUncommitted] {
-        let alone = Simulation { isolation, concurrency: 1, aborted: 0, ..simulation(1) };
-        assert_eq!(committed(&run(&alone).history), 400);
-        let crowded = Simulation { isolation, aborted: 0, ..simulation(1) };
-        assert!(committed(&run(&crowded).history) < 400);
+        let alone = Simulation { isolation, concurrency: 1, ..DATABASE };
+        assert_eq!(committed(&run(&without_rollbacks(), &alone).history), 400);
+        let crowded = Simulation { isolation, ..DATABASE };
+        assert!(committed(&run(&without_rollbacks(), &crowded).history) < 400);
     }
 }
 
 #[test]
-fn what_is_done_again_commits_in_the_end() {
+fn a_repeated_transaction_commits_in_the_end() {
     for isolation in [Isolation::Serializable, Isolation::Snapshot, Isolation::ReadUncommitted] {
-        let again = Simulation { isolation, conflicts: Conflicts::Retry, aborted: 0, ..simulation(1) };
-        let history = run(&again).history;
+        let again = Simulation { isolation, conflicts: Conflicts::Retry, ..DATABASE };
+        let history = run(&without_rollbacks(), &again).history;
         assert_eq!(committed(&history), 400);
         assert!(history.transaction_count() > 400);
     }
 }
 
 #[test]
-fn who_reads_what_he_must_not_write_commits() {
-    let reads = Simulation { conflicts: Conflicts::Read, aborted: 0, ..simulation(1) };
-    assert_eq!(committed(&run(&reads).history), 400);
+fn a_transaction_that_reads_instead_of_a_late_write_commits() {
+    let reads = Simulation { conflicts: Conflicts::Read, ..DATABASE };
+    assert_eq!(committed(&run(&without_rollbacks(), &reads).history), 400);
 }
 
 #[test]
-fn versions_are_dropped_that_nobody_can_see_any_more() {
-    let long = Simulation { transactions: 20_000, conflicts: Conflicts::Read, ..simulation(1) };
-    let mut engine = Engine::new(&long);
-    while engine.step() {}
-    assert!(engine.keys.iter().all(|key| key.versions.len() < 100));
-    assert!(engine.keys.iter().any(|key| key.written > 1000));
+fn versions_that_no_transaction_can_see_are_dropped() {
+    let long = Workload { transactions: 20_000, ..workload() };
+    let reads = Simulation { conflicts: Conflicts::Read, ..DATABASE };
+    let mut scheduler = Interleaved::new(&long, &reads);
+    while scheduler.step() {}
+    assert!(scheduler.store.rows.iter().all(|row| row.versions.len() < 100));
+    assert!(scheduler.store.rows.iter().any(|row| row.written > 1000));
 }
 
 #[test]
 fn a_session_starts_after_its_last_commit_whatever_the_clocks() {
     for clocks in [Clocks::Central, Clocks::Hybrid { nodes: 3, skew: 1_000_000 }] {
-        let history = run(&Simulation { clocks, ..simulation(1) }).history;
+        let history = run(&workload(), &Simulation { clocks, ..DATABASE }).history;
         for session in 0..8 {
             let mut last = Timestamp::default();
             for &transaction in history.transactions_of(session) {
@@ -95,7 +104,7 @@ fn a_session_starts_after_its_last_commit_whatever_the_clocks() {
 
 #[test]
 fn operations_of_a_session_follow_each_other_on_the_clients_clock() {
-    let history = run(&Simulation { intervals: true, ..simulation(1) }).history;
+    let history = run(&Workload { intervals: true, ..workload() }, &DATABASE).history;
     for session in 0..8 {
         let mut last = 0;
         for &transaction in history.transactions_of(session) {
@@ -115,19 +124,19 @@ fn operations_of_a_session_follow_each_other_on_the_clients_clock() {
 
 #[test]
 fn nothing_is_logged_where_no_bug_strikes() {
-    assert!(run(&simulation(1)).log.is_empty());
-    let never = Simulation { bug: Some(Bug::StaleSnapshot), bug_rate: 0, ..simulation(1) };
-    assert!(run(&never).log.is_empty());
+    assert!(run(&workload(), &DATABASE).injected.is_empty());
+    let never = Simulation { bug: Some(Bug::StaleSnapshot), bug_rate: 0, ..DATABASE };
+    assert!(run(&workload(), &never).injected.is_empty());
 }
 
 #[test]
-fn what_is_done_again_commits_in_the_end_whatever_the_bug() {
+fn a_repeated_transaction_commits_in_the_end_whatever_the_bug() {
     for bug in [Bug::StaleSnapshot, Bug::ReorderedSession, Bug::LostUpdate, Bug::TimestampSwap] {
         let conflicts = Conflicts::Retry;
-        let again =
-            Simulation { bug: Some(bug), bug_rate: 1_000_000, conflicts, aborted: 0, ..simulation(1) };
-        let mut engine = Engine::new(&again);
-        let ended = (0..1_000_000).any(|_| !engine.step());
+        let again = Simulation { bug: Some(bug), bug_rate: 1_000_000, conflicts, ..DATABASE };
+        let workload = without_rollbacks();
+        let mut scheduler = Interleaved::new(&workload, &again);
+        let ended = (0..1_000_000).any(|_| !scheduler.step());
         assert!(ended, "{bug:?}");
     }
 }
@@ -149,17 +158,17 @@ fn a_bug_leaves_entries_of_its_axiom() {
         (Bug::TimestampSwap, Axiom::Inversion),
         (Bug::ClockSkew, Axiom::Ext),
     ] {
-        let broken = Simulation { bug: Some(bug), bug_rate: 300_000, clocks: hybrid, ..simulation(1) };
-        assert!(run(&broken).log.iter().any(|entry| entry.axiom == axiom), "{bug:?}");
+        let broken = Simulation { bug: Some(bug), bug_rate: 300_000, clocks: hybrid, ..DATABASE };
+        assert!(run(&workload(), &broken).injected.iter().any(|entry| entry.axiom == axiom), "{bug:?}");
     }
 }
 
 #[test]
 fn a_key_is_retired_after_so_many_writes() {
-    let retiring = Simulation { most_writes_per_key: 5, ..simulation(1) };
-    let mut engine = Engine::new(&retiring);
-    while engine.step() {}
-    // Who had planned to write it still does.
-    assert!(engine.keys.iter().all(|key| key.written < 5 + 6 * 8));
-    assert!(engine.keys.len() > 100);
+    let retiring = Workload { max_writes_per_key: 5, ..workload() };
+    let mut scheduler = Interleaved::new(&retiring, &DATABASE);
+    while scheduler.step() {}
+    // A transaction that had planned to write it still does.
+    assert!(scheduler.store.rows.iter().all(|row| row.written < 5 + 6 * 8));
+    assert!(scheduler.store.rows.len() > 100);
 }

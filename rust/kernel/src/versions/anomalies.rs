@@ -15,7 +15,6 @@ use hashbrown::HashSet;
 
 named_enum! {
     /// The anomalies that the order of versions shows.
-    #[repr(u8)]
     pub enum VersionAnomaly {
         WriteCycle => "write-cycle",
         WriteCycleSession => "write-cycle-session",

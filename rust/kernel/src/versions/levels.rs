@@ -13,7 +13,6 @@ use crate::observations::ABSENT;
 
 named_enum! {
     /// The levels, a stronger one behind those that it implies; session guarantees last.
-    #[repr(usize)]
     pub enum Level {
         Pl1 => "pl-1",
         StrongSessionPl1 => "strong-session-pl-1",

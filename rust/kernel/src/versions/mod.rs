@@ -65,7 +65,6 @@ const SEARCHED: usize = 10_000;
 
 named_enum! {
     /// The answer for one level.
-    #[repr(u8)]
     pub enum Outcome {
         Holds => "holds",
         Violated => "violated",

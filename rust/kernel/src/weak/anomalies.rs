@@ -12,7 +12,6 @@ use rayon::prelude::*;
 named_enum! {
     /// The anomalies of the weak levels: first conflicts, by level and by whether happens-before alone closes
     /// the cycle, then cycles.
-    #[repr(u8)]
     pub enum WeakAnomaly {
         NonMonotonicReadCo => "non-monotonic-read-co",
         NonMonotonicReadCm => "non-monotonic-read-cm",

@@ -7,7 +7,6 @@ use hashbrown::{HashMap, HashSet};
 
 named_enum! {
     /// The levels that values decide, the weakest first; each implies those before it.
-    #[repr(u8)]
     pub enum WeakLevel {
         ReadCommitted => "read-committed",
         ReadAtomic => "read-atomic",

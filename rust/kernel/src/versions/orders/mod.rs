@@ -23,7 +23,6 @@ use std::ops::Range;
 
 named_enum! {
     /// How the order of two versions is known, the strongest evidence first.
-    #[repr(u8)]
     #[derive(Default)]
     pub enum Source {
         #[default]

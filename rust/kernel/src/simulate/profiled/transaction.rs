@@ -1,10 +1,10 @@
-//! A transaction under way.
+//! An open transaction, and the plan of its client.
 
 use super::faults::Fault;
 use crate::history::Kind;
 use crate::intervals::profile::{Lock, Statement};
 
-/// What a client is going to ask for: rows `low` to `high`, the same but for a range read.
+/// A statement that a client is going to send: rows `low` to `high`, equal but for a range read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) kind: Kind,
@@ -13,7 +13,7 @@ pub(super) struct Step {
     pub(super) high: u32,
 }
 
-/// What the server does next for it.
+/// The next action of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Stage {
     #[default]
@@ -22,11 +22,11 @@ pub(super) enum Stage {
     End,
     /// It holds the locks of its commit.
     Committing,
-    /// A statement failed and everything is undone; the client rolls back.
+    /// A statement failed and the writes are undone; the client rolls back.
     Failed,
 }
 
-/// What gets lost of a commit.
+/// The message of a commit that gets lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Lost {
     #[default]
@@ -46,13 +46,13 @@ pub(super) struct Done {
     pub(super) invoke: u64,
     /// Zero if the answer got lost.
     pub(super) complete: u64,
-    /// Whether the client never learned what it read.
+    /// Whether the client did not learn what it read.
     pub(super) is_unknown: bool,
-    /// Where its rows end.
+    /// The end of its rows in those of the transaction.
     pub(super) rows: u32,
 }
 
-/// An observation of what another transaction left.
+/// A read of a version of another transaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) key: u32,
@@ -60,26 +60,27 @@ pub(super) struct Seen {
     pub(super) from: u64,
     pub(super) writer: u32,
     pub(super) value: i64,
-    /// The true instant that was looked at.
+    /// The true instant that the read looked at.
     pub(super) at: u64,
     /// The place of the operation in its transaction.
     pub(super) place: u32,
 }
 
-/// What it wrote to a row, last of all.
+/// The last write of a transaction to a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Own {
     pub(super) key: u32,
     pub(super) value: i64,
-    /// When it wrote first.
+    /// When it wrote the row first, and last.
     pub(super) at: u64,
-    /// Whether it began with an insertion: no snapshot is compared.
+    pub(super) last: u64,
+    /// Whether the first write was an insertion: no snapshot is compared.
     pub(super) is_insertion: bool,
-    /// What it wrote last but one.
+    /// The write before the last.
     pub(super) before: Option<i64>,
 }
 
-/// A lock that it took: on rows `low` to `high`.
+/// A lock on rows `low` to `high`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) place: u32,
@@ -106,27 +107,27 @@ pub(super) struct Transaction {
     pub(super) next: usize,
     pub(super) rolls_back: bool,
     pub(super) lost: Lost,
-    /// When the client sent what is under way.
+    /// When the client sent the current request.
     pub(super) invoke: u64,
     /// True instants.
     pub(super) begun: u64,
     pub(super) snapshot: Option<u64>,
-    /// At which of begin, first statement and first read a snapshot of the database's choice is taken.
+    /// Decides at which of begin, first statement and first read the database takes the snapshot.
     pub(super) moment: u32,
     pub(super) done: Vec<Done>,
-    /// What range reads showed.
+    /// The rows that range reads showed.
     pub(super) rows: Vec<(u32, i64)>,
     pub(super) seen: Vec<Seen>,
     pub(super) writes: Vec<Own>,
     pub(super) held: Vec<Held>,
-    /// Who is in its way.
+    /// The transaction that it waits for.
     pub(super) blocker: Option<u32>,
-    /// Faults, the place of the operation, and whether they show.
+    /// Faults, the place of the operation, and whether they are visible.
     pub(super) struck: Vec<(Fault, u32, bool)>,
 }
 
 impl Transaction {
-    /// Ready for another one; memory is kept.
+    /// Prepares for another transaction; memory is kept.
     pub(super) fn clear(&mut self) {
         let old = std::mem::take(self);
         *self = Self {
@@ -152,17 +153,17 @@ impl Transaction {
         self.writes.iter().find(|own| own.key == key)
     }
 
-    /// The place that the operation under way will have.
+    /// The place of the current operation.
     pub(super) fn place(&self) -> u32 {
         self.done.len() as u32
     }
 
-    /// The server has done what is no statement.
+    /// The server has done a begin or an end.
     pub(super) fn marked(&mut self, kind: Kind) {
         self.did(Step { kind, statement: Statement::Select, low: 0, high: 0 }, 0);
     }
 
-    /// The server has done what was asked for.
+    /// The server has done a statement.
     pub(super) fn did(&mut self, step: Step, value: i64) {
         let Step { kind, statement, low, high } = step;
         let (invoke, rows) = (self.invoke, self.rows.len() as u32);

@@ -1,17 +1,21 @@
-//! What really happened: true instants and true dependencies.
+//! True instants and true dependencies.
 
-use super::faults::Struck;
-use super::rows::{NOBODY, Version};
+use super::faults::StruckFault;
 use super::transaction::{Held, Seen, Transaction};
+use crate::named_enum::named_enum;
 use crate::intervals::profile::Lock;
+use crate::simulate::store::{NO_TRANSACTION, Version};
 use hashbrown::HashMap;
+
+/// The number of a transaction that has not ended.
+const NO_NUMBER: u32 = u32::MAX;
 
 /// True instants of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Lifetime {
     pub begun: u64,
-    /// That of the transaction, where it has one; under timestamp ordering its timestamp.
+    /// The snapshot of the whole transaction, if it has one; under timestamp ordering its timestamp.
     pub snapshot: Option<u64>,
     /// When its versions appeared, if they did.
     pub committed: Option<u64>,
@@ -26,19 +30,19 @@ pub struct HeldLock {
     pub low: u32,
     pub high: u32,
     pub mode: Lock,
-    /// Whether it covers also rows that are not there.
+    /// Whether it also covers rows that do not exist.
     pub is_predicate: bool,
     pub taken: u64,
     pub released: u64,
 }
 
-/// A version of a row that a read showed, or did not show because it is that of no row.
+/// A version of a row that a read looked at; a deleted row has a version too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct ShownVersion {
     pub operation: u32,
     pub key: u32,
-    /// The instant that was looked at.
+    /// The instant that the read looked at.
     pub at: u64,
     /// `None` is the initial version.
     pub writer: Option<u32>,
@@ -46,14 +50,14 @@ pub struct ShownVersion {
     pub from: u64,
 }
 
-/// Why one transaction comes before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Relation {
-    Wr,
-    Ww,
-    Rw,
+named_enum! {
+    /// Why one transaction comes before another.
+    #[allow(missing_docs)]
+    pub enum Relation {
+        Wr => "wr",
+        Ww => "ww",
+        Rw => "rw",
+    }
 }
 
 /// One transaction comes before another, because of a row.
@@ -66,7 +70,7 @@ pub struct Dependency {
     pub key: u32,
 }
 
-/// What really happened; transactions and operations by their numbers in the history.
+/// The true times of a run; transactions and operations by their numbers in the history.
 #[derive(Debug, Default)]
 #[allow(missing_docs)]
 pub struct Truth {
@@ -78,26 +82,20 @@ pub struct Truth {
     pub versions: Vec<(u32, u32, u64)>,
     /// Of committed transactions: of neighbouring versions only.
     pub dependencies: Vec<Dependency>,
-    pub struck: Vec<Struck>,
+    pub faults: Vec<StruckFault>,
 }
 
-impl Truth {
-    pub(super) fn with(self, struck: Vec<Struck>) -> Self {
-        Self { struck, ..self }
-    }
-}
-
-/// Sees everything, and tells it at the end.
+/// Collects the truth during a run.
 #[derive(Debug)]
 pub(super) struct Witness {
     truth: Truth,
     /// Versions of each row, with the ids of their writers.
     chains: Vec<Vec<Version>>,
-    /// What committed transactions saw: number, and version.
+    /// The versions that committed transactions saw, with the numbers of the transactions.
     observations: Vec<(u32, Seen)>,
     /// By id.
     numbers: Vec<u32>,
-    /// Operations of `truth.shown`, with the ids of writers.
+    /// The operations of `truth.shown`, with the ids of writers.
     shown: Vec<(u32, Seen)>,
 }
 
@@ -125,7 +123,7 @@ impl Witness {
     ) {
         let id = transaction.id as usize;
         if self.numbers.len() <= id {
-            self.numbers.resize(id + 1, NOBODY);
+            self.numbers.resize(id + 1, NO_NUMBER);
         }
         self.numbers[id] = number;
         let Transaction { begun, snapshot, .. } = *transaction;
@@ -138,26 +136,26 @@ impl Witness {
         }
     }
 
-    /// Everything, by numbers of transactions.
-    pub(super) fn tell(mut self) -> Truth {
+    /// The truth, with transactions by their numbers.
+    pub(super) fn into_truth(mut self) -> Truth {
         let number = |writer: u32| self.numbers.get(writer as usize).copied();
         self.truth.shown = self
             .shown
             .iter()
-            // A run that was stopped has writers that never ended.
+            // A run that was stopped has writers that did not end.
             .filter(|(_, seen)| {
-                number(seen.writer).is_some_and(|number| number != NOBODY) || seen.writer == NOBODY
+                seen.writer == NO_TRANSACTION || number(seen.writer).is_some_and(|number| number != NO_NUMBER)
             })
             .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
                 operation,
                 key,
                 at,
-                writer: number(writer),
+                writer: number(writer).filter(|&number| number != NO_NUMBER),
                 from,
             })
             .collect();
         for (key, chain) in (0..).zip(&self.chains) {
-            let versions = chain.iter().filter_map(|one| Some((key, number(one.writer)?, one.from)));
+            let versions = chain.iter().filter_map(|one| Some((key, number(one.writer)?, one.commit)));
             self.truth.versions.extend(versions);
         }
         self.truth.dependencies = self.dependencies();
@@ -183,8 +181,8 @@ impl Witness {
         for &(reader, seen) in &self.observations {
             let chain = &self.chains[seen.key as usize];
             let place = places.get(&(seen.key, seen.writer)).copied();
-            // What was undone or overwritten by its own transaction is no version.
-            if seen.writer != NOBODY && place.is_none_or(|place| chain[place].value != seen.value) {
+            // A write that was rolled back, or overwritten by its own transaction, is no version.
+            if seen.writer != NO_TRANSACTION && place.is_none_or(|place| chain[place].value != seen.value) {
                 continue;
             }
             let number = |version: &Version| self.numbers[version.writer as usize];

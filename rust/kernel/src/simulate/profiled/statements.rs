@@ -1,13 +1,13 @@
-//! What the server does for a statement.
+//! How the server executes a statement.
 
-use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::rows::{ABSENT, Version};
+use super::run::ProfiledRun;
 use super::transaction::{Own, Stage, Step, Transaction};
 use crate::history::Kind;
 use crate::intervals::profile::{Certifier, Conduct, Read, Snapshot};
+use crate::simulate::store::{ABSENT, Version};
 
-impl MechanismSimulation {
+impl ProfiledRun {
     pub(super) fn statement(&mut self, transaction: &mut Transaction) {
         let step = transaction.plan[transaction.next];
         let conduct = self.profile.statements[step.statement as usize];
@@ -44,7 +44,7 @@ impl MechanismSimulation {
         if !is_due {
             return;
         }
-        // What was written before must not turn out to be newer than the snapshot.
+        // An own earlier write must not be newer than the snapshot.
         let may_be_old = self.profile.snapshot == Snapshot::Transaction
             && transaction.moment == 3
             && transaction.writes.is_empty()
@@ -72,9 +72,9 @@ impl MechanismSimulation {
         true
     }
 
-    /// Whether nobody has changed the row since then, as far as that matters.
+    /// Whether no other transaction has changed the row since then, where first updater wins.
     pub(super) fn is_first_updater(&mut self, transaction: &mut Transaction, row: u32, since: u64) -> bool {
-        if !self.profile.first_updater_wins || self.rows[row as usize].newest().from <= since {
+        if !self.profile.first_updater_wins || self.rows[row as usize].newest().commit <= since {
             return true;
         }
         let strikes = self.faults.strikes(Fault::MissedFirstUpdater);
@@ -98,16 +98,21 @@ impl MechanismSimulation {
             Some(own) => {
                 own.before = Some(own.value);
                 own.value = value;
+                own.last = self.now;
             }
-            None => transaction.writes.push(Own { key, value, at: self.now, is_insertion, before: None }),
+            None => transaction.writes.push(Own {
+                key,
+                value,
+                at: self.now,
+                last: self.now,
+                is_insertion,
+                before: None,
+            }),
         }
-        if self.shows_pending {
-            let version = Version { from: self.now, writer: transaction.id, value };
-            self.rows[key as usize].write(transaction.slot, version);
-        }
+        self.rows[key as usize].holder = (transaction.slot, transaction.id);
     }
 
-    /// The statement is refused, and with it the transaction; the client learns it and rolls back.
+    /// Refuses the statement and with it the transaction; the client learns it and rolls back.
     pub(super) fn fail(&mut self, transaction: &mut Transaction, step: Step) {
         let is_value = matches!(step.kind, Kind::Write | Kind::Insert);
         let value = if is_value { self.new_value(step.low) } else { ABSENT };
@@ -121,14 +126,11 @@ impl MechanismSimulation {
         self.answer(transaction);
     }
 
-    /// Nobody can see its writes any more.
+    /// Undoes the writes of a transaction.
     pub(super) fn undo(&mut self, transaction: &Transaction) {
         for own in &transaction.writes {
-            if self.shows_pending {
-                self.rows[own.key as usize].undo(transaction.slot);
-            }
             if self.faults.may(Fault::AbortedRead) && own.value != ABSENT {
-                let version = Version { from: self.now, writer: transaction.id, value: own.value };
+                let version = Version { commit: self.now, writer: transaction.id, value: own.value };
                 self.faults.aborted.insert(own.key, version);
             }
         }

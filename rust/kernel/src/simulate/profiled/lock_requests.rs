@@ -1,14 +1,14 @@
-//! Taking locks, waiting for them and giving them back.
+//! How transactions take locks, wait for them and release them.
 
-use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::rows::ABSENT;
+use super::run::ProfiledRun;
 use super::transaction::{Held, Stage, Step, Transaction};
 use crate::history::Kind;
 use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
+use crate::simulate::store::ABSENT;
 
-impl MechanismSimulation {
-    /// Takes the locks of a statement; who is in the way, if somebody is.
+impl ProfiledRun {
+    /// Takes the locks of a statement; or returns the transaction that holds a conflicting one.
     pub(super) fn lock(
         &mut self,
         transaction: &mut Transaction,
@@ -40,13 +40,13 @@ impl MechanismSimulation {
         }
         let versions = &self.rows[row as usize];
         let found = match (read, transaction.snapshot) {
-            (Read::Consistent, Some(snapshot)) => versions.visible(snapshot),
+            (Read::Consistent, Some(snapshot)) => versions.at(snapshot),
             _ => versions.newest(),
         };
         found.value != ABSENT
     }
 
-    /// Takes the lock on a row, or on what it is part of.
+    /// Takes the lock on a row, or on its table or database.
     pub(super) fn acquire(
         &mut self,
         transaction: &mut Transaction,
@@ -77,7 +77,7 @@ impl MechanismSimulation {
         None
     }
 
-    /// Another one who waits to commit there: newcomers let it pass, or it would wait for ever.
+    /// Another transaction that waits to commit there. Newcomers let it pass: it would wait for ever otherwise.
     fn announcer(&self, transaction: &Transaction, place: u32, mode: Lock) -> Option<u32> {
         if self.announced.is_empty() || !mode.conflicts(self.profile.commit_lock) {
             return None;
@@ -87,17 +87,17 @@ impl MechanismSimulation {
         self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
     }
 
-    /// Waits to commit; false if that is in vain.
+    /// Waits to commit; false if that is a deadlock.
     pub(super) fn wait_to_commit(&mut self, transaction: &mut Transaction, row: u32, other: u32) -> bool {
         let announced = (transaction.slot, self.place_of(row).0);
         if !self.announced.contains(&announced) {
             self.announced.push(announced);
         }
-        self.wait(transaction, other) || self.has_way(transaction, other)
+        self.wait(transaction, other) || self.break_deadlock(transaction, other)
     }
 
-    /// Whether somebody who waits for what is going to commit gives way: its statement fails.
-    fn has_way(&mut self, transaction: &Transaction, other: u32) -> bool {
+    /// Breaks a deadlock with a transaction that commits: the statement of another one in the cycle fails.
+    fn break_deadlock(&mut self, transaction: &Transaction, other: u32) -> bool {
         let mut last = other as usize;
         while let Some(next) = self.transactions[last].blocker.filter(|&next| next != transaction.slot) {
             last = next as usize;
@@ -143,7 +143,7 @@ impl MechanismSimulation {
         strikes
     }
 
-    /// What is locked with a row: its number, the first and the last row.
+    /// The place that is locked with a row: its number, its first and its last row.
     fn place_of(&self, row: u32) -> (u32, u32, u32) {
         match self.profile.granularity {
             Granularity::Row => (row, row, row),
@@ -155,7 +155,7 @@ impl MechanismSimulation {
         }
     }
 
-    /// Waits for another one; false if that one waits for this one, by others or not.
+    /// Waits for another transaction; false if that one already waits for this one, directly or not.
     pub(super) fn wait(&mut self, transaction: &mut Transaction, other: u32) -> bool {
         let mut last = other;
         while let Some(next) = self.transactions[last as usize].blocker {
@@ -169,7 +169,7 @@ impl MechanismSimulation {
         true
     }
 
-    /// Gives everything back.
+    /// Releases all locks.
     pub(super) fn release(&mut self, transaction: &mut Transaction) {
         let (slot, now) = (transaction.slot, self.now);
         let mut has_predicates = false;
@@ -187,7 +187,7 @@ impl MechanismSimulation {
         self.wake(slot);
     }
 
-    /// Who waited for this one tries again.
+    /// Transactions that waited for this one try again.
     fn wake(&mut self, slot: u32) {
         let mut place = 0;
         while place < self.waiting.len() {
@@ -203,7 +203,7 @@ impl MechanismSimulation {
         }
     }
 
-    /// Gives one lock back too early, if that fault strikes.
+    /// Releases one lock too early, if that fault strikes.
     pub(super) fn release_early(&mut self, transaction: &mut Transaction) {
         let is_held = |held: &&Held| held.released == 0 && !held.is_predicate;
         let held = transaction.held.iter().filter(is_held).count();
@@ -223,7 +223,7 @@ impl MechanismSimulation {
         transaction.struck.push((Fault::EarlyRelease, place, false));
     }
 
-    /// Somebody takes a lock that another one should still hold.
+    /// Marks early releases as visible when a transaction takes a lock that another should still hold.
     fn show_early_releases(&mut self, place: u32, mode: Lock) {
         if !self.faults.may(Fault::EarlyRelease) {
             return;

@@ -1,10 +1,9 @@
-//! What happens next: requests reach the server in the order of true time.
+//! The event loop: requests reach the server in the order of true time.
 
-use super::certifying::Certified;
-use super::faults::{Fault, Faults};
+use super::certifier::Certified;
+use super::faults::Faults;
 use super::locks::Locks;
-use super::planning::{Draw, delay, request};
-use super::rows::Row;
+use super::plan::{Draw, delay, request};
 use super::transaction::{Lost, Stage, Transaction};
 use super::truth::{Truth, Witness};
 use super::{Delays, Load, Simulation};
@@ -13,35 +12,36 @@ use crate::cancel::Cancel;
 use crate::error::ParseError;
 use crate::generate::random::Random;
 use crate::history::{History, Kind};
-use crate::intervals::profile::{Granularity, Profile, Read, Snapshot};
+use crate::intervals::profile::{Granularity, Profile, Snapshot};
+use crate::simulate::store::{ABSENT, Row};
 use crate::value::Value;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// The first instant.
 const START: u64 = 1_000_000_000;
-/// How many commits later it is looked again which versions somebody can see.
+/// After so many ends, the oldest instant that an open transaction can see is computed again.
 const UNTIL_COLLECTION: u32 = 32;
-/// How much longer than a message a client waits for an answer that does not come.
+/// How many times longer than a message a client waits for an answer that does not come.
 const PATIENCE: u64 = 10;
 
-/// A run under way.
-pub struct MechanismSimulation {
+/// A run of the database.
+pub struct ProfiledRun {
     pub(super) profile: Profile,
     pub(super) load: Load,
     pub(super) delays: Delays,
-    /// Delays and faults are drawn apart, so that they change nothing else.
+    /// Delays and faults have their own random numbers, so that they change nothing else.
     pub(super) random: Random,
     pub(super) delaying: Random,
     pub(super) faults: Faults,
-    /// The instant of what happens now; no two things happen at the same one.
+    /// The instant of the current event; no two events have the same one.
     pub(super) now: u64,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     scheduled: u64,
     pub(super) transactions: Vec<Transaction>,
     free: Vec<u32>,
     pub(super) waiting: Vec<u32>,
-    /// Who waits to commit, and for which lock.
+    /// Transactions that wait to commit, and the place of the lock.
     pub(super) announced: Vec<(u32, u32)>,
     /// By how much the clock of each client is off, and the session that it has now.
     pub(super) clocks: Vec<i64>,
@@ -51,8 +51,6 @@ pub struct MechanismSimulation {
     pub(super) rows_of_table: u32,
     pub(super) draw: Draw,
     pub(super) locks: Locks,
-    /// Whether writes that are not committed can be read.
-    pub(super) shows_pending: bool,
     pub(super) recent: VecDeque<Certified>,
     /// No snapshot is older.
     pub(super) horizon: u64,
@@ -66,13 +64,12 @@ pub struct MechanismSimulation {
     pub(super) witness: Option<Witness>,
 }
 
-impl MechanismSimulation {
+impl ProfiledRun {
     /// A run at its start.
     #[must_use]
     pub fn new(simulation: &Simulation) -> Self {
         let (load, profile) = (&simulation.load, &simulation.profile);
         let rows_of_table = load.keys.div_ceil(load.tables.max(1)).max(1);
-        let shows_pending = profile.statements.iter().any(|conduct| conduct.read == Read::Uncommitted);
         let faults = Faults::new(!simulation.seed.rotate_left(16), &simulation.faults);
         let places = match profile.granularity {
             Granularity::Row => load.keys,
@@ -85,7 +82,6 @@ impl MechanismSimulation {
             delays: simulation.delays,
             random: Random(simulation.seed),
             delaying: Random(!simulation.seed),
-            shows_pending: shows_pending || faults.may(Fault::DirtyRead),
             faults,
             now: START,
             events: BinaryHeap::new(),
@@ -111,16 +107,19 @@ impl MechanismSimulation {
             known_keys: 0,
             witness: simulation.truth.then(|| Witness::new(load.keys)),
         };
-        run.furnish();
+        run.add_rows();
+        run.add_clients();
         run
     }
 
-    /// Rows and clients.
-    fn furnish(&mut self) {
+    fn add_rows(&mut self) {
         for _ in 0..self.load.keys {
-            let starts_absent = self.load.inserts > 0 && self.random.below(3) == 0;
-            self.rows.push(Row::new(starts_absent));
+            let is_absent = self.load.inserts > 0 && self.random.below(3) == 0;
+            self.rows.push(Row::new(if is_absent { ABSENT } else { 0 }));
         }
+    }
+
+    fn add_clients(&mut self) {
         let error = self.delays.clock_error;
         for client in 0..self.load.clients {
             let offset = self.delaying.wide_below(2 * error + 1) as i64 - error as i64;
@@ -143,11 +142,11 @@ impl MechanismSimulation {
         std::mem::take(&mut self.builder).finish()
     }
 
-    /// True times and dependencies, and the faults that struck.
+    /// The true times, and the faults that struck.
     #[must_use]
     pub fn into_truth(self) -> Truth {
-        let struck = self.faults.struck;
-        self.witness.map_or_else(Truth::default, Witness::tell).with(struck)
+        let truth = self.witness.map_or_else(Truth::default, Witness::into_truth);
+        Truth { faults: self.faults.struck, ..truth }
     }
 
     /// The next event; false if there is none.
@@ -182,8 +181,8 @@ impl MechanismSimulation {
         });
         let mut transaction = std::mem::take(&mut self.transactions[slot as usize]);
         transaction.clear();
-        transaction.id = self.begun;
         self.begun += 1;
+        transaction.id = self.begun;
         transaction.slot = slot;
         transaction.client = client;
         transaction.session = self.sessions[client as usize];
@@ -225,7 +224,7 @@ impl MechanismSimulation {
         self.schedule(arrival, transaction.slot);
     }
 
-    /// When the client has the answer to what was done last.
+    /// When the client has the answer to the last request.
     pub(super) fn complete(&mut self, transaction: &mut Transaction) -> u64 {
         let complete = self.now + delay(&mut self.delaying, self.delays.network);
         if let Some(done) = transaction.done.last_mut() {
@@ -234,7 +233,7 @@ impl MechanismSimulation {
         complete
     }
 
-    /// The client waits in vain for the end of this one, and goes on in a new session.
+    /// The client gives up waiting for the end of this transaction, and goes on in a new session.
     fn give_up(&mut self, transaction: &mut Transaction) {
         transaction.is_orphan = true;
         let client = transaction.client;
@@ -257,11 +256,11 @@ impl MechanismSimulation {
             let at = at + 1 + delay(&mut self.delaying, self.delays.thinking);
             self.start(client, at);
         }
-        // Not before: this one is still at its place.
+        // Not earlier: the transaction still uses its slot.
         self.free.push(transaction.slot);
     }
 
-    /// Forgets what nobody can see any more.
+    /// Drops certified transactions that no open transaction overlaps.
     fn collect(&mut self) {
         let active = self.transactions.iter().filter(|transaction| transaction.is_active);
         self.horizon = active.map(|transaction| transaction.begun).min().unwrap_or(self.now).min(self.now);

@@ -1,20 +1,20 @@
-//! What clients wrote down of a transaction, and what really happened.
+//! The history of a transaction as its client recorded it, and the truth about it.
 
-use super::engine::MechanismSimulation;
-use super::faults::{Fault, Struck};
-use super::rows::ABSENT;
+use super::faults::{Fault, StruckFault};
+use super::run::ProfiledRun;
 use super::transaction::{Done, Transaction};
 use crate::builder::Details;
 use crate::history::{Interval, Kind, Label, NO_KEY, Status};
 use crate::intervals::profile::Statement;
+use crate::simulate::store::ABSENT;
 use crate::value::{AtomKind, Value};
 
-impl MechanismSimulation {
-    /// Hands a transaction over to the history.
+impl ProfiledRun {
+    /// Adds a transaction to the history.
     pub(super) fn flush(&mut self, transaction: &Transaction, status: Status, committed: Option<u64>) {
         let session = self.builder.session(small(transaction.session));
         let first = self.builder.operation_count() as u32;
-        let id = small(transaction.id + 1);
+        let id = small(transaction.id);
         let number = self.builder.transaction(id, session, status, first + 1).expect("ids are counted");
         let mut rows = 0;
         for done in &transaction.done {
@@ -31,7 +31,7 @@ impl MechanismSimulation {
             witness.ended(transaction, (number, first), committed, self.now);
         }
         for &(fault, place, is_visible) in &transaction.struck {
-            self.tell_fault(transaction, number, (fault, place, is_visible && committed.is_some()));
+            self.record_fault(transaction, number, (fault, place, is_visible && committed.is_some()));
         }
     }
 
@@ -46,7 +46,7 @@ impl MechanismSimulation {
                     shown.iter().map(|&(row, value)| (self.key(row), value_of(value))).collect();
                 self.builder.range_read(number, (small(done.low), small(done.high)), &live, &[], line)
             }
-            // What a range read would have shown nobody knows, so only its first row is told of.
+            // The result of a range read that failed is not known: only its first row is recorded.
             Kind::RangeRead | Kind::Read if done.is_unknown => {
                 let key = self.key(done.low);
                 self.builder.operation(number, Kind::Read, key, Value::UNKNOWN, line)
@@ -67,7 +67,7 @@ impl MechanismSimulation {
 
     fn key(&mut self, row: u32) -> u32 {
         let key = self.builder.key(small(row));
-        if self.rows[row as usize].starts_absent && self.known_keys == key {
+        if self.rows[row as usize].initial == ABSENT && self.known_keys == key {
             self.builder.initial.of_key.push((key, Value::NIL));
         }
         self.known_keys = self.known_keys.max(key + 1);
@@ -99,7 +99,7 @@ impl MechanismSimulation {
         Label(self.builder.values.intern(AtomKind::Text, text))
     }
 
-    fn tell_fault(
+    fn record_fault(
         &mut self,
         transaction: &Transaction,
         number: u32,
@@ -111,7 +111,7 @@ impl MechanismSimulation {
             let row = transaction.done[place as usize].low;
             self.faults.lost.insert(row, (self.faults.struck.len(), self.now));
         }
-        self.faults.struck.push(Struck { fault, transaction: number, operation, is_visible });
+        self.faults.struck.push(StruckFault { fault, transaction: number, operation, is_visible });
     }
 }
 

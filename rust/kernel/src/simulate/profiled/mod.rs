@@ -1,26 +1,25 @@
-//! A simulated database with true times: clients at work on a server that does exactly what a profile says.
+//! The simulated database in true time: clients use a server that does exactly what a profile says.
 //!
 //! Events are ordered by true time, in nanoseconds. A client sends a request, the server acts at one instant
 //! of its own, perhaps after it waited for a lock, and later the client has the answer. The history has what
-//! clients saw; the [`Truth`] has the instants. It shares nothing with the checker of intervals but the words of
-//! the profile, so that one can be held against the other. Faults are rare, and each one is written down.
+//! clients saw; the [`Truth`] has the instants. Only the words of the profile are shared with the checker of
+//! intervals, so each tests the other. Faults are rare, and each one is recorded.
 
-mod certifying;
-mod ending;
-mod engine;
+mod certifier;
+mod commit;
 mod faults;
-mod locking;
+mod history;
+mod lock_requests;
 mod locks;
-mod planning;
-mod reading;
-mod recording;
-mod rows;
+mod plan;
+mod reads;
+mod run;
 mod statements;
 mod transaction;
 mod truth;
 
-pub use engine::MechanismSimulation;
-pub use faults::{Fault, Struck};
+pub use faults::{Fault, StruckFault};
+pub use run::ProfiledRun;
 pub use truth::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 
 use crate::cancel::Cancel;
@@ -59,7 +58,7 @@ pub struct Load {
     pub inserts: u32,
     /// Deletions, of all statements that write.
     pub deletes: u32,
-    /// So many different values are written to each row, again and again; 0: every value once.
+    /// How many different values are written to each row; 0: every value once.
     pub repeated_values: u32,
     /// Transactions that their client rolls back.
     pub rollbacks: u32,
@@ -68,7 +67,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// What makes no sense in it, if anything.
+    /// The message for an impossible load.
     #[must_use]
     pub fn problem(&self) -> Option<&'static str> {
         if self.clients == 0 || self.keys == 0 || self.tables == 0 {
@@ -109,7 +108,7 @@ pub struct Simulation {
     pub truth: bool,
 }
 
-/// What a run left.
+/// The result of a run.
 #[derive(Debug)]
 #[allow(missing_docs)]
 pub struct Simulated {
@@ -122,7 +121,7 @@ pub struct Simulated {
 /// # Errors
 /// If it has more operations than a history can hold.
 pub fn simulate(simulation: &Simulation, cancel: &Cancel) -> Result<Simulated, ParseError> {
-    let mut run = MechanismSimulation::new(simulation);
+    let mut run = ProfiledRun::new(simulation);
     let history = run.next(u32::MAX, cancel)?;
     Ok(Simulated { history, truth: run.into_truth() })
 }

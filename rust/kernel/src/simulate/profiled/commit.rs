@@ -1,15 +1,15 @@
 //! How transactions end.
 
-use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::planning::delay;
-use super::rows::Version;
+use super::plan::delay;
+use super::run::ProfiledRun;
 use super::transaction::{Lost, Own, Stage, Transaction};
 use crate::history::{Kind, Status};
 use crate::intervals::profile::{Certifier, Lock};
+use crate::simulate::store::Version;
 
-impl MechanismSimulation {
-    /// The client asks for the end.
+impl ProfiledRun {
+    /// The server handles a commit or a rollback.
     pub(super) fn end(&mut self, transaction: &mut Transaction) {
         if transaction.rolls_back || transaction.lost == Lost::Request {
             self.undo(transaction);
@@ -22,7 +22,7 @@ impl MechanismSimulation {
         self.commit(transaction);
     }
 
-    /// Locks what was changed, and commits a little later.
+    /// Locks the changed rows, and commits a little later.
     fn lock_for_commit(&mut self, transaction: &mut Transaction) {
         for place in 0..transaction.writes.len() {
             let row = transaction.writes[place].key;
@@ -44,7 +44,6 @@ impl MechanismSimulation {
         }
         self.remember(transaction);
         let mut writes = std::mem::take(&mut transaction.writes);
-        // A version that gets lost is none.
         writes.retain(|&own| !self.loses(transaction, own));
         for &own in &writes {
             self.install(transaction, own);
@@ -58,16 +57,17 @@ impl MechanismSimulation {
     }
 
     fn install(&mut self, transaction: &Transaction, own: Own) {
-        let from = match (self.profile.certifier, transaction.snapshot) {
+        let commit = match (self.profile.certifier, transaction.snapshot) {
             (Certifier::TimestampOrder, Some(timestamp)) => timestamp,
             _ => self.now,
         };
-        let version = Version { from, writer: transaction.id, value: own.value };
+        let version = Version { commit, writer: transaction.id, value: own.value };
         let row = &mut self.rows[own.key as usize];
-        if self.shows_pending {
-            row.undo(transaction.slot);
+        debug_assert!(row.newest().commit < commit, "versions appear in their order");
+        row.versions.push(version);
+        if row.is_crowded() {
+            row.forget(self.horizon, self.now);
         }
-        row.install(version, self.horizon);
         if !self.faults.lost.is_empty() {
             self.faults.lost.remove(&own.key);
         }
@@ -87,9 +87,6 @@ impl MechanismSimulation {
         let mut done = transaction.done.iter();
         let place = done.rposition(|done| done.kind.installs() && done.low == own.key);
         transaction.struck.push((Fault::LostVersion, place.unwrap_or_default() as u32, false));
-        if self.shows_pending {
-            self.rows[own.key as usize].undo(transaction.slot);
-        }
         true
     }
 
@@ -100,7 +97,7 @@ impl MechanismSimulation {
         self.roll_back(transaction);
     }
 
-    /// It has not committed, and now the client hears of it.
+    /// The transaction has not committed, and the client receives the answer.
     pub(super) fn roll_back(&mut self, transaction: &mut Transaction) {
         let is_orphan = transaction.is_orphan;
         transaction.marked(if is_orphan { Kind::Commit } else { Kind::Abort });

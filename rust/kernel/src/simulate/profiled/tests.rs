@@ -9,7 +9,7 @@ fn conduct(lock: Lock, read: Read) -> Conduct {
     Conduct { lock, read, locks_predicate: false }
 }
 
-/// A profile of which the last three statements do as `change` says, and the others as `select` does.
+/// A profile with `select` for the first three statements and `change` for the last three.
 fn profile(snapshot: Snapshot, certifier: Certifier, select: Conduct, change: Conduct) -> Profile {
     Profile {
         snapshot,
@@ -144,7 +144,7 @@ fn locks_that_exclude_each_other_are_not_held_together() {
 }
 
 #[test]
-fn nobody_changes_what_a_lock_on_a_predicate_covers() {
+fn no_other_transaction_changes_rows_under_a_predicate_lock() {
     let mut count = 0;
     each_run(|profile, Simulated { truth, .. }| {
         for lock in truth.locks.iter().filter(|lock| lock.is_predicate) {
@@ -177,12 +177,12 @@ fn the_first_updater_wins_where_the_profile_says_so() {
 }
 
 #[test]
-fn nobody_inserts_a_row_that_is_there() {
+fn no_transaction_inserts_an_existing_row() {
     let mut count = 0;
     each_run(|profile, Simulated { history, truth }| {
         for pair in truth.versions.windows(2) {
             let [(row, first, _), (next, second, _)] = [pair[0], pair[1]];
-            // Who inserts finds the row of nobody, so that the one before has deleted it.
+            // An insertion finds no row, so the transaction before has deleted it.
             if row == next && starts_with_insertion(history, second, row) {
                 assert!(deletes(history, first, row), "{profile:?}");
                 count += 1;
@@ -192,7 +192,7 @@ fn nobody_inserts_a_row_that_is_there() {
     assert!(count > 0);
 }
 
-/// What a transaction does to a row, in its order, as far as it changes it.
+/// The changes of a row by a transaction, in their order.
 fn changes(history: &History, transaction: u32, row: u32) -> Vec<Kind> {
     let of_row = history.operations_of(transaction as usize).filter(|&operation| {
         let key = history.operations.keys[operation];
@@ -211,7 +211,7 @@ fn deletes(history: &History, transaction: u32, row: u32) -> bool {
 }
 
 #[test]
-fn optimistic_certifiers_let_nobody_commit_on_what_is_old() {
+fn optimistic_certifiers_accept_no_commit_on_old_versions() {
     each_run(|profile, simulated| match profile.certifier {
         Certifier::OptimisticReads => reads_were_current(profile, simulated),
         Certifier::OptimisticWrites => writes_were_first(profile, &simulated.truth),
@@ -241,7 +241,7 @@ fn writes_were_first(profile: &Profile, truth: &Truth) {
 }
 
 #[test]
-fn nobody_commits_in_a_dangerous_structure() {
+fn no_transaction_commits_in_a_dangerous_structure() {
     let mut count = 0;
     each_run(|profile, Simulated { truth, .. }| {
         if profile.certifier != Certifier::Ssi {
@@ -268,7 +268,7 @@ fn nobody_commits_in_a_dangerous_structure() {
 }
 
 #[test]
-fn who_depends_on_another_has_the_newer_timestamp() {
+fn a_dependent_transaction_has_the_newer_timestamp() {
     let mut count = 0;
     each_run(|profile, Simulated { truth, .. }| {
         if profile.certifier != Certifier::TimestampOrder || profile.snapshot == Snapshot::Statement {
@@ -284,7 +284,7 @@ fn who_depends_on_another_has_the_newer_timestamp() {
 }
 
 #[test]
-fn what_a_client_knows_of_an_operation_contains_the_instant_that_was_looked_at() {
+fn the_interval_of_a_read_contains_the_instant_that_it_looked_at() {
     each_run(|profile, Simulated { history, truth }| {
         for shown in &truth.shown {
             let interval = history.operations.intervals.get(shown.operation as usize);
@@ -328,7 +328,7 @@ fn slices_are_the_whole_cut_into_pieces() {
     let usual = profile(Snapshot::Begin, Certifier::Ssi, conducts()[1].0, conducts()[1].1);
     let simulation = simulation(usual, 1);
     let whole = run(&simulation).history;
-    let mut slices = MechanismSimulation::new(&simulation);
+    let mut slices = ProfiledRun::new(&simulation);
     let mut ids = Vec::new();
     let mut kinds = Vec::new();
     loop {
@@ -345,11 +345,11 @@ fn slices_are_the_whole_cut_into_pieces() {
 
 #[test]
 fn every_fault_strikes_somewhere_and_shows() {
-    for (fault, name) in Fault::ALL {
+    for fault in Fault::ALL {
         let shows = profiles().into_iter().any(|profile| {
             let faulty = Simulation { faults: vec![(fault, 200_000)], ..simulation(profile, 1) };
-            run(&faulty).truth.struck.iter().any(|struck| struck.fault == fault && struck.is_visible)
+            run(&faulty).truth.faults.iter().any(|struck| struck.fault == fault && struck.is_visible)
         });
-        assert!(shows, "{name}");
+        assert!(shows, "{fault:?}");
     }
 }

@@ -1,14 +1,14 @@
-//! What clients are going to do.
+//! The statements that clients are going to send.
 
-use super::engine::MechanismSimulation;
-use super::rows::ABSENT;
+use super::run::ProfiledRun;
 use super::transaction::{Lost, Step, Transaction};
 use super::{Delays, Load};
 use crate::generate::random::Random;
 use crate::history::Kind;
 use crate::intervals::profile::Statement;
+use crate::simulate::store::ABSENT;
 
-/// How often a row is looked for that can be inserted, or deleted.
+/// How many rows are drawn at most to find one that can be inserted, or deleted.
 const TRIES: u32 = 8;
 /// The weight of the first row.
 const WEIGHT: f64 = 1_099_511_627_776.0;
@@ -58,19 +58,19 @@ fn power(base: f64, exponent: f64) -> f64 {
     power
 }
 
-/// How long something takes that takes `mean` on average: sometimes much longer.
+/// A delay of `mean` on average; a few are much longer.
 pub(super) fn delay(random: &mut Random, mean: u64) -> u64 {
     let usual = mean / 2 + random.wide_below(mean + 1);
     if random.below(LONG) == 0 { usual * 8 } else { usual }
 }
 
-/// How long a request is on its way to what the server does.
+/// The time from a request to the action of the server.
 pub(super) fn request(random: &mut Random, delays: Delays) -> u64 {
     delay(random, delays.network) + delay(random, delays.service)
 }
 
-impl MechanismSimulation {
-    /// What a transaction is going to do.
+impl ProfiledRun {
+    /// Draws the statements of a transaction.
     pub(super) fn plan(&mut self, transaction: &mut Transaction) {
         let (operations, rollbacks, lost_answers) =
             (self.load.operations, self.load.rollbacks, self.load.lost_answers);
@@ -130,7 +130,7 @@ impl MechanismSimulation {
         Step { kind: Kind::RangeRead, statement, low, high }
     }
 
-    /// A row that is there, or that is not, as far as a few tries find one.
+    /// A change of a row that exists, or that does not, if a few tries find one.
     fn planned_change(&mut self, kind: Kind, statement: Statement, is_absent: bool) -> Step {
         let mut row = self.draw.row(&mut self.random);
         for _ in 0..TRIES {

@@ -1,13 +1,13 @@
-//! Which versions a read shows, and which ones it shows by a fault.
+//! Which versions a read shows, also because of a fault.
 
-use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::rows::{ABSENT, Version};
-use super::transaction::{Seen, Step, Transaction};
+use super::run::ProfiledRun;
+use super::transaction::{Seen, Stage, Step, Transaction};
 use crate::history::Kind;
 use crate::intervals::profile::{Certifier, Conduct, Lock, Read};
+use crate::simulate::store::{ABSENT, Version};
 
-impl MechanismSimulation {
+impl ProfiledRun {
     /// Reads a row or a range of rows; false if that is refused.
     pub(super) fn read(&mut self, transaction: &mut Transaction, step: Step, conduct: Conduct) -> bool {
         if conduct.read == Read::Locking && !self.moves_timestamp(transaction) {
@@ -36,7 +36,7 @@ impl MechanismSimulation {
         true
     }
 
-    /// Under timestamp ordering, who reads the newest version moves to now, if all that it read is still so.
+    /// Under timestamp ordering, a read of the newest version moves the timestamp to now, if no read is old.
     fn moves_timestamp(&mut self, transaction: &mut Transaction) -> bool {
         if self.profile.certifier != Certifier::TimestampOrder {
             return true;
@@ -47,23 +47,23 @@ impl MechanismSimulation {
     /// Whether a row that is locked is no longer as the snapshot shows it, where that matters.
     fn has_locked_too_late(&self, transaction: &Transaction, row: u32) -> bool {
         let Some(snapshot) = transaction.snapshot else { return false };
-        let is_changed = self.rows[row as usize].newest().from > snapshot;
+        let is_changed = self.rows[row as usize].newest().commit > snapshot;
         is_changed && self.profile.first_updater_wins && transaction.own(row).is_none() && {
             let mut held = transaction.held.iter().filter(|held| !held.is_predicate && held.released == 0);
             held.any(|held| held.low <= row && row <= held.high)
         }
     }
 
-    /// What a read shows of a row.
+    /// The value of a row that a read shows.
     fn look(&mut self, transaction: &mut Transaction, key: u32, read: Read) -> i64 {
         let at = match (read, transaction.snapshot) {
             (Read::Consistent, Some(snapshot)) => snapshot,
             _ => self.now,
         };
-        let row = &mut self.rows[key as usize];
+        let row = &self.rows[key as usize];
         let right = match read {
-            Read::Uncommitted => row.latest().0,
-            Read::Consistent => row.visible(at),
+            Read::Uncommitted => self.latest(transaction, key),
+            Read::Consistent => row.at(at),
             Read::Locking => row.newest(),
         };
         if let Some(own) = transaction.own(key).map(|own| own.value) {
@@ -72,15 +72,32 @@ impl MechanismSimulation {
             }
             transaction.strike(Fault::LostOwnWrite, own != right.value);
         }
+        let row = &mut self.rows[key as usize];
         row.read_at = row.read_at.max(at);
         self.show_lost(key, at);
-        let Version { from, writer, value } = self.wrong(transaction, key, right, (read, at));
+        let Version { commit: from, writer, value } = self.wrong(transaction, key, right, (read, at));
         let place = transaction.place();
         transaction.seen.push(Seen { key, from, writer, value, at, place });
         value
     }
 
-    /// A read that should have shown a version that got lost.
+    /// The newest write of a row, committed or not.
+    fn latest(&self, transaction: &Transaction, key: u32) -> Version {
+        let newest = self.rows[key as usize].newest();
+        let uncommitted = self.uncommitted(transaction, key);
+        uncommitted.filter(|version| version.commit > newest.commit).unwrap_or(newest)
+    }
+
+    /// The write of another open transaction, if it was the last to write the row; its instant for the commit.
+    fn uncommitted(&self, transaction: &Transaction, key: u32) -> Option<Version> {
+        let (slot, id) = self.rows[key as usize].holder;
+        let other = self.transactions.get(slot as usize).filter(|_| slot != transaction.slot)?;
+        let is_pending = other.id == id && other.is_active && other.stage != Stage::Failed;
+        let own = other.own(key).filter(|_| is_pending)?;
+        Some(Version { commit: own.last, writer: id, value: own.value })
+    }
+
+    /// Marks the loss of a version as visible if a read should have shown it.
     fn show_lost(&mut self, key: u32, at: u64) {
         if let Some(&(struck, lost)) = self.faults.lost.get(&key)
             && at > lost
@@ -97,18 +114,18 @@ impl MechanismSimulation {
         right: Version,
         (read, at): (Read, u64),
     ) -> Version {
-        for (fault, _) in Fault::ALL.into_iter().take(Fault::FutureRead as usize) {
+        for fault in Fault::ALL.into_iter().take(Fault::FutureRead as usize) {
             if !self.faults.may(fault) {
                 continue;
             }
             let row = &self.rows[key as usize];
             let newest = row.newest();
             let shown = match fault {
-                Fault::StaleSnapshot if read != Read::Uncommitted && right.from > 0 => {
-                    Some(row.visible(right.from - 1))
+                Fault::StaleSnapshot if read != Read::Uncommitted && right.commit > 0 => {
+                    Some(row.at(right.commit - 1))
                 }
-                Fault::MovingSnapshot if read == Read::Consistent && newest.from > at => Some(newest),
-                Fault::DirtyRead if read != Read::Uncommitted => row.pending_of_another(transaction.slot),
+                Fault::MovingSnapshot if read == Read::Consistent && newest.commit > at => Some(newest),
+                Fault::DirtyRead if read != Read::Uncommitted => self.uncommitted(transaction, key),
                 Fault::AbortedRead => self.faults.aborted.get(&key).copied(),
                 Fault::IntermediateRead => self.faults.intermediate.get(&key).copied(),
                 _ => None,
@@ -136,7 +153,7 @@ impl MechanismSimulation {
         transaction.strike(Fault::MissingRow, true);
     }
 
-    /// A read that others did before shows what is committed only now, if that fault strikes.
+    /// An earlier read of another transaction shows this version, if that fault strikes.
     pub(super) fn show_future(&mut self, transaction: &Transaction, version: Version, key: u32) {
         if !self.faults.may(Fault::FutureRead) || version.value == ABSENT {
             return;
@@ -147,7 +164,7 @@ impl MechanismSimulation {
             let is_past = done.kind == Kind::Read && done.complete > 0 && done.complete < transaction.invoke;
             if is_past && self.faults.strikes(Fault::FutureRead) {
                 done.value = version.value;
-                *seen = Seen { from: version.from, writer: version.writer, value: version.value, ..*seen };
+                *seen = Seen { from: version.commit, writer: version.writer, value: version.value, ..*seen };
                 other.struck.push((Fault::FutureRead, seen.place, true));
                 return;
             }

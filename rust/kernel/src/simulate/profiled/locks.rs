@@ -1,4 +1,4 @@
-//! Who holds what: rows, tables or the database, and ranges of rows.
+//! The lock table: locks on rows, tables or the database, and on ranges of rows.
 
 use crate::intervals::profile::Lock;
 
@@ -30,14 +30,14 @@ impl Locks {
         Self { holders: std::iter::repeat_with(Vec::new).take(places).collect(), predicates: Vec::new() }
     }
 
-    /// Another one whose lock there excludes this mode.
+    /// Another transaction whose lock there excludes this mode.
     pub(super) fn in_the_way(&self, slot: u32, place: u32, mode: Lock) -> Option<u32> {
         let holders = &self.holders[place as usize];
         let other = holders.iter().find(|holder| holder.slot != slot && holder.mode.conflicts(mode));
         other.map(|holder| holder.slot)
     }
 
-    /// Another one whose lock on a range with this row excludes that it is written.
+    /// Another transaction whose lock on a range excludes a write of this row.
     pub(super) fn predicate_in_the_way(&self, slot: u32, row: u32, mode: Lock) -> Option<u32> {
         let other = self.predicates.iter().find(|held| {
             held.slot != slot && held.low <= row && row <= held.high && held.mode.conflicts(mode)
@@ -45,7 +45,7 @@ impl Locks {
         other.map(|held| held.slot)
     }
 
-    /// Another one who wrote a row of this range.
+    /// Another transaction that wrote a row of this range.
     pub(super) fn writer_in_the_way(&self, slot: u32, (low, high): (u32, u32), mode: Lock) -> Option<u32> {
         let rows = &self.holders[low as usize..=high as usize];
         let other = rows

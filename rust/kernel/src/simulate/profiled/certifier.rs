@@ -1,21 +1,21 @@
-//! Who may commit.
+//! Which transactions may commit.
 
-use super::engine::MechanismSimulation;
 use super::faults::Fault;
-use super::rows::ABSENT;
+use super::run::ProfiledRun;
 use super::transaction::{Own, Seen, Transaction};
 use crate::intervals::profile::{Certifier, Lock, Snapshot, Statement};
+use crate::simulate::store::ABSENT;
 
-/// A transaction that committed while others were open, with what serializable snapshot isolation must know.
+/// A transaction that committed while others were open, as serializable snapshot isolation remembers it.
 #[derive(Debug)]
 pub(super) struct Certified {
     pub(super) commit: u64,
     seen: Vec<Seen>,
     writes: Vec<u32>,
-    /// One bit for each of 64 classes of rows, to tell most strangers apart at once.
+    /// One bit for each of 64 classes of rows: without a common bit, there is no common row.
     seen_bits: u64,
     written_bits: u64,
-    /// Whether somebody overwrote what it read, and whether it overwrote what somebody read.
+    /// Whether another transaction overwrote its reads, and whether it overwrote the reads of another.
     has_out: bool,
     has_in: bool,
 }
@@ -24,15 +24,15 @@ fn bits(keys: impl Iterator<Item = u32>) -> u64 {
     keys.fold(0, |bits, key| bits | 1 << (key.wrapping_mul(0x9e37_79b9) >> 26))
 }
 
-impl MechanismSimulation {
-    /// Whether nothing refuses the commit.
+impl ProfiledRun {
+    /// Whether every mechanism accepts the commit.
     pub(super) fn may_commit(&mut self, transaction: &mut Transaction) -> bool {
         self.inserts_are_new(transaction)
             && self.unlocked_first_updater(transaction)
             && self.is_certified(transaction)
     }
 
-    /// Whether nobody inserted the same rows meanwhile, where insertions hold no locks.
+    /// Whether no other transaction inserted the same rows, where insertions hold no locks.
     fn inserts_are_new(&self, transaction: &Transaction) -> bool {
         let mut inserted = transaction.writes.iter().filter(|own| own.is_insertion);
         self.profile.statements[Statement::Insert as usize].lock != Lock::None
@@ -75,26 +75,26 @@ impl MechanismSimulation {
         is_certified
     }
 
-    /// Whether all that was read is still the newest.
+    /// Whether all reads showed versions that are still the newest.
     pub(super) fn reads_are_current(&self, transaction: &Transaction) -> bool {
-        let is_current = |seen: &Seen| self.rows[seen.key as usize].newest().from == seen.from;
+        let is_current = |seen: &Seen| self.rows[seen.key as usize].newest().commit == seen.from;
         transaction.seen.iter().all(is_current)
     }
 
-    /// Whether nobody wrote its rows since its snapshot, or since its own first write if that came before.
+    /// Whether no other transaction wrote its rows since its snapshot, or since its own earlier write.
     fn writes_are_first(&self, transaction: &Transaction) -> bool {
         transaction.writes.iter().all(|own| {
             let since = transaction.snapshot.unwrap_or(own.at).min(own.at);
-            self.rows[own.key as usize].newest().from <= since
+            self.rows[own.key as usize].newest().commit <= since
         })
     }
 
-    /// Whether all of it can happen at its timestamp, or now if the database may choose that.
+    /// Whether all of it can happen at its timestamp, or now if the database may choose the timestamp.
     fn is_in_order(&mut self, transaction: &mut Transaction) -> bool {
         let timestamp = transaction.snapshot.unwrap_or(self.now);
         let is_late = transaction.writes.iter().any(|own| {
             let row = &self.rows[own.key as usize];
-            row.newest().from >= timestamp || row.read_at > timestamp
+            row.newest().commit >= timestamp || row.read_at > timestamp
         });
         let is_open = transaction.snapshot.is_none() || self.profile.snapshot == Snapshot::Transaction;
         if !is_late && transaction.snapshot.is_some() {
@@ -103,7 +103,7 @@ impl MechanismSimulation {
         is_open && self.reads_are_current(transaction) && self.refresh(transaction)
     }
 
-    /// Moves the timestamp to now, and with it all reads: nobody may write what they saw at an older one.
+    /// Moves the timestamp to now, and with it all reads: older writes of their rows are refused from now on.
     pub(super) fn refresh(&mut self, transaction: &mut Transaction) -> bool {
         transaction.snapshot = Some(self.now);
         for seen in &transaction.seen {
@@ -112,7 +112,7 @@ impl MechanismSimulation {
         true
     }
 
-    /// Serializable snapshot isolation: nobody who committed is in the middle of two rw dependencies.
+    /// Serializable snapshot isolation: no committed transaction is in the middle of two rw dependencies.
     fn is_safe(&mut self, transaction: &Transaction) -> bool {
         let (seen_bits, written_bits) = bits_of(transaction);
         let start = transaction.snapshot.unwrap_or(transaction.begun);
@@ -127,7 +127,7 @@ impl MechanismSimulation {
         is_safe && !(has_in && has_out)
     }
 
-    /// Keeps a transaction in mind that commits now, for others that are open.
+    /// Remembers a transaction that commits now, for those that are still open.
     pub(super) fn remember(&mut self, transaction: &Transaction) {
         if self.profile.certifier != Certifier::Ssi {
             return;

@@ -1,0 +1,137 @@
+//! How transactions end.
+
+use super::clock::Clocks;
+use super::transaction::{Access, Transaction};
+use super::{Bug, Isolation, Refusal, Store};
+
+impl Store {
+    /// Commits the transaction of a session: its start and commit timestamps. A refused one stays open.
+    pub(crate) fn commit(&mut self, session: u32) -> Result<(u64, u64), Refusal> {
+        let (start, commit) = self.with(session, |store, transaction| {
+            if let Some(refusal) = store.conflict(transaction) {
+                return Err(refusal);
+            }
+            let keys = transaction.accesses.iter().map(|access| access.key);
+            let now = store.clock.commit(session, keys, store.now);
+            let (start, commit) = store.recorded(transaction, now);
+            store.judge(transaction, start, commit);
+            store.install(transaction, commit);
+            if commit < now {
+                store.judge_late(transaction, commit);
+            }
+            store.remember(transaction, start, commit);
+            transaction.before = (transaction.id, commit);
+            Ok((start, commit))
+        })?;
+        self.close(session);
+        Ok((start, commit))
+    }
+
+    /// The rows that the last transaction of a session wrote, with the last values of registers.
+    pub(crate) fn written(&self, session: u32) -> impl Iterator<Item = (u32, i64)> {
+        self.transactions[session as usize].writes().map(|access| (access.key, access.own.value))
+    }
+
+    /// Rolls the transaction of a session back.
+    pub(crate) fn abort(&mut self, session: u32) {
+        let transaction = &self.transactions[session as usize];
+        if self.settings.bug == Some(Bug::AbortedRead) {
+            for access in transaction.writes() {
+                let rolled_back = (transaction.id, access.own.clone());
+                self.rows[access.key as usize].rare().rolled_back = Some(rolled_back);
+            }
+        }
+        if matches!(self.settings.clocks, Clocks::Serial { .. }) {
+            self.clock.tick(session, self.now);
+        }
+        self.close(session);
+    }
+
+    fn close(&mut self, session: u32) {
+        self.transactions[session as usize].id = super::NO_TRANSACTION;
+        if let Some(place) = self.running.iter().position(|&running| running == session) {
+            self.running.swap_remove(place);
+        }
+    }
+
+    /// Versions up to this timestamp are no conflict.
+    pub(super) fn limit(&self, transaction: &Transaction) -> u64 {
+        // A transaction with an older snapshot, because of a fault, is held to it: only its timestamp is wrong.
+        let is_held = self.settings.isolation == Isolation::Snapshot;
+        if is_held { transaction.snapshot } else { transaction.start }
+    }
+
+    /// First committer wins; a serializable transaction must also have read what is still the newest.
+    fn conflict(&self, transaction: &Transaction) -> Option<Refusal> {
+        if !self.settings.isolation.has_snapshots() {
+            return None;
+        }
+        let limit = self.limit(transaction);
+        let is_newer = |access: &&Access| self.rows[access.key as usize].newest().commit > limit;
+        let mut newer = transaction.accesses.iter().filter(is_newer);
+        newer.find_map(|access| match access.is_written() {
+            true if !self.strikes(transaction, Bug::LostUpdate) => Some(Refusal::WrittenByAnother),
+            false if access.shown.is_some() && self.certifies_reads(transaction) => Some(Refusal::ReadIsOld),
+            _ => None,
+        })
+    }
+
+    fn certifies_reads(&self, transaction: &Transaction) -> bool {
+        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Bug::WriteSkew)
+    }
+
+    /// Whether a row that is not written has changed, where that matters: for rows of a range that was read.
+    pub(crate) fn is_old(&self, session: u32, row: u32) -> bool {
+        let transaction = &self.transactions[session as usize];
+        self.certifies_reads(transaction)
+            && transaction.own(row).is_none()
+            && self.rows[row as usize].newest().commit > self.limit(transaction)
+    }
+
+    /// The start and commit timestamps that are recorded.
+    fn recorded(&mut self, transaction: &Transaction, now: u64) -> (u64, u64) {
+        if self.strikes(transaction, Bug::ClockSkew) {
+            let commit = self.clock.behind(transaction.start, now, &mut self.faults).unwrap_or(now);
+            return (transaction.start, commit);
+        }
+        let is_free = |access: &Access| self.rows[access.key as usize].newest().commit < transaction.start;
+        if self.strikes(transaction, Bug::TimestampSwap) && transaction.writes().all(is_free) {
+            return (now, transaction.start);
+        }
+        (transaction.start, now)
+    }
+
+    fn install(&mut self, transaction: &Transaction, commit: u64) {
+        let visible = self.visible_from(transaction);
+        let clock = self.view.as_mut().map(|view| view.commit());
+        for (place, access) in transaction.writes().enumerate() {
+            let visible = visible.get(place).copied().unwrap_or_default();
+            let row = &mut self.rows[access.key as usize];
+            row.install(&access.own, self.settings.model, transaction.id, commit, visible);
+            match (&mut self.view, &clock) {
+                (Some(view), Some(clock)) => view.install(access.key, clock.as_ref()),
+                _ if row.is_crowded() => {
+                    let horizon = self.horizon(transaction);
+                    self.rows[access.key as usize].forget(horizon, self.now);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The instant from which each write is visible; empty if all are at once.
+    fn visible_from(&mut self, transaction: &Transaction) -> Vec<u64> {
+        if !transaction.is_marked {
+            return Vec::new();
+        }
+        let writes = transaction.writes().count();
+        let mut visible = vec![0; writes];
+        if self.strikes(transaction, Bug::FracturedCommit) && writes > 1 {
+            visible[writes / 2..].fill(self.now + self.settings.hidden_for);
+        }
+        if self.strikes(transaction, Bug::DroppedWrite) && writes > 0 {
+            visible[self.faults.below(writes as u32) as usize] = u64::MAX;
+        }
+        visible
+    }
+}
