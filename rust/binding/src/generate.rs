@@ -107,12 +107,11 @@ pub fn generate(
 
 impl Workload<'_> {
     pub fn kernel(&self) -> PyResult<kernel::Workload> {
-        let mix = match &self.mix {
-            Some(mix) => mix.kernel()?,
-            None => {
-                let table = Table { keys: self.keys, distribution: distribution(&self.distribution)? };
-                Mix::plain(table, thousandths(self.read_ratio), (self.min_operations, self.max_operations))
-            }
+        let mix = if let Some(mix) = &self.mix {
+            mix.kernel()?
+        } else {
+            let table = Table { keys: self.keys, distribution: distribution(&self.distribution)? };
+            Mix::plain(table, thousandths(self.read_ratio), (self.min_operations, self.max_operations))
         };
         if let Some(problem) = mix.problem() {
             return Err(PyValueError::new_err(problem));

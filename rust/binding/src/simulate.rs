@@ -202,7 +202,6 @@ impl SimulatedStore {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it maps an error")]
 fn refused(refusal: Refusal) -> PyErr {
     Refused::new_err(refusal.as_str())
 }

@@ -126,7 +126,7 @@ struct Rows {
     distribution: Distribution,
     /// Running sums of 1/n, scaled.
     weights: Vec<u64>,
-    rows: Vec<u32>,
+    drawn: Vec<u32>,
     inserted: Vec<u32>,
 }
 
@@ -147,7 +147,7 @@ impl Tables {
             Rows {
                 distribution: table.distribution,
                 weights: if is_zipfian { zipfian(table.keys) } else { Vec::new() },
-                rows: (0..table.keys).map(|_| store.add_row(0)).collect(),
+                drawn: (0..table.keys).map(|_| store.add_row(0)).collect(),
                 inserted: Vec::new(),
             }
         };
@@ -160,7 +160,7 @@ impl Tables {
         match step.pick {
             Pick::Drawn => {
                 let place = table.place(&mut store.random);
-                Some(Drawn { row: table.rows[place], place: Some(place as u32) })
+                Some(Drawn { row: table.drawn[place], place: Some(place as u32) })
             }
             Pick::Recent => {
                 let last = &table.inserted[table.inserted.len().saturating_sub(RECENT)..];
@@ -180,14 +180,14 @@ impl Tables {
         let Some(place) = drawn.place else { return };
         if store.rows[drawn.row as usize].written == most_writes {
             store.retire(drawn.row);
-            self.0[table as usize].rows[place as usize] = store.add_row(0);
+            self.0[table as usize].drawn[place as usize] = store.add_row(0);
         }
     }
 }
 
 impl Rows {
     fn place(&self, random: &mut Random) -> usize {
-        let keys = self.rows.len() as u32;
+        let keys = self.drawn.len() as u32;
         match self.distribution {
             Distribution::Uniform => random.below(keys) as usize,
             Distribution::Hotspot => {

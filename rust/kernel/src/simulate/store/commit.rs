@@ -1,6 +1,7 @@
 //! How transactions end.
 
 use super::clock::Clocks;
+use super::lagging::View;
 use super::transaction::{Access, Transaction};
 use super::{Bug, Isolation, Refusal, Store};
 
@@ -103,7 +104,7 @@ impl Store {
 
     fn install(&mut self, transaction: &Transaction, commit: u64) {
         let visible = self.visible_from(transaction);
-        let clock = self.view.as_mut().map(|view| view.commit());
+        let clock = self.view.as_mut().map(View::commit);
         for (place, access) in transaction.writes().enumerate() {
             let visible = visible.get(place).copied().unwrap_or_default();
             let row = &mut self.rows[access.key as usize];
