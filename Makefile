@@ -32,8 +32,10 @@ $(VENV)/installed: requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	touch $@
 
+# The sorters that benchmarks compare with are a feature that no wheel has.
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--config-settings=build-args="--features baselines" --editable .
 	touch $@
 
 .PHONY: build
@@ -45,7 +47,7 @@ demo: build ## run embedded databases, check histories, print verdicts
 
 .PHONY: test
 test: build ## run the test suite (no servers, nothing system-wide)
-	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel
+	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel --features baselines
 	$(BIN)/pytest -n auto -m "not server and not deep" $(PYTEST)
 
 .PHONY: test-deep
@@ -59,7 +61,7 @@ test-all: test ## also what needs servers or a browser
 .PHONY: check
 check: build ## formatting, lints and types
 	cargo fmt --all --manifest-path rust/Cargo.toml --check
-	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets -- -D warnings
+	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets --all-features -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

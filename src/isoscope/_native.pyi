@@ -918,7 +918,7 @@ def clock_ties(columns: Columns, level: str) -> int:
 def judge_clock(columns: Columns, levels: Sequence[str], max_anomalies: int) -> list[ClockJudgement]:
     """Holds a history against the database's own clock, level by level."""
 
-class StreamRefused(Exception):
+class StreamRefused(Exception):  # noqa: N818
     """A history cannot be judged slice by slice: its arguments are the line, or 0, and the problem."""
 
 @final
@@ -975,8 +975,8 @@ def judge_clock_stream(
 ) -> ClockStream:
     """Holds a history against the database's own clock, level by level.
 
-    The slices are iterated once, and sorted runs lie in the folder. Raises StreamRefused, or OSError if the disk
-    is full.
+    The slices are iterated once, and sorted runs lie in the folder. Raises StreamRefused, or OSError if the
+    disk is full.
     """
 
 @final
