@@ -2,8 +2,8 @@
 
 use super::faults::StruckFault;
 use super::transaction::{Held, Seen, Transaction};
-use crate::named_enum::named_enum;
 use crate::intervals::profile::Lock;
+use crate::named_enum::named_enum;
 use crate::simulate::store::{NO_TRANSACTION, Version};
 use hashbrown::HashMap;
 
