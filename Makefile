@@ -69,7 +69,7 @@ check: build ## formatting, lints and types
 
 .PHONY: docs
 docs: build ## build the documentation as a site, in dist/site
-	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m docs.generate --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 SECONDS ?= 60

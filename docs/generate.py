@@ -1,6 +1,6 @@
 """Writes the pages, and the parts of pages, that follow from the code.
 
-`python docs/generate.py` writes them; `--check` fails if one of them is not what the code says. A part
+`python -m docs.generate` writes them; `--check` fails if one of them is not what the code says. A part
 stands between `<!-- generated: NAME -->` and `<!-- end -->`.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from docs.rooms import rooms_picture, rooms_table
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
@@ -39,6 +40,7 @@ __all__ = ["PAGES", "stale"]
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 _LEVELS_PAGE = ROOT / "docs" / "explanation" / "levels.md"
+_ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
 _NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
@@ -333,11 +335,13 @@ _LATTICE_STYLE = (
     ".implies{fill:none;stroke:var(--rim);stroke-width:1.2}.across{stroke-dasharray:3 3;opacity:.7}"
 )
 
-_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice}
+_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "rooms": rooms_table}
 
 PAGES: Mapping[Path, Callable[[], str]] = {
     _LEVELS_PAGE: partial(_parts, _LEVELS_PAGE),
     _LEVELS_PAGE.with_suffix(".svg"): lattice_picture,
+    _ARCHITECTURE: partial(_parts, _ARCHITECTURE),
+    _ARCHITECTURE.with_name("rooms.svg"): rooms_picture,
     REFERENCE / "cli.md": commands,
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
@@ -358,7 +362,7 @@ def stale() -> Iterator[Path]:
 def main(arguments: list[str]) -> int:
     """Writes the pages, or with `--check` names those that are stale."""
     if arguments not in ([], ["--check"]):
-        click.echo("usage: python docs/generate.py [--check]", err=True)
+        click.echo("usage: python -m docs.generate [--check]", err=True)
         return 2
     paths = list(stale())
     for path in paths:

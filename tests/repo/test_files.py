@@ -14,11 +14,11 @@ import isoscope
 ROOT = Path(__file__).parents[2]
 SOURCES = [
     path
-    for folder, pattern in (("src", "*.py"), ("rust", "*.rs"))
+    for folder, pattern in (("src", "*.py"), ("rust", "*.rs"), ("tests", "*.py"))
     for path in sorted((ROOT / folder).rglob(pattern))
     if "target" not in path.parts
 ]
-LONGEST = 500
+LONGEST = 400
 
 
 def relative(path: Path) -> str:
@@ -49,7 +49,7 @@ def test_nothing_is_left_over_and_nothing_belongs_to_one_machine(what: str, patt
     found = [
         f"{relative(path)}:{number}: {line.strip()}"
         for path in tracked()
-        if path.suffix in texts
+        if path.suffix in texts and "seeds" not in path.parts  # of fuzzing: some are bytes of a binary format
         for number, line in enumerate(path.read_text().splitlines(), start=1)
         if pattern.search(line)
     ]

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 import pytest
+from docs.rooms import ABOVE, ROOMS, layers
 
 from tests.repo.test_files import ROOT
 
@@ -15,56 +16,9 @@ if TYPE_CHECKING:
 PACKAGE = ROOT / "src" / "isoscope"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-#: Section 1 of the design: what each room may import of ours. `recorder` and `activity` were added to it.
-TABLE: dict[str, set[str]] = {
-    "evidence": {"_native"},
-    "history": {"evidence", "_native"},
-    "levels": set(),
-    "anomalies": {"levels"},
-    "verdict": {"levels", "anomalies"},
-    "errors": set(),
-    "recorder": {"history", "_native"},
-    "activity": {"history", "_native"},
-    "formats": {"history", "errors", "_native"},
-    "reference": {"history", "levels", "profiles", "verdict"},
-    "profiles": {"levels", "errors", "_native"},
-    "checkers": {"history", "levels", "profiles", "verdict", "_native"},
-    "explain": {"history", "verdict", "_native"},
-    "reports": {"activity", "verdict", "explain", "anomalies", "levels", "__version__"},
-    "workloads": {"history", "levels", "errors", "_native"},
-    "databases": {"history", "levels", "errors", "_native"},
-    "collect": {"history", "formats", "errors", "_native"},
-    "run": {
-        "workloads",
-        "databases",
-        "history",
-        "levels",
-        "verdict",
-        "recorder",
-        "checkers",
-        "collect",
-        "profiles",
-        "formats",
-        "errors",
-        "_native",
-    },
-    "live": {
-        "history",
-        "levels",
-        "formats",
-        "profiles",
-        "checkers",
-        "verdict",
-        "reports",
-        "errors",
-        "_native",
-        "__version__",
-    },
-    "graphdb": {"history", "checkers", "verdict"},
-    "cluster": {"history", "checkers", "verdict"},
-}
-#: These stand above the table: nothing imports them, and they may import anything.
-TOP = {"__init__", "__main__", "cli", "pytest_plugin"}
+TABLE = {name: room.imports for name, room in ROOMS.items()}
+#: Nothing imports these, and they may import anything.
+TOP = {"__init__", "__main__", *ABOVE}
 #: Rooms whose files never import each other, but for what all of them share.
 APART = {
     "formats": {"format", "source"},
@@ -143,11 +97,13 @@ def test_the_walk_sees_imports_inside_functions_and_for_types(tmp_path: Path) ->
 
 
 def test_the_rules_point_one_way() -> None:
-    """Following the table never leads back to the same room."""
+    """Following the table never leads back to the same room, and the picture shows every room once."""
+    assert sorted(room for layer in layers() for room in layer) == sorted(ROOMS)
     reached = dict(TABLE)
     for _ in TABLE:
         reached = {
-            room: below.union(*(reached.get(b, set()) for b in below)) for room, below in reached.items()
+            room: below.union(*(reached.get(b, frozenset()) for b in below))
+            for room, below in reached.items()
         }
     assert [room for room, below in reached.items() if room in below] == []
 
