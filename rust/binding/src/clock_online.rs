@@ -87,7 +87,11 @@ pub struct ClockStability {
 
 /// Judges one level of the clock; there is no clock in it, every call passes the time.
 #[pyclass(module = "isoscope._native")]
-pub struct ClockOnline(Engine);
+pub struct ClockOnline {
+    engine: Engine,
+    /// The batch that was admitted last, and which of its transactions are repeated; None after a change.
+    admitted: Option<(Py<Columns>, Vec<bool>)>,
+}
 
 #[pymethods]
 impl ClockOnline {
@@ -106,32 +110,42 @@ impl ClockOnline {
         if initial != Value::UNKNOWN {
             engine.set_initial(initial);
         }
-        Ok(Self(engine))
+        Ok(Self { engine, admitted: None })
     }
 
-    /// Raises ValueError as `take` would; nothing is taken.
-    fn admit(&mut self, py: Python<'_>, columns: &Columns) -> PyResult<()> {
-        let engine = &mut self.0;
-        py.detach(|| engine.admit(columns.history())).map(|_| ()).map_err(refused)
+    /// Raises ValueError as `take` would; nothing is taken. A `take` of the same columns right afterwards does not
+    /// look at them again.
+    fn admit(&mut self, columns: &Bound<'_, Columns>) -> PyResult<()> {
+        let (engine, history) = (&mut self.engine, columns.get().history());
+        let repeated = columns.py().detach(|| engine.admit(history)).map_err(refused)?;
+        self.admitted = Some((columns.clone().unbind(), repeated));
+        Ok(())
     }
 
     /// Takes all transactions of `columns`, which arrive at `now`; how many are new. Raises ValueError with the
     /// number of a transaction and its problem if it cannot be judged; then none is taken.
-    fn take(&mut self, py: Python<'_>, columns: &Columns, now: u64) -> PyResult<u64> {
-        let engine = &mut self.0;
-        py.detach(|| engine.take(columns.history(), now)).map_err(refused)
+    fn take(&mut self, columns: &Bound<'_, Columns>, now: u64) -> PyResult<u64> {
+        let (engine, history) = (&mut self.engine, columns.get().history());
+        let admitted = self.admitted.take().filter(|(known, _)| known.is(columns));
+        columns
+            .py()
+            .detach(|| match admitted {
+                Some((_, repeated)) => Ok(engine.take_admitted(history, repeated, now)),
+                None => engine.take(history, now),
+            })
+            .map_err(refused)
     }
 
     /// Keeps transactions that leave memory in a folder, in files of at least so many, so that late transactions
     /// can be judged.
     fn spill_to(&mut self, folder: PathBuf, min_transactions: usize) {
-        let folder = Folder { place: folder, written: self.0.segments(), open: Mutex::new(None) };
-        self.0.spill_to(Box::new(folder), min_transactions);
+        let folder = Folder { place: folder, written: self.engine.segments(), open: Mutex::new(None) };
+        self.engine.spill_to(Box::new(folder), min_transactions);
     }
 
     /// Everything, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let engine = &self.0;
+        let engine = &self.engine;
         PyBytes::new(py, &py.detach(|| engine.save()))
     }
 
@@ -140,48 +154,50 @@ impl ClockOnline {
     fn load(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         let loaded = py.detach(|| Engine::load(data));
         let damaged = |_| PyValueError::new_err("the checkpoint is damaged, or of another version");
-        loaded.map(Self).map_err(damaged)
+        loaded.map(|engine| Self { engine, admitted: None }).map_err(damaged)
     }
 
     /// The message of the disk, if something could not be spilled or read back.
     #[getter]
     fn trouble(&self) -> Option<&str> {
-        self.0.trouble()
+        self.engine.trouble()
     }
 
     /// It is `now`: transactions that timed out are final, and those that no late one can need are dropped.
     fn advance(&mut self, py: Python<'_>, now: u64) {
-        let engine = &mut self.0;
+        self.admitted = None;
+        let engine = &mut self.engine;
         py.detach(|| engine.advance(now));
     }
 
     /// Everything is final.
     fn flush(&mut self, py: Python<'_>) {
-        let engine = &mut self.0;
+        self.admitted = None;
+        let engine = &mut self.engine;
         py.detach(|| engine.flush());
     }
 
     /// The findings since the last call.
     fn news(&mut self, py: Python<'_>) -> PyResult<Vec<ClockNews>> {
-        let news = self.0.news();
-        news.iter().map(|one| ClockNews::new(py, self.0.values(), one)).collect()
+        let news = self.engine.news();
+        news.iter().map(|one| ClockNews::new(py, self.engine.values(), one)).collect()
     }
 
     /// All findings that are kept.
     fn report(&mut self, py: Python<'_>) -> PyResult<ClockReport> {
-        let report = self.0.report();
-        ClockReport::new(py, self.0.level(), report)
+        let report = self.engine.report();
+        ClockReport::new(py, self.engine.level(), report)
     }
 
     /// The finding of one piece of news, if it is one of the last.
     fn recent(&mut self, py: Python<'_>, number: u64) -> PyResult<Option<ClockReport>> {
-        let report = self.0.recent(number);
-        report.map(|report| ClockReport::new(py, self.0.level(), report)).transpose()
+        let report = self.engine.recent(number);
+        report.map(|report| ClockReport::new(py, self.engine.level(), report)).transpose()
     }
 
     /// The counters.
     fn status(&self, py: Python<'_>) -> PyResult<ClockStatus> {
-        let sizes = self.0.sizes();
+        let sizes = self.engine.sizes();
         Ok(ClockStatus {
             transactions: sizes.transactions,
             aborted: sizes.aborted,
@@ -191,20 +207,20 @@ impl ClockOnline {
             live: sizes.live,
             pending: sizes.pending,
             provisional: sizes.provisional,
-            counts: counts(py, &self.0.counts())?,
+            counts: counts(py, &self.engine.counts())?,
             repeated: sizes.repeated,
             unverifiable: sizes.unverifiable,
             unverifiable_reads: sizes.unverifiable_reads,
             overturned: sizes.overturned,
             ties: sizes.ties,
-            memory: self.0.memory(),
-            watermark: self.0.watermark().parts(),
+            memory: self.engine.memory(),
+            watermark: self.engine.watermark().parts(),
         })
     }
 
     /// How often answers changed before they were final.
     fn stability(&self) -> ClockStability {
-        let stability = self.0.stability();
+        let stability = self.engine.stability();
         ClockStability {
             reads: stability.of_reads.to_vec(),
             transactions: stability.of_transactions.to_vec(),

@@ -12,7 +12,11 @@ use pyo3::types::{PyBytes, PyDict};
 
 /// Verifies the mechanisms of a profile while transactions arrive. It reads no clock: each call passes the time.
 #[pyclass(module = "isoscope._native")]
-pub struct IntervalsOnline(Engine);
+pub struct IntervalsOnline {
+    engine: Engine,
+    /// The batch that was admitted last.
+    admitted: Option<Py<Columns>>,
+}
 
 #[pymethods]
 impl IntervalsOnline {
@@ -32,67 +36,72 @@ impl IntervalsOnline {
             engine.set_initial(initial);
         }
         engine.start_log();
-        Ok(Self(engine))
+        Ok(Self { engine, admitted: None })
     }
 
     /// Raises ValueError as `take` would; nothing is taken.
-    fn admit(&self, py: Python<'_>, columns: &Columns) -> PyResult<()> {
-        let engine = &self.0;
-        let admitted = py.detach(|| engine.admit(columns.history()));
-        admitted.map_err(rejected)
+    fn admit(&mut self, columns: &Bound<'_, Columns>) -> PyResult<()> {
+        let (engine, history) = (&self.engine, columns.get().history());
+        columns.py().detach(|| engine.admit(history)).map_err(rejected)?;
+        self.admitted = Some(columns.clone().unbind());
+        Ok(())
     }
 
     /// Takes all transactions of `columns`, which arrive at `now`; how many are new. Raises ValueError with the
-    /// number of the transaction and what is wrong with it if one cannot be judged; then none is taken.
-    fn take(&mut self, py: Python<'_>, columns: &Columns, now: u64) -> PyResult<u64> {
-        let engine = &mut self.0;
-        let taken = py.detach(|| engine.take(columns.history(), now));
+    /// number of the transaction and what is wrong with it if one cannot be judged; then none is taken. Columns that
+    /// were admitted right before are not looked at again.
+    fn take(&mut self, columns: &Bound<'_, Columns>, now: u64) -> PyResult<u64> {
+        let (engine, history) = (&mut self.engine, columns.get().history());
+        let is_admitted = self.admitted.take().is_some_and(|known| known.is(columns));
+        let taken = columns.py().detach(|| {
+            if is_admitted { engine.take_admitted(history, now) } else { engine.take(history, now) }
+        });
         taken.map_err(rejected)
     }
 
     /// All later operations of this session begin at `time` or later.
     fn heartbeat(&mut self, session: &Bound<'_, PyAny>, time: i64, now: u64) -> PyResult<()> {
-        let session = scalar::from_python(self.0.values_mut(), session)?;
-        self.0.heartbeat(session, time, now);
+        let session = scalar::from_python(self.engine.values_mut(), session)?;
+        self.engine.heartbeat(session, time, now);
         Ok(())
     }
 
     /// It is `now`: sessions that were silent for too long are not waited for.
     fn advance(&mut self, py: Python<'_>, now: u64) {
-        let engine = &mut self.0;
+        let engine = &mut self.engine;
         py.detach(|| engine.advance(now));
     }
 
     /// No more transactions come: all are judged.
     fn flush(&mut self, py: Python<'_>) {
-        let engine = &mut self.0;
+        let engine = &mut self.engine;
         py.detach(|| engine.flush());
     }
 
     /// The findings since the last call.
     fn news(&mut self, py: Python<'_>) -> PyResult<Vec<FindingNews>> {
-        let news = self.0.news();
+        let news = self.engine.news();
         news.into_iter().map(|one| self.announced(py, &one)).collect()
     }
 
     /// All counts, with the first findings of each mechanism.
     fn report(&self, py: Python<'_>) -> PyResult<IntervalsReport> {
-        IntervalsReport::new(py, self.0.report())
+        IntervalsReport::new(py, self.engine.report())
     }
 
     /// One finding by the number of its news, if it is one of the last.
     fn recent(&self, py: Python<'_>, number: u64) -> PyResult<Option<IntervalsReport>> {
-        self.0.recent(number).map(|report| IntervalsReport::new(py, report)).transpose()
+        self.engine.recent(number).map(|report| IntervalsReport::new(py, report)).transpose()
     }
 
     /// The counts of each mechanism.
     fn checks(&self, py: Python<'_>) -> PyResult<Vec<Py<MechanismCheck>>> {
-        checks(py, self.0.tally())
+        checks(py, self.engine.tally())
     }
 
     /// How many transactions, operations, keys and sessions there are.
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (sizes, (live, pending), (keys, sessions)) = (self.0.sizes(), self.0.live(), self.0.known());
+        let (sizes, (live, pending), (keys, sessions)) = (self.engine.sizes(), self.engine.live(), self.engine.known());
         let all = PyDict::new(py);
         for (name, size) in [
             ("transactions", sizes.transactions),
@@ -105,8 +114,8 @@ impl IntervalsOnline {
             ("pending", pending),
             ("late", sizes.late),
             ("repeated", sizes.repeated),
-            ("aside", self.0.tally().unjudged_reads),
-            ("memory", self.0.memory()),
+            ("aside", self.engine.tally().unjudged_reads),
+            ("memory", self.engine.memory()),
         ] {
             all.set_item(name, size)?;
         }
@@ -116,18 +125,18 @@ impl IntervalsOnline {
     /// All operations that began before it are known; None if that is not so for any time.
     #[getter]
     fn watermark(&self) -> Option<i64> {
-        Some(self.0.watermark()).filter(|&time| time != i64::MIN)
+        Some(self.engine.watermark()).filter(|&time| time != i64::MIN)
     }
 
     /// The session that holds the watermark back, in a list; empty if none does.
     fn holding_back<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let session = self.0.holding_back();
-        session.into_iter().map(|id| scalar::to_python(py, self.0.values(), id)).collect()
+        let session = self.engine.holding_back();
+        session.into_iter().map(|id| scalar::to_python(py, self.engine.values(), id)).collect()
     }
 
     /// The whole state, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let engine = &self.0;
+        let engine = &self.engine;
         PyBytes::new(py, &py.detach(|| engine.save()))
     }
 
@@ -136,14 +145,14 @@ impl IntervalsOnline {
     fn load(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         let loaded = py.detach(|| Engine::load(data));
         loaded
-            .map(Self)
+            .map(|engine| Self { engine, admitted: None })
             .ok_or_else(|| PyValueError::new_err("the checkpoint is damaged, or of another version"))
     }
 }
 
 impl IntervalsOnline {
     fn announced(&self, py: Python<'_>, news: &News) -> PyResult<FindingNews> {
-        let scalar = |value| scalar::to_python(py, self.0.values(), value).map(Bound::unbind);
+        let scalar = |value| scalar::to_python(py, self.engine.values(), value).map(Bound::unbind);
         Ok(FindingNews {
             number: news.number,
             mechanism: news.case.mechanism().as_str(),

@@ -143,6 +143,14 @@ impl Engine {
     /// If one of them cannot be judged.
     pub fn take(&mut self, history: &History, now: u64) -> Result<u64, RejectedTransaction> {
         self.admit(history)?;
+        self.take_admitted(history, now)
+    }
+
+    /// Takes a batch that [`Engine::admit`] has admitted; how many of its transactions are new.
+    ///
+    /// # Errors
+    /// As `admit`.
+    pub fn take_admitted(&mut self, history: &History, now: u64) -> Result<u64, RejectedTransaction> {
         let mut known = self.translate(history);
         let mut sessions: Vec<Option<u32>> = vec![None; history.session_ids.len()];
         let before = self.sizes.transactions;

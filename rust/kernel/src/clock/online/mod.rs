@@ -186,6 +186,11 @@ impl Engine {
     /// If one of them cannot be judged: then none is taken.
     pub fn take(&mut self, history: &History, now: u64) -> Result<u64, BatchRefusal> {
         let repeated = self.admit(history)?;
+        Ok(self.take_admitted(history, repeated, now))
+    }
+
+    /// Takes a batch for which [`Engine::admit`] has just given `repeated`; how many of its transactions are new.
+    pub fn take_admitted(&mut self, history: &History, repeated: Vec<bool>, now: u64) -> u64 {
         let translation = self.translate(history);
         let ranges = history.operations.kinds.iter().filter(|&&kind| kind == crate::history::Kind::RangeRead);
         self.sizes.range_reads += ranges.count() as u64;
@@ -199,7 +204,7 @@ impl Engine {
             let arrived = self.translated(history, transaction, &translation, now);
             self.arrive(arrived);
         }
-        Ok(taken)
+        taken
     }
 
     /// The level that is judged.
