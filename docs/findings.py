@@ -63,7 +63,7 @@ FINDINGS = (
         name="mariadb-snapshot-isolation",
         title="MariaDB, repeatable read with innodb_snapshot_isolation=ON",
         says="The same work; a transaction that would overwrite a version outside its snapshot is aborted: "
-        "snapshot isolation holds. What is left is what snapshot isolation allows.",
+        "snapshot isolation holds. The remaining anomalies are those that snapshot isolation allows.",
         arguments=f"mariadb --isolation repeatable-read --set innodb_snapshot_isolation=ON {_REGISTERS}",
         holds=(Level.SNAPSHOT_ISOLATION,),
         violated=(Level.SERIALIZABLE,),

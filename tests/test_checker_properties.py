@@ -17,6 +17,7 @@ from isoscope.reference import reads
 from isoscope.verdict import Outcome
 from tests.reference.histories import histories, random_parts
 from tests.reference.test_reads import thorough
+from tests.seeds import seeds
 from tests.test_checkers import outcomes
 
 HOLDS, VIOLATED, UNKNOWN = Outcome
@@ -57,7 +58,7 @@ def named(history: History) -> set[str]:
     return {*counts(history)}
 
 
-SEEDS = range(400)
+SEEDS = range(seeds(150, deep=5_000))
 
 
 def test_renaming_keys_changes_nothing() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from contextlib import suppress
@@ -24,6 +23,7 @@ from isoscope.verdict import Outcome
 from isoscope.workloads import Workload
 from tests.reference.clock_histories import clocked, shuffled
 from tests.reference.deliveries import Delivery, deliveries, offline, random_delivery, taken
+from tests.seeds import DEEP, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from isoscope.checkers.clock import Judged
     from isoscope.history import History, Scalar, Unknown
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 20_000 if DEEP else 600
+SEEDS = seeds(250, deep=20_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = LEVELS = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
 NEVER = 10**15

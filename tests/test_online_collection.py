@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -19,13 +18,13 @@ from isoscope.verdict import Outcome, StaleReadFacts
 from isoscope.workloads import Workload
 from tests.reference.clock_histories import clocked
 from tests.reference.deliveries import Delivery, delayed, offline, random_delivery
+from tests.seeds import DEEP, seeds
 
 if TYPE_CHECKING:
     from isoscope.checkers.online import OnlineStatus
     from isoscope.history import Scalar, Transaction, Unknown
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 40_000 if DEEP else 1_500
+SEEDS = seeds(600, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = LEVELS = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
 BUGS = (None, "stale-snapshot", "lost-update", "non-repeatable-read", "reordered-session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from isoscope.recorder import build
 from isoscope.verdict import Outcome
 from tests.reference.clock_histories import clocked
 from tests.reference.deliveries import offline, random_delivery
+from tests.seeds import DEEP, seeds
 from tests.test_online_collection import delivered, first, flags, hurried, only, simulated
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from isoscope.history import Transaction
     from tests.reference.deliveries import Delivery
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 10_000 if DEEP else 300
+SEEDS = seeds(120, deep=10_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = LEVELS = Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE
 

@@ -18,6 +18,7 @@ from isoscope.reference.reads import token
 from isoscope.reference.weak import Relations
 from tests.proofs import Replay, installed
 from tests.reference.weak_histories import random_weak_history
+from tests.seeds import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import Anomaly
 
-SEEDS = 20_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 2_000
+SEEDS = seeds(2_000, deep=20_000)
 PARTS = 4
 ROOT = Path(__file__).parents[1]
 ORACLE = Path(os.environ.get("ISOSCOPE_ORACLE") or ROOT.parent / "shared" / "oracle")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -17,6 +16,7 @@ from isoscope.verdict import AlternativesFacts, Method
 from tests.proofs import Replay
 from tests.recorded import record
 from tests.reference.weak_histories import random_weak_history
+from tests.seeds import seeds
 from tests.small_histories import a, in_sessions, r, w
 from tests.step_rows import Told, found
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isoscope.history import History, Transaction
     from isoscope.verdict import Anomaly
 
-SEEDS = 20_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 2_000
+SEEDS = seeds(1_000, deep=20_000)
 PARTS = 4
 
 

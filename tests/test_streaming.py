@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import tempfile
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,7 @@ from isoscope.history import Initial, Status
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reports import render_json, render_text
+from tests.seeds import DEEP, seeds
 
 from .reference.clock_histories import clock_histories, clocked, random_clock_history
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Report
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 20_000 if DEEP else 400
+SEEDS = seeds(120, deep=20_000)
 #: Of the clock, by another name, implied by one of them, and by none.
 LEVELS = (None, ["clock-serializable"], ["snapshot-isolation"], ["read-atomic"], ["strict-serializable"])
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from isoscope.verdict import Outcome
 from tests.oracle.elle import cases, history_of, is_readable
 from tests.oracle.elle import claims as elle_claims
 from tests.oracle.test_elle import VALID_INSTEAD
+from tests.seeds import DEEP, seeds
 
 from . import replays
 from .histories import random_history
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from isoscope.history import History
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 20_000 if DEEP else 800
-PARTS = 2
+SEEDS = seeds(300, deep=20_000)
+PARTS = 2 if DEEP else 1
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 thorough = settings(
     max_examples=3_000 if DEEP else 100,

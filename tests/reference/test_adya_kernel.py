@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from itertools import product
@@ -18,17 +17,18 @@ from isoscope.reference.observations import Observations
 from isoscope.reference.versions import RULES, Versions
 from isoscope.verdict import Claim, Outcome
 from tests.reference.version_histories import claims, random_claims, random_version_history, version_histories
+from tests.seeds import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from isoscope.history import History
 
-#: Seeds of what is rare: a long fork by sessions, and a write skew in real time.
-RARE = (904, 2511)
+#: Seeds that show rare anomalies, such as a long fork by sessions or a write skew in real time.
+RARE = (306, 317, 375, 392, 673, 904, 2511)
 #: The one takes more transactions, the other predicates.
 UNSEEN = {"long-fork-real-time", "predicate-read-miss"}
-SEEDS = 20_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 800
+SEEDS = seeds(250, deep=20_000)
 
 
 def is_timed(history: History) -> bool:

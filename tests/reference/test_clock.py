@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -16,6 +15,7 @@ from isoscope.recorder import build
 from isoscope.reference import clock, reads
 from isoscope.reference.execution import Execution, committed, started
 from isoscope.verdict import Outcome
+from tests.seeds import DEEP, seeds
 
 from .clock_histories import clock_histories, random_clock_history, random_clock_parts, shuffled
 from .clock_replays import replay
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from isoscope.reference.clock import Judgement, Violation
     from isoscope.reference.weak import Relation
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 40_000 if DEEP else 1_500
+SEEDS = seeds(700, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = clock.LEVELS
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from isoscope.checkers.timestamps import check, ties
 from isoscope.history import UNKNOWN
 from isoscope.reference import clock, reads
 from isoscope.reference.observations import INITIAL
+from tests.seeds import DEEP, seeds
 
 from .clock_histories import clock_histories, random_clock_history
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.reference.clock import Violation
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 40_000 if DEEP else 1_500
+SEEDS = seeds(400, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 SI, SER = clock.LEVELS
 

@@ -5,7 +5,6 @@ The converse fails on purpose: timestamps say which order *was*, the others ask 
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from dataclasses import replace
@@ -19,14 +18,14 @@ from isoscope.reference import adya, clock, commit_order, reads, snapshot, weak
 from isoscope.reference.dependencies import Dependencies
 from isoscope.reference.versions import Versions
 from isoscope.verdict import Outcome
+from tests.seeds import DEEP, seeds
 
 from .clock_histories import clocked, random_clock_history
 
 if TYPE_CHECKING:
     from isoscope.history import History
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 10_000 if DEEP else 500
+SEEDS = seeds(250, deep=10_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 #: With more transactions there are too many orders of versions.
 MOST = 4

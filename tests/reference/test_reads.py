@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from isoscope.history import Operation, OperationKind, Status, Transaction
 from isoscope.recorder import build
 from isoscope.reference import reads
 from isoscope.reference.reads import Finding
+from tests.seeds import DEEP, seeds
 
 from .histories import histories, random_history
 
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from isoscope.history import History
 
 NAMES = tuple(checked_reads.NAMES)
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
 EXAMPLES = 3_000 if DEEP else 200
-SEEDS = 60_000 if DEEP else 3_000
+SEEDS = seeds(1_500, deep=60_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 thorough = settings(
     max_examples=EXAMPLES,

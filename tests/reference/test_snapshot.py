@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from itertools import islice
@@ -17,6 +16,7 @@ from isoscope.reference import adya, reads, snapshot
 from isoscope.reference.dependencies import Dependencies
 from isoscope.reference.versions import Versions
 from isoscope.verdict import Outcome
+from tests.seeds import DEEP, seeds
 
 from .version_histories import random_version_history, version_histories
 
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.reference.dependencies import Graph
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 20_000 if DEEP else 600
+SEEDS = seeds(300, deep=20_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 #: With more transactions there are too many orders of begins and commits.
 MOST = 4

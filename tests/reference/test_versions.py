@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from isoscope.history import Interval, Operation, OperationKind, Status, Transac
 from isoscope.recorder import Recorder, build
 from isoscope.reference.real_time import real_time
 from isoscope.reference.versions import RULES, Versions
+from tests.seeds import seeds
 
 from .told import told
 from .version_histories import random_version_history
@@ -20,7 +20,7 @@ from .version_histories import random_version_history
 if TYPE_CHECKING:
     from isoscope.history import History
 
-SEEDS = 10_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 200
+SEEDS = seeds(100, deep=10_000)
 
 
 def known(history: History, *rules: str, assume: tuple[str, ...] = ()) -> dict[tuple[int, int], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from isoscope.recorder import Recorder
 from isoscope.reference import commit_order, weak
 from isoscope.verdict import Outcome
 from tests.oracle.test_oracle import ORACLE, load, rows
+from tests.seeds import DEEP, seeds
 from tests.semantics.rules import edn, read
 
 from .weak_histories import random_weak_history, weak_histories
@@ -24,8 +24,7 @@ from .weak_histories import random_weak_history, weak_histories
 if TYPE_CHECKING:
     from isoscope.history import History
 
-DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
-SEEDS = 60_000 if DEEP else 4_000
+SEEDS = seeds(1_500, deep=60_000)
 PARTS = 2
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)
 thorough = settings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from isoscope.reference import weak
 from isoscope.verdict import Outcome
 from tests.reference.histories import histories, random_history
 from tests.reference.weak_histories import random_weak_history, weak_histories
+from tests.seeds import seeds
 
 if TYPE_CHECKING:
     from isoscope._native import WeakJudgement
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LEVELS = (Level.CUT_ISOLATION, *weak.LEVELS)
 WEAK = ("read-committed", "read-atomic", "causal")
-SEEDS = 20_000 if os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep" else 1_000
+SEEDS = seeds(500, deep=20_000)
 
 
 def judge(history: History, strongest: str, **options: Any) -> WeakJudgement:
