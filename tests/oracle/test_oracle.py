@@ -58,7 +58,7 @@ def _slow(path: str) -> object:
     return pytest.param(path, marks=pytest.mark.deep) if "/fig7__" in path else path
 
 
-@pytest.mark.parametrize("path", map(_slow, PATHS))
+@pytest.mark.parametrize("path", [*map(_slow, PATHS)])
 def test_a_history_of_the_oracle_gets_the_verdict_that_is_known_or_none(path: str) -> None:
     mine = [row for row in rows() if row["path"] == path]
     assert {load(path).source.format} == {FORMATS[row["format"]] for row in mine}
