@@ -101,7 +101,8 @@ impl IntervalsOnline {
 
     /// How many transactions, operations, keys and sessions there are.
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (sizes, (live, pending), (keys, sessions)) = (self.engine.sizes(), self.engine.live(), self.engine.known());
+        let (sizes, (live, pending), (keys, sessions)) =
+            (self.engine.sizes(), self.engine.live(), self.engine.known());
         let all = PyDict::new(py);
         for (name, size) in [
             ("transactions", sizes.transactions),
