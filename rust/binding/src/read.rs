@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::{parse_error, scalar};
-use isoscope_kernel::formats::{self, Reader as Kernel};
+use isoscope_kernel::formats::{self, Reader as Kernel, Slices};
 use isoscope_kernel::history::History;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -63,7 +63,7 @@ impl Reader {
     #[pyo3(signature = (initial = None))]
     fn drain(&mut self, py: Python<'_>, initial: Option<InitialRow<'_>>) -> PyResult<Option<Columns>> {
         let reader = self.kernel()?;
-        let Some(drained) = py.detach(|| reader.slices().map(|slices| slices.drain())) else {
+        let Some(drained) = py.detach(|| reader.slices().map(Slices::drain)) else {
             return Err(PyValueError::new_err("this format has no slices"));
         };
         let Some(mut history) = drained.map_err(parse_error)? else {

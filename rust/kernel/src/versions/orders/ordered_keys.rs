@@ -92,10 +92,12 @@ mod tests {
         orders.extent().into_iter().map(|row| (row.source, row.keys, row.whole)).collect()
     }
 
+    type Case<'c> = (Orders, &'c [(Source, u64, u64)]);
+
     #[test]
     fn a_key_counts_once_for_its_strongest_source() {
         let (reads, log, claim) = (Source::ListRead, Source::Log, Source::AssumeSequentialKeys);
-        let cases: [(Orders, &[(Source, u64, u64)]); 10] = [
+        let cases: [Case<'_>; 10] = [
             (key(1, 1, Source::Nothing, &[]), &[]),
             (key(2, 1, Source::Nothing, &[]), &[(Source::Nothing, 1, 1)]),
             (key(3, 1, Source::Nothing, &[]), &[(Source::Nothing, 1, 0)]),
