@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -21,20 +20,8 @@ if TYPE_CHECKING:
     from isoscope.verdict import Report
 
 pytestmark = pytest.mark.server
-CHROMIUM = shutil.which("chromium")
 MANY = many(60)
 CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no `chromium`: `apt-get install chromium`")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Opened:
