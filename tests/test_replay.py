@@ -123,8 +123,8 @@ def test_a_proof_needs_every_transaction_that_it_names(part: int) -> None:
 def is_broken(history: History, labels: set[str], level: Level) -> bool:
     """Whether the transactions alone break the level, without what they read from others.
 
-    Lists stay whole, with elements of which nobody can say who appended them: what such a read was served
-    by is not known, and what else it shows is. Who counted as committed counts still.
+    Lists stay whole, with elements of unknown writers: the source of such a read is not known, the rest of
+    it is. A transaction that counted as committed still counts.
     """
     transactions = list(history)
     others = {pair for t in transactions if t.label not in labels for pair in installed(t)}

@@ -66,7 +66,7 @@ def is_serializable(history: History, given: Pairs = frozenset()) -> bool:
 
 
 def is_snapshot(history: History, given: Pairs = frozenset()) -> bool:
-    """Each reads what a beginning of the order left; who commits in between writes none of its keys."""
+    """Each reads a prefix of the order; a transaction that commits in between writes none of its keys."""
     return _some_order(history, given, lambda run, t: run.has_snapshot(t, may_conflict=False))
 
 
@@ -82,12 +82,12 @@ def is_committed(history: History, given: Pairs = frozenset()) -> bool:
 
 
 def is_cursor_stable(history: History) -> bool:
-    """PL-2, and nobody writes a key between a read of it and the commit of the reader, if that writes it."""
+    """PL-2; no other write of a key comes between a read of it and the commit of a reader that writes it."""
     return _some_order(history, frozenset(), lambda run, t: run.has_snapshots(t, may_conflict=False))
 
 
 def is_update_serializable(history: History) -> bool:
-    """Who writes is serializable; each of the others fits into some such order with the same versions."""
+    """The writers are serializable; each reader fits into some such order with the same versions."""
     for committed in _committed(history):
         writing = [t for t in committed if _keys(t)]
         runs = [_Run(history, order, frozenset()) for order in permutations(writing)]
@@ -127,7 +127,7 @@ def _explains(history: History, committed: Order, sees: set[tuple[int, int]]) ->
         if shared and not {(before.number, after.number), (after.number, before.number)} & sees:
             return False
     rank = {t.number: sum(after == t.number for _, after in sees) for t in committed}
-    order = tuple(sorted(committed, key=lambda t: rank[t.number]))  # whoever sees another has a higher rank
+    order = tuple(sorted(committed, key=lambda t: rank[t.number]))  # a transaction that sees another has a higher rank
     run = _Run(history, order, frozenset())
     is_seen = [(t, tuple(o for o in order if (o.number, t.number) in sees)) for t in order]
     return run.agrees_with_evidence() and all(run.reads_from(t, before) for t, before in is_seen)
