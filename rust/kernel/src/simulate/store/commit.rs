@@ -12,7 +12,7 @@ impl Store {
             if let Some(refusal) = store.conflict(transaction) {
                 return Err(refusal);
             }
-            let keys = transaction.accesses.iter().map(|access| access.key);
+            let keys = transaction.accesses().iter().map(|access| access.key);
             let now = store.clock.commit(session, keys, store.now);
             let (start, commit) = store.recorded(transaction, now);
             store.judge(transaction, start, commit);
@@ -64,12 +64,13 @@ impl Store {
 
     /// First committer wins; a serializable transaction must also have read what is still the newest.
     fn conflict(&self, transaction: &Transaction) -> Option<Refusal> {
-        if !self.settings.isolation.has_snapshots() {
+        // Serial transactions meet no conflict: late writes of one with an old snapshot are refused at once.
+        if !self.settings.isolation.has_snapshots() || matches!(self.settings.clocks, Clocks::Serial { .. }) {
             return None;
         }
         let limit = self.limit(transaction);
         let is_newer = |access: &&Access| self.rows[access.key as usize].newest().commit > limit;
-        let mut newer = transaction.accesses.iter().filter(is_newer);
+        let mut newer = transaction.accesses().iter().filter(is_newer);
         newer.find_map(|access| match access.is_written() {
             true if !self.strikes(transaction, Bug::LostUpdate) => Some(Refusal::WrittenByAnother),
             false if access.shown.is_some() && self.certifies_reads(transaction) => Some(Refusal::ReadIsOld),

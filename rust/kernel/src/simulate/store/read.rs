@@ -22,6 +22,7 @@ impl Store {
     }
 
     /// The usual case, and the fast one: a snapshot, and no fault.
+    #[inline]
     fn read_snapshot(&mut self, session: u32, place: usize) {
         let transaction = &mut self.transactions[session as usize];
         let access = &mut transaction.accesses[place];
@@ -74,7 +75,7 @@ impl Store {
             let Some((shown, foreign)) = self.external(transaction, row) else { return false };
             let access = &mut transaction.accesses[place];
             if is_first && self.settings.bug.is_some() {
-                access.first = Some(shown.clone());
+                access.first = Some(Box::new(shown.clone()));
             }
             access.shown = Some(shown);
             access.foreign = foreign;

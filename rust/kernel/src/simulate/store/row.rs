@@ -128,6 +128,7 @@ impl Row {
     }
 
     /// What a snapshot shows at an instant of true time.
+    #[inline]
     pub(crate) fn shown(&self, snapshot: u64, now: u64, model: Model) -> Shown {
         let Some(rare) = self.rare.as_ref().filter(|rare| !rare.hidden.is_empty()) else {
             return Shown::plain(self.at(snapshot).value);
@@ -182,6 +183,7 @@ impl Row {
     }
 
     /// Adds a version; reads find it from the instant `visible` on.
+    #[inline]
     pub(crate) fn install(&mut self, own: &Own, model: Model, writer: u32, commit: u64, visible: u64) {
         let value = match model {
             Model::Register => own.value,

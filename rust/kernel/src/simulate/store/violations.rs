@@ -98,7 +98,7 @@ impl Store {
         }
         let is_serializable = self.settings.isolation == Isolation::Serializable;
         let (id, rows, log) = (transaction.id, &self.rows, &mut self.log);
-        for access in &transaction.accesses {
+        for access in transaction.accesses() {
             let (key, row) = (access.key, &rows[access.key as usize]);
             if let Some(first) = &access.first {
                 log.set((id, Axiom::Ext, key, 0), Shown::plain(row.at(start).value), first);
@@ -156,8 +156,8 @@ impl Store {
 
     fn remember_reads(&mut self, transaction: &Transaction, start: u64, commit: u64) {
         let horizon = self.horizon(transaction);
-        for access in &transaction.accesses {
-            let Some(shown) = access.first.clone() else { continue };
+        for access in transaction.accesses() {
+            let Some(shown) = access.first.as_deref().cloned() else { continue };
             let row = &mut self.rows[access.key as usize];
             let own = row.last_places(access.own.elements.len() as u32);
             let seen = &mut row.rare().seen;
