@@ -48,7 +48,7 @@ impl Store {
         self.close(session);
     }
 
-    fn close(&mut self, session: u32) {
+    pub(super) fn close(&mut self, session: u32) {
         self.transactions[session as usize].id = super::NO_TRANSACTION;
         if let Some(place) = self.running.iter().position(|&running| running == session) {
             self.running.swap_remove(place);
@@ -118,6 +118,17 @@ impl Store {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Installs the writes of an open transaction to one row.
+    pub(super) fn install_row(&mut self, session: u32, row: u32, commit: u64, horizon: u64) {
+        let transaction = &self.transactions[session as usize];
+        let Some(own) = transaction.own(row) else { return };
+        let row = &mut self.rows[row as usize];
+        row.install(own, self.settings.model, transaction.id, commit, 0);
+        if row.is_crowded() {
+            row.forget(horizon, self.now);
         }
     }
 

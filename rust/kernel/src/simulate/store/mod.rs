@@ -9,6 +9,7 @@ mod clock;
 mod commit;
 mod fault;
 mod lagging;
+mod profile;
 mod read;
 mod row;
 mod transaction;
@@ -18,6 +19,8 @@ pub use clock::Clocks;
 pub(crate) use clock::TICK;
 pub use fault::Bug;
 pub use lagging::Lagging;
+pub(crate) use profile::{Answer, Request, Seen, Server};
+pub use profile::{Dependency, Fault, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
 pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, Version};
 pub use transaction::Change;
 pub use violations::Axiom;
@@ -211,15 +214,15 @@ impl Store {
             return true;
         }
         let newest = self.rows[row as usize].newest();
-        self.holder(row, transaction).is_none() && (!is_early || newest.commit <= self.limit(transaction))
+        self.holder(row, session).is_none() && (!is_early || newest.commit <= self.limit(transaction))
             || transaction.is_marked && self.settings.bug == Some(Bug::LostUpdate)
     }
 
     /// Another open transaction that wrote the row, if it was the last to do so.
-    fn holder(&self, row: u32, transaction: &Transaction) -> Option<&Transaction> {
-        let (session, id) = self.rows[row as usize].holder;
-        let holder = &self.transactions[session as usize];
-        (session != transaction.session && holder.is_open() && holder.id == id).then_some(holder)
+    fn holder(&self, row: u32, session: u32) -> Option<&Transaction> {
+        let (holding, id) = self.rows[row as usize].holder;
+        let holder = &self.transactions[holding as usize];
+        (holding != session && holder.is_open() && holder.id == id).then_some(holder)
     }
 
     /// Keeps a change for the commit.

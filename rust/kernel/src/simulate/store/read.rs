@@ -165,7 +165,7 @@ impl Store {
         if !is_dirty && !self.strikes(transaction, Bug::DirtyRead) {
             return None;
         }
-        let holder = self.holder(row, transaction)?;
+        let holder = self.holder(row, transaction.session)?;
         Some((holder.id, holder.own(row)?.clone()))
     }
 

@@ -26,8 +26,10 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    pub(super) fn new(places: usize) -> Self {
-        Self { holders: std::iter::repeat_with(Vec::new).take(places).collect(), predicates: Vec::new() }
+    /// Makes room for locks at a place.
+    pub(super) fn add_place(&mut self, place: u32) {
+        let places = self.holders.len().max(place as usize + 1);
+        self.holders.resize_with(places, Vec::new);
     }
 
     /// Another transaction whose lock there excludes this mode.

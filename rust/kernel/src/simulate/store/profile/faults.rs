@@ -53,7 +53,7 @@ pub struct StruckFault {
 }
 
 /// The faults that may strike, and the data that they need.
-pub(super) struct Faults {
+pub(crate) struct Faults {
     random: Random,
     rates: [u32; Fault::ALL.len()],
     /// By row: the last version that was rolled back, and the last that its own transaction overwrote.
@@ -80,12 +80,21 @@ impl Faults {
         faults
     }
 
-    pub(super) fn may(&self, fault: Fault) -> bool {
+    pub(crate) fn may(&self, fault: Fault) -> bool {
         self.rates[fault as usize] > 0
     }
 
-    pub(super) fn strikes(&mut self, fault: Fault) -> bool {
+    pub(crate) fn strikes(&mut self, fault: Fault) -> bool {
         self.may(fault) && self.random.below(1_000_000) < self.rates[fault as usize]
+    }
+
+    /// Marks the loss of a version as visible if a read at this instant should have shown it.
+    pub(super) fn show_lost(&mut self, key: u32, at: u64) {
+        if let Some(&(struck, lost)) = self.lost.get(&key)
+            && at > lost
+        {
+            self.struck[struck].is_visible = true;
+        }
     }
 
     /// One of so many.

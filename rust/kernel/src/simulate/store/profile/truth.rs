@@ -1,7 +1,7 @@
 //! True instants and true dependencies.
 
 use super::faults::StruckFault;
-use super::transaction::{Held, Seen, Transaction};
+use super::trace::{Held, Seen, Trace};
 use crate::intervals::profile::Lock;
 use crate::named_enum::named_enum;
 use crate::simulate::store::{NO_TRANSACTION, Version};
@@ -86,7 +86,7 @@ pub struct Truth {
 }
 
 /// Collects the truth during a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Witness {
     truth: Truth,
     /// Versions of each row, with the ids of their writers.
@@ -100,14 +100,8 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    pub(super) fn new(keys: u32) -> Self {
-        Self {
-            truth: Truth::default(),
-            chains: vec![Vec::new(); keys as usize],
-            observations: Vec::new(),
-            numbers: Vec::new(),
-            shown: Vec::new(),
-        }
+    pub(super) fn add_row(&mut self) {
+        self.chains.push(Vec::new());
     }
 
     pub(super) fn installed(&mut self, key: u32, version: Version) {
@@ -116,23 +110,23 @@ impl Witness {
 
     pub(super) fn ended(
         &mut self,
-        transaction: &Transaction,
+        trace: &Trace,
         (number, first): (u32, u32),
         committed: Option<u64>,
         ended: u64,
     ) {
-        let id = transaction.id as usize;
+        let id = trace.id as usize;
         if self.numbers.len() <= id {
             self.numbers.resize(id + 1, NO_NUMBER);
         }
         self.numbers[id] = number;
-        let Transaction { begun, snapshot, .. } = *transaction;
+        let Trace { begun, snapshot, .. } = *trace;
         self.truth.lifetimes.push(Lifetime { begun, snapshot, committed, ended });
-        let locks = transaction.held.iter().map(|held| held_lock(number, held));
+        let locks = trace.held.iter().map(|held| held_lock(number, held));
         self.truth.locks.extend(locks);
-        self.shown.extend(transaction.seen.iter().map(|&seen| (first + seen.place, seen)));
+        self.shown.extend(trace.seen.iter().map(|&seen| (first + seen.place, seen)));
         if committed.is_some() {
-            self.observations.extend(transaction.seen.iter().map(|&seen| (number, seen)));
+            self.observations.extend(trace.seen.iter().map(|&seen| (number, seen)));
         }
     }
 
