@@ -5,7 +5,7 @@ use super::plan::delay;
 use super::run::ProfiledRun;
 use crate::history::{Kind, Status};
 use crate::intervals::profile::Lock;
-use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, Seen, Version};
+use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, Version};
 
 impl ProfiledRun {
     /// The server handles a statement.
@@ -157,7 +157,12 @@ impl ProfiledRun {
             let is_past = done.complete > 0 && done.complete < transaction.invoke;
             if done.request.kind == Kind::Read && is_past && self.server.faults.strikes(Fault::FutureRead) {
                 done.value = version.value;
-                *seen = Seen { from: version.commit, writer: version.writer, value: version.value, ..*seen };
+                *seen = SeenVersion {
+                    from: version.commit,
+                    writer: version.writer,
+                    value: version.value,
+                    ..*seen
+                };
                 trace.struck.push((Fault::FutureRead, seen.place, true));
                 return;
             }

@@ -3,7 +3,7 @@
 use super::clock::Clocks;
 use super::lagging::View;
 use super::transaction::{Access, Transaction};
-use super::{Bug, Isolation, Refusal, Store};
+use super::{Fault, Isolation, Refusal, Store};
 
 impl Store {
     /// Commits the transaction of a session: its start and commit timestamps. A refused one stays open.
@@ -36,7 +36,7 @@ impl Store {
     /// Rolls the transaction of a session back.
     pub(crate) fn abort(&mut self, session: u32) {
         let transaction = &self.transactions[session as usize];
-        if self.settings.bug == Some(Bug::AbortedRead) {
+        if self.settings.bug == Some(Fault::AbortedRead) {
             for access in transaction.writes() {
                 let rolled_back = (transaction.id, access.own.clone());
                 self.rows[access.key as usize].rare().rolled_back = Some(rolled_back);
@@ -69,17 +69,17 @@ impl Store {
             return None;
         }
         let limit = self.limit(transaction);
-        let is_newer = |access: &&Access| self.rows[access.key as usize].newest().commit > limit;
+        let is_newer = |access: &&Access| self.rows[access.key as usize].is_newer_than(limit);
         let mut newer = transaction.accesses().iter().filter(is_newer);
         newer.find_map(|access| match access.is_written() {
-            true if !self.strikes(transaction, Bug::LostUpdate) => Some(Refusal::WrittenByAnother),
+            true if !self.strikes(transaction, Fault::LostUpdate) => Some(Refusal::WrittenByAnother),
             false if access.shown.is_some() && self.certifies_reads(transaction) => Some(Refusal::ReadIsOld),
             _ => None,
         })
     }
 
     fn certifies_reads(&self, transaction: &Transaction) -> bool {
-        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Bug::WriteSkew)
+        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Fault::WriteSkew)
     }
 
     /// Whether a row that is not written has changed, where that matters: for rows of a range that was read.
@@ -87,17 +87,17 @@ impl Store {
         let transaction = &self.transactions[session as usize];
         self.certifies_reads(transaction)
             && transaction.own(row).is_none()
-            && self.rows[row as usize].newest().commit > self.limit(transaction)
+            && self.rows[row as usize].is_newer_than(self.limit(transaction))
     }
 
     /// The start and commit timestamps that are recorded.
     fn recorded(&mut self, transaction: &Transaction, now: u64) -> (u64, u64) {
-        if self.strikes(transaction, Bug::ClockSkew) {
+        if self.strikes(transaction, Fault::ClockSkew) {
             let commit = self.clock.behind(transaction.start, now, &mut self.faults).unwrap_or(now);
             return (transaction.start, commit);
         }
         let is_free = |access: &Access| self.rows[access.key as usize].newest().commit < transaction.start;
-        if self.strikes(transaction, Bug::TimestampSwap) && transaction.writes().all(is_free) {
+        if self.strikes(transaction, Fault::TimestampSwap) && transaction.writes().all(is_free) {
             return (now, transaction.start);
         }
         (transaction.start, now)
@@ -139,10 +139,10 @@ impl Store {
         }
         let writes = transaction.writes().count();
         let mut visible = vec![0; writes];
-        if self.strikes(transaction, Bug::FracturedCommit) && writes > 1 {
+        if self.strikes(transaction, Fault::FracturedCommit) && writes > 1 {
             visible[writes / 2..].fill(self.now + self.settings.hidden_for);
         }
-        if self.strikes(transaction, Bug::DroppedWrite) && writes > 0 {
+        if self.strikes(transaction, Fault::DroppedWrite) && writes > 0 {
             visible[self.faults.below(writes as u32) as usize] = u64::MAX;
         }
         visible

@@ -118,6 +118,12 @@ impl Row {
         self.versions.last().copied().unwrap_or_else(|| self.first())
     }
 
+    /// Whether a snapshot does not show the newest version.
+    #[inline]
+    pub(crate) fn is_newer_than(&self, snapshot: u64) -> bool {
+        self.newest().commit > snapshot
+    }
+
     /// The newest version of a snapshot.
     pub(crate) fn at(&self, snapshot: u64) -> Version {
         self.find(|version| version.commit <= snapshot)

@@ -1,16 +1,15 @@
 //! Which transactions may commit.
 
 use super::Server;
-use super::faults::Fault;
-use super::trace::{Seen, Trace, Written};
+use super::trace::{SeenVersion, Trace, Written};
 use crate::intervals::profile::{Certifier, Lock, Snapshot, Statement};
-use crate::simulate::store::ABSENT;
+use crate::simulate::store::{ABSENT, Fault};
 
 /// A transaction that committed while others were open, as serializable snapshot isolation remembers it.
 #[derive(Debug)]
 pub(super) struct Certified {
     pub(super) commit: u64,
-    seen: Vec<Seen>,
+    seen: Vec<SeenVersion>,
     writes: Vec<u32>,
     /// One bit for each of 64 classes of rows: without a common bit, there is no common row.
     seen_bits: u64,
@@ -61,8 +60,7 @@ impl Server {
             Certifier::OptimisticReads => trace.writes.is_empty() || self.reads_are_current(trace),
             Certifier::OptimisticWrites => self.writes_are_first(trace),
         };
-        if !is_certified && self.faults.strikes(Fault::MissedCertifier) {
-            trace.strike(Fault::MissedCertifier, true);
+        if !is_certified && self.strikes(trace, Fault::MissedCertifier) {
             if self.profile.certifier == Certifier::TimestampOrder {
                 trace.snapshot = Some(self.store.now);
             }
@@ -73,7 +71,7 @@ impl Server {
 
     /// Whether all reads showed versions that are still the newest.
     pub(super) fn reads_are_current(&self, trace: &Trace) -> bool {
-        let is_current = |seen: &Seen| self.newest(seen.key).commit == seen.from;
+        let is_current = |seen: &SeenVersion| self.newest(seen.key).commit == seen.from;
         trace.seen.iter().all(is_current)
     }
 
@@ -81,7 +79,7 @@ impl Server {
     fn writes_are_first(&self, trace: &Trace) -> bool {
         trace.writes.iter().all(|own| {
             let since = trace.snapshot.unwrap_or(own.at).min(own.at);
-            self.newest(own.key).commit <= since
+            !self.store.rows[own.key as usize].is_newer_than(since)
         })
     }
 

@@ -1,10 +1,9 @@
 //! Changes of rows.
 
-use super::faults::Fault;
 use super::trace::{Trace, Written};
 use super::{Request, Server};
 use crate::history::Kind;
-use crate::simulate::store::{ABSENT, Change};
+use crate::simulate::store::{ABSENT, Change, Fault};
 
 impl Server {
     /// Whether a row may be written, inserted or deleted.
@@ -21,7 +20,7 @@ impl Server {
     /// Whether no other transaction has changed the row since then, where first updater wins.
     pub(super) fn is_first_updater(&mut self, trace: &mut Trace, row: u32, since: u64) -> bool {
         !self.profile.first_updater_wins
-            || self.newest(row).commit <= since
+            || !self.store.rows[row as usize].is_newer_than(since)
             || self.strikes(trace, Fault::MissedFirstUpdater)
     }
 

@@ -1,10 +1,10 @@
 //! How transactions end.
 
-use super::faults::{Fault, StruckFault};
+use super::faults::StruckFault;
 use super::trace::{Trace, Written};
 use super::{Answer, Server, UNTIL_COLLECTION};
 use crate::intervals::profile::{Certifier, Lock};
-use crate::simulate::store::{ABSENT, Version};
+use crate::simulate::store::{ABSENT, Fault, Version};
 
 impl Server {
     /// Locks the changed rows, if the profile has locks of commits.

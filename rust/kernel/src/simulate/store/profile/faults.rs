@@ -1,43 +1,8 @@
-//! Faults: named switches, each with its rate.
+//! The faults of a profile, each with its rate.
 
 use crate::generate::random::Random;
-use crate::named_enum::named_enum;
-use crate::simulate::store::Version;
+use crate::simulate::store::{Fault, Version};
 use hashbrown::HashMap;
-
-named_enum! {
-    /// A fault, by the mechanism that it breaks.
-    pub enum Fault {
-        /// A read shows the version before the one of its snapshot.
-        StaleSnapshot => "stale-snapshot",
-        /// A read shows the newest committed version, not the snapshot of its transaction.
-        MovingSnapshot => "moving-snapshot",
-        /// A read shows a write that is not committed.
-        DirtyRead => "dirty-read",
-        /// A read shows a write that was rolled back.
-        AbortedRead => "aborted-read",
-        /// A read shows a write that its own transaction overwrote.
-        IntermediateRead => "intermediate-read",
-        /// A read shows a version that is committed only later.
-        FutureRead => "future-read",
-        /// A read does not show the write of its own transaction.
-        LostOwnWrite => "lost-own-write",
-        /// A statement that writes does not wait for a lock.
-        MissingLock => "missing-lock",
-        /// A read does not wait for its lock.
-        MissingShareLock => "missing-share-lock",
-        /// A lock is released while its transaction goes on.
-        EarlyRelease => "early-release",
-        /// A row is changed although it changed since the snapshot.
-        MissedFirstUpdater => "missed-first-updater",
-        /// A transaction commits although the certifier should refuse it.
-        MissedCertifier => "missed-certifier",
-        /// A write disappears with its commit.
-        LostVersion => "lost-version",
-        /// A range read leaves out a row.
-        MissingRow => "missing-row",
-    }
-}
 
 /// One occasion at which a fault struck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,9 @@
 //! How transactions take locks, wait for them and release them.
 
-use super::faults::Fault;
-use super::trace::{Held, Trace};
-use super::{Answer, Request, Server};
+use super::trace::Trace;
+use super::{Answer, HeldLock, Request, Server};
 use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
-use crate::simulate::store::ABSENT;
+use crate::simulate::store::{ABSENT, Fault};
 
 impl Server {
     /// Takes the locks of a statement; or returns the transaction that holds a conflicting one.
@@ -38,9 +37,9 @@ impl Server {
 
     /// Takes the lock on a row, or on its table or database.
     pub(super) fn acquire(&mut self, trace: &mut Trace, row: u32, mode: Lock, writes: bool) -> Option<u32> {
-        let (place, low, high) = self.place_of(row);
+        let (low, high) = self.place_of(row);
         let slot = trace.slot;
-        let mut other = self.locks.in_the_way(slot, place, mode);
+        let mut other = self.locks.in_the_way(slot, low, mode);
         if writes && self.profile.granularity == Granularity::Row {
             other = other.or_else(|| self.locks.predicate_in_the_way(slot, row, mode));
         }
@@ -49,14 +48,13 @@ impl Server {
             return other;
         }
         if other.is_none()
-            && let Some(announcer) = self.announcer(trace, place, mode)
+            && let Some(announcer) = self.announcer(trace, low, mode)
         {
             return Some(announcer);
         }
-        if self.locks.take(slot, place, mode, writes) {
-            let taken = self.store.now;
-            trace.held.push(Held { place, low, high, mode, taken, is_predicate: false, released: 0 });
-            self.show_early_releases(place, mode);
+        if self.locks.take(slot, low, mode, writes) {
+            self.hold(trace, (low, high), mode, false);
+            self.show_early_releases(low, mode);
         }
         None
     }
@@ -66,7 +64,7 @@ impl Server {
         if self.announced.is_empty() || !mode.conflicts(self.profile.commit_lock) {
             return None;
         }
-        let is_newcomer = !trace.held.iter().any(|held| held.place == place && !held.is_predicate);
+        let is_newcomer = !trace.held.iter().any(|held| held.low == place && !held.is_predicate);
         let is_other = |&&(slot, announced): &&(u32, u32)| slot != trace.slot && announced == place;
         self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
     }
@@ -102,20 +100,22 @@ impl Server {
             return other;
         }
         self.locks.take_predicate(slot, (low, high), mode);
-        let taken = self.store.now;
-        trace.held.push(Held { place: low, low, high, mode, taken, is_predicate: true, released: 0 });
+        self.hold(trace, (low, high), mode, true);
         None
     }
 
-    /// The place that is locked with a row: its number, its first and its last row.
-    pub(super) fn place_of(&self, row: u32) -> (u32, u32, u32) {
+    /// Records that the transaction has a lock now.
+    fn hold(&self, trace: &mut Trace, (low, high): (u32, u32), mode: Lock, is_predicate: bool) {
+        let (transaction, taken, released) = (trace.id, self.store.now, 0);
+        trace.held.push(HeldLock { transaction, low, high, mode, is_predicate, taken, released });
+    }
+
+    /// The rows that are locked with a row, from the first to the last; the first names the place of the lock.
+    fn place_of(&self, row: u32) -> (u32, u32) {
         match self.profile.granularity {
-            Granularity::Row => (row, row, row),
-            Granularity::Table => {
-                let (first, last) = self.table_of(row);
-                (row / self.rows_of_table, first, last)
-            }
-            Granularity::Database => (0, 0, self.store.rows.len() as u32 - 1),
+            Granularity::Row => (row, row),
+            Granularity::Table => self.table_of(row),
+            Granularity::Database => (0, self.store.rows.len() as u32 - 1),
         }
     }
 
@@ -141,7 +141,7 @@ impl Server {
             held.released = now;
             has_predicates |= held.is_predicate;
             if !held.is_predicate {
-                self.locks.release(slot, held.place);
+                self.locks.release(slot, held.low);
             }
         }
         if has_predicates {
@@ -168,14 +168,14 @@ impl Server {
 
     /// Releases one lock too early, if that fault strikes.
     pub(super) fn release_early(&mut self, trace: &mut Trace) {
-        let is_held = |held: &&Held| held.released == 0 && !held.is_predicate;
+        let is_held = |held: &&HeldLock| held.released == 0 && !held.is_predicate;
         let held = trace.held.iter().filter(is_held).count();
         if held == 0 || !self.faults.strikes(Fault::EarlyRelease) {
             return;
         }
         let chosen = trace.held.iter().filter(is_held).nth(self.faults.one_of(held));
-        let Some(&Held { place, .. }) = chosen else { return };
-        for held in trace.held.iter_mut().filter(|held| held.place == place && !held.is_predicate) {
+        let Some(&HeldLock { low: place, .. }) = chosen else { return };
+        for held in trace.held.iter_mut().filter(|held| held.low == place && !held.is_predicate) {
             if held.released == 0 {
                 held.released = self.store.now;
             }
@@ -192,8 +192,8 @@ impl Server {
         }
         let store = &self.store;
         for other in self.traces.iter_mut().filter(|other| store.is_open(other.slot)) {
-            let is_missed = |held: &Held| {
-                held.place == place && held.released > 0 && !held.is_predicate && held.mode.conflicts(mode)
+            let is_missed = |held: &HeldLock| {
+                held.low == place && held.released > 0 && !held.is_predicate && held.mode.conflicts(mode)
             };
             if other.held.iter().any(is_missed) {
                 let early = other.struck.iter_mut().filter(|(fault, ..)| *fault == Fault::EarlyRelease);

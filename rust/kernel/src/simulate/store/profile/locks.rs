@@ -20,16 +20,14 @@ struct Predicate {
 
 #[derive(Debug, Default)]
 pub(super) struct Locks {
-    /// By row, table or database.
+    /// By the first row of what is locked.
     holders: Vec<Vec<Holder>>,
     predicates: Vec<Predicate>,
 }
 
 impl Locks {
-    /// Makes room for locks at a place.
-    pub(super) fn add_place(&mut self, place: u32) {
-        let places = self.holders.len().max(place as usize + 1);
-        self.holders.resize_with(places, Vec::new);
+    pub(super) fn add_row(&mut self) {
+        self.holders.push(Vec::new());
     }
 
     /// Another transaction whose lock there excludes this mode.

@@ -15,11 +15,11 @@ mod reads;
 mod trace;
 mod truth;
 
-pub use faults::{Fault, StruckFault};
-pub(crate) use trace::Seen;
+pub use faults::StruckFault;
+pub(crate) use trace::SeenVersion;
 pub use truth::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 
-use super::{Clocks, Isolation, Model, Settings, Store};
+use super::{Clocks, Fault, Isolation, Model, Settings, Store};
 use crate::history::Kind;
 use crate::intervals::profile::{Certifier, Conduct, Profile, Read, Snapshot, Statement};
 use certifier::Certified;
@@ -90,17 +90,7 @@ impl Server {
         faults: &[(Fault, u32)],
         truth: bool,
     ) -> Self {
-        let settings = Settings {
-            isolation: Isolation::Snapshot,
-            model: Model::Register,
-            clocks: Clocks::Central,
-            seed,
-            refuses_early: false,
-            lag: 1,
-            bug: None,
-            bug_rate: 0,
-            hidden_for: 0,
-        };
+        let settings = Settings::new(Isolation::Snapshot, Model::Register, Clocks::Central, seed);
         Self {
             profile: profile.clone(),
             store: Store::new(settings, 0),
@@ -120,8 +110,8 @@ impl Server {
 
     /// Adds a row.
     pub(crate) fn add_row(&mut self, initial: i64) {
-        let row = self.store.add_row(initial);
-        self.locks.add_place(self.place_of(row).0);
+        self.store.add_row(initial);
+        self.locks.add_row();
         if let Some(witness) = &mut self.witness {
             witness.add_row();
         }

@@ -1,10 +1,9 @@
 //! Which versions a read shows, also because of a fault.
 
-use super::faults::Fault;
-use super::trace::{Seen, Trace};
+use super::trace::{SeenVersion, Trace};
 use super::{Request, Server};
 use crate::intervals::profile::{Certifier, Conduct, Lock, Read};
-use crate::simulate::store::{ABSENT, Version};
+use crate::simulate::store::{ABSENT, Fault, Version};
 
 impl Server {
     /// Whether a row or a range of rows may be read.
@@ -26,7 +25,7 @@ impl Server {
     /// Whether a row that is locked is no longer as the snapshot shows it, where that matters.
     fn has_locked_too_late(&self, trace: &Trace, row: u32) -> bool {
         let Some(snapshot) = trace.snapshot else { return false };
-        let is_changed = self.newest(row).commit > snapshot;
+        let is_changed = self.store.rows[row as usize].is_newer_than(snapshot);
         is_changed && self.profile.first_updater_wins && !trace.has_written(row) && {
             let mut held = trace.held.iter().filter(|held| !held.is_predicate && held.released == 0);
             held.any(|held| held.low <= row && row <= held.high)
@@ -70,7 +69,7 @@ impl Server {
         row.read_at = row.read_at.max(at);
         self.faults.show_lost(key, at);
         let Version { commit: from, writer, value } = self.wrong(trace, key, right, (read, at));
-        trace.seen.push(Seen { key, from, writer, value, at, place: trace.place });
+        trace.seen.push(SeenVersion { key, from, writer, value, at, place: trace.place });
         value
     }
 

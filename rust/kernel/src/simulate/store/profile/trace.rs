@@ -1,11 +1,11 @@
 //! The trace of a transaction: its snapshot, the versions that it saw, its writes, its locks and its faults.
 
-use super::faults::Fault;
-use crate::intervals::profile::Lock;
+use super::HeldLock;
+use crate::simulate::store::Fault;
 
 /// A read of a version of another transaction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct SeenVersion {
     pub(crate) key: u32,
     /// When the version appeared.
     pub(crate) from: u64,
@@ -32,19 +32,6 @@ pub(super) struct Written {
     pub(super) place: u32,
 }
 
-/// A lock on rows `low` to `high`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Held {
-    pub(super) place: u32,
-    pub(super) low: u32,
-    pub(super) high: u32,
-    pub(super) mode: Lock,
-    pub(super) taken: u64,
-    pub(super) is_predicate: bool,
-    /// When it was released too early; zero if it was not.
-    pub(super) released: u64,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     pub(super) id: u32,
@@ -56,9 +43,10 @@ pub(crate) struct Trace {
     pub(super) moment: u32,
     /// The place of the current operation.
     pub(super) place: u32,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<SeenVersion>,
     pub(super) writes: Vec<Written>,
-    pub(super) held: Vec<Held>,
+    /// Locks; the instant of the release is zero until then.
+    pub(super) held: Vec<HeldLock>,
     /// The transaction that it waits for.
     pub(super) blocker: Option<u32>,
     /// Faults, the place of the operation, and whether they are visible.
