@@ -116,7 +116,8 @@ fn is_over() -> PyErr {
 }
 
 fn rate((name, share): &(String, f64)) -> PyResult<(Fault, u32)> {
-    Ok((Fault::named(name).ok_or_else(|| unknown("fault", name))?, millionths(*share)))
+    let fault = Fault::named(name).filter(|fault| fault.is_of_profiles());
+    Ok((fault.ok_or_else(|| unknown("fault", name))?, millionths(*share)))
 }
 
 /// True instants of a transaction; `snapshot` if all of it reads one, `committed` if it did.

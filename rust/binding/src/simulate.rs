@@ -5,7 +5,7 @@ use crate::generate::{Workload, model, unknown};
 use crate::interrupt::interruptible;
 use crate::parse_error;
 use isoscope_kernel::simulate::{
-    self as kernel, Bug, Change, Clocks, Conflicts, Interactive, Isolation, Read, Refusal, Simulated,
+    self as kernel, Change, Clocks, Conflicts, Fault, Interactive, Isolation, Read, Refusal, Simulated,
     Simulation,
 };
 use pyo3::create_exception;
@@ -221,6 +221,6 @@ fn isolation(name: &str) -> PyResult<Isolation> {
     }
 }
 
-fn bug(name: &str) -> PyResult<Bug> {
-    Bug::named(name).ok_or_else(|| unknown("bug", name))
+fn bug(name: &str) -> PyResult<Fault> {
+    Fault::named(name).filter(|fault| fault.is_of_isolations()).ok_or_else(|| unknown("bug", name))
 }

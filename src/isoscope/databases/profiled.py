@@ -2,7 +2,7 @@
 
 Clients send requests, and the server handles each at one true instant. The history has what clients saw: when
 they sent a request and when they had the answer. The truth is for tests of the method of intervals, which
-shares only the words of the profile with the engine (`rust/kernel/src/simulate/profiled`).
+shares only the words of the profile with the engine (`rust/kernel/src/simulate/store/profile`).
 """
 
 from __future__ import annotations

@@ -155,6 +155,7 @@ impl Tables {
     }
 
     /// A row for a step; none if it asks for a recent row and there is none.
+    #[inline]
     pub(crate) fn pick(&mut self, step: &Step, store: &mut Store) -> Option<Drawn> {
         let table = &mut self.0[step.table as usize];
         match step.pick {

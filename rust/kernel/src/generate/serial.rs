@@ -6,7 +6,7 @@ use super::{Scene, Scripted, Serial, Workload};
 use crate::error::ParseError;
 use crate::history::{History, Interval, Kind, Status, Timestamp};
 use crate::simulate::output::{Output, small};
-use crate::simulate::store::{Change, Clocks, Found, Isolation, Model, Settings, Store};
+use crate::simulate::store::{Clocks, Found, Isolation, Model, Settings, Store};
 
 pub(super) struct Scheduler<'w> {
     workload: &'w Workload,
@@ -20,16 +20,11 @@ pub(super) struct Scheduler<'w> {
 
 impl<'w> Scheduler<'w> {
     pub(super) fn new(workload: &'w Workload, serial: &'w Serial) -> Self {
+        let clocks = Clocks::Serial { reach: serial.lag - 1 };
         let settings = Settings {
-            isolation: serial.isolation,
-            model: workload.model,
-            clocks: Clocks::Serial { reach: serial.lag - 1 },
-            seed: workload.seed,
             refuses_early: serial.isolation == Isolation::Snapshot,
             lag: serial.lag,
-            bug: None,
-            bug_rate: 0,
-            hidden_for: 0,
+            ..Settings::new(serial.isolation, workload.model, clocks, workload.seed)
         };
         let mut store = Store::new(settings, workload.sessions);
         Self {
@@ -141,10 +136,7 @@ impl<'w> Scheduler<'w> {
         let key = self.output.key(&mut self.store.rows, row);
         self.store.rows[row as usize].written += 1;
         let value = self.store.rows[row as usize].written;
-        let (kind, change) = match self.workload.model {
-            Model::Register => (Kind::Write, Change::Write(i64::from(value))),
-            Model::List => (Kind::Append, Change::Append(i64::from(value))),
-        };
+        let (kind, change) = self.workload.model.change(value);
         self.store.change(session, row, change);
         self.record(transaction, kind, key, small(value));
     }

@@ -1,6 +1,6 @@
 //! The store for clients that decide themselves what to do next, with integer keys of their choice.
 
-use super::store::{ABSENT, Bug, Change, Clocks, Found, Isolation, Model, Refusal, Settings, Store, TICK};
+use super::store::{ABSENT, Change, Clocks, Fault, Found, Isolation, Model, Refusal, Settings, Store, TICK};
 use std::collections::BTreeMap;
 
 /// For so many begins and commits, the second half of a fractured commit stays hidden.
@@ -32,18 +32,9 @@ pub struct Interactive {
 impl Interactive {
     /// An empty database with one clock; `bug_rate` is in millionths of transactions.
     #[must_use]
-    pub fn new(isolation: Isolation, model: Model, bug: Option<Bug>, bug_rate: u32, seed: u64) -> Self {
-        let settings = Settings {
-            isolation,
-            model,
-            clocks: Clocks::Central,
-            seed,
-            refuses_early: false,
-            lag: 1,
-            bug,
-            bug_rate,
-            hidden_for: HIDDEN_FOR * TICK,
-        };
+    pub fn new(isolation: Isolation, model: Model, bug: Option<Fault>, bug_rate: u32, seed: u64) -> Self {
+        let correct = Settings::new(isolation, model, Clocks::Central, seed);
+        let settings = Settings { bug, bug_rate, hidden_for: HIDDEN_FOR * TICK, ..correct };
         Self {
             store: Store::new(settings, 0),
             model,

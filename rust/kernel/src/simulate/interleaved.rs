@@ -1,7 +1,7 @@
 //! A seeded scheduler: every step, one session begins a transaction, does one operation of it, or ends it.
 
 use super::output::{Output, small};
-use super::store::{Change, Found, Settings, Store, TICK, Violation};
+use super::store::{Found, Settings, Store, TICK, Violation};
 use super::{Conflicts, InjectedFault, Model, Simulated, Simulation};
 use crate::builder::Details;
 use crate::error::ParseError;
@@ -73,16 +73,13 @@ pub(super) struct Interleaved<'s> {
 
 impl<'s> Interleaved<'s> {
     pub(super) fn new(workload: &'s Workload, simulation: &'s Simulation) -> Self {
+        let Simulation { isolation, clocks, bug, bug_rate, .. } = *simulation;
         let settings = Settings {
-            isolation: simulation.isolation,
-            model: workload.model,
-            clocks: simulation.clocks,
-            seed: workload.seed,
             refuses_early: simulation.conflicts == Conflicts::Read,
-            lag: 1,
-            bug: simulation.bug,
-            bug_rate: simulation.bug_rate,
+            bug,
+            bug_rate,
             hidden_for: TICK * 32 * u64::from(simulation.concurrency),
+            ..Settings::new(isolation, workload.model, clocks, workload.seed)
         };
         let mut store = Store::new(settings, workload.sessions);
         Self {
@@ -199,10 +196,7 @@ impl<'s> Interleaved<'s> {
             0 => self.store.rows[row as usize].written,
             values => 1 + self.store.random.below(values),
         };
-        let (kind, change) = match self.workload.model {
-            Model::Register => (Kind::Write, Change::Write(i64::from(value))),
-            Model::List => (Kind::Append, Change::Append(i64::from(value))),
-        };
+        let (kind, change) = self.workload.model.change(value);
         self.store.change(session, row, change);
         self.record(session, kind, row, small(value));
         let most = self.workload.max_writes_per_key;

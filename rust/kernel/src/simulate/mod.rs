@@ -11,7 +11,7 @@ pub mod profiled;
 pub(crate) mod store;
 
 pub use interactive::{Interactive, Read};
-pub use store::{Axiom, Bug, Change, Clocks, Isolation, Model, Refusal};
+pub use store::{Axiom, Change, Clocks, Fault, Isolation, Model, Refusal};
 
 use crate::cancel::Cancel;
 use crate::error::ParseError;
@@ -43,7 +43,7 @@ pub struct Simulation {
     pub clocks: Clocks,
     /// How many different values are written to each key; 0: every value once.
     pub repeated_values: u32,
-    pub bug: Option<Bug>,
+    pub bug: Option<Fault>,
     /// In how many of a million transactions the bug may strike.
     pub bug_rate: u32,
 }

@@ -9,6 +9,8 @@ pub(crate) struct Output {
     pub(crate) builder: Builder,
     /// What 0, the value before the first write, stands for.
     initial: Value,
+    /// The list that was read last.
+    elements: Vec<Value>,
 }
 
 impl Output {
@@ -17,7 +19,8 @@ impl Output {
         let mut builder = Builder::new();
         builder.initial.default = initial;
         builder.initial.replaceable = is_replaceable;
-        Self { builder, initial: if initial == Value::UNKNOWN { small(0) } else { initial } }
+        let initial = if initial == Value::UNKNOWN { small(0) } else { initial };
+        Self { builder, initial, elements: Vec::new() }
     }
 
     /// The number of a row's key in the history.
@@ -35,8 +38,9 @@ impl Output {
             Found::Absent => Value::NIL,
             Found::Integer(value) => self.register(value),
             Found::List(shown, own) => {
-                let elements: Vec<Value> = shown.iter().chain(own).copied().map(integer).collect();
-                self.builder.list(key, &elements)
+                self.elements.clear();
+                self.elements.extend(shown.iter().chain(own).copied().map(integer));
+                self.builder.list(key, &self.elements)
             }
         }
     }

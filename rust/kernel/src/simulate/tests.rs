@@ -125,13 +125,13 @@ fn operations_of_a_session_follow_each_other_on_the_clients_clock() {
 #[test]
 fn nothing_is_logged_where_no_bug_strikes() {
     assert!(run(&workload(), &DATABASE).injected.is_empty());
-    let never = Simulation { bug: Some(Bug::StaleSnapshot), bug_rate: 0, ..DATABASE };
+    let never = Simulation { bug: Some(Fault::StaleSnapshot), bug_rate: 0, ..DATABASE };
     assert!(run(&workload(), &never).injected.is_empty());
 }
 
 #[test]
 fn a_repeated_transaction_commits_in_the_end_whatever_the_bug() {
-    for bug in [Bug::StaleSnapshot, Bug::ReorderedSession, Bug::LostUpdate, Bug::TimestampSwap] {
+    for bug in [Fault::StaleSnapshot, Fault::ReorderedSession, Fault::LostUpdate, Fault::TimestampSwap] {
         let conflicts = Conflicts::Retry;
         let again = Simulation { bug: Some(bug), bug_rate: 1_000_000, conflicts, ..DATABASE };
         let workload = without_rollbacks();
@@ -145,18 +145,18 @@ fn a_repeated_transaction_commits_in_the_end_whatever_the_bug() {
 fn a_bug_leaves_entries_of_its_axiom() {
     let hybrid = Clocks::Hybrid { nodes: 3, skew: 100_000 };
     for (bug, axiom) in [
-        (Bug::StaleSnapshot, Axiom::Ext),
-        (Bug::MovingSnapshot, Axiom::Ext),
-        (Bug::LostUpdate, Axiom::NoConflict),
-        (Bug::FracturedCommit, Axiom::Ext),
-        (Bug::DirtyRead, Axiom::AbortedRead),
-        (Bug::AbortedRead, Axiom::AbortedRead),
-        (Bug::NonRepeatableRead, Axiom::Int),
-        (Bug::ForgottenWrite, Axiom::OwnInt),
-        (Bug::ReorderedSession, Axiom::Session),
-        (Bug::DroppedWrite, Axiom::Ext),
-        (Bug::TimestampSwap, Axiom::Inversion),
-        (Bug::ClockSkew, Axiom::Ext),
+        (Fault::StaleSnapshot, Axiom::Ext),
+        (Fault::MovingSnapshot, Axiom::Ext),
+        (Fault::LostUpdate, Axiom::NoConflict),
+        (Fault::FracturedCommit, Axiom::Ext),
+        (Fault::DirtyRead, Axiom::AbortedRead),
+        (Fault::AbortedRead, Axiom::AbortedRead),
+        (Fault::NonRepeatableRead, Axiom::Int),
+        (Fault::ForgottenWrite, Axiom::OwnInt),
+        (Fault::ReorderedSession, Axiom::Session),
+        (Fault::DroppedWrite, Axiom::Ext),
+        (Fault::TimestampSwap, Axiom::Inversion),
+        (Fault::ClockSkew, Axiom::Ext),
     ] {
         let broken = Simulation { bug: Some(bug), bug_rate: 300_000, clocks: hybrid, ..DATABASE };
         assert!(run(&workload(), &broken).injected.iter().any(|entry| entry.axiom == axiom), "{bug:?}");

@@ -1,11 +1,11 @@
 //! The history of a transaction as its client recorded it, and the truth about it.
 
-use super::faults::{Fault, StruckFault};
+use super::client::{Done, Transaction};
 use super::run::ProfiledRun;
-use super::transaction::{Done, Transaction};
 use crate::builder::Details;
 use crate::history::{Interval, Kind, Label, NO_KEY, Status};
 use crate::intervals::profile::Statement;
+use crate::simulate::output::small;
 use crate::simulate::store::ABSENT;
 use crate::value::{AtomKind, Value};
 
@@ -27,32 +27,33 @@ impl ProfiledRun {
             let interval = self.interval(&whole, transaction.client);
             self.builder.interval(number, interval);
         }
-        if let Some(witness) = &mut self.witness {
-            witness.ended(transaction, (number, first), committed, self.now);
-        }
-        for &(fault, place, is_visible) in &transaction.struck {
-            self.record_fault(transaction, number, (fault, place, is_visible && committed.is_some()));
-        }
+        self.server.ended(transaction.slot, (number, first), committed);
     }
 
     fn record(&mut self, number: u32, done: &Done, shown: &[(u32, i64)], client: u32) {
         let line = self.builder.operation_count() as u32 + 1;
-        let operation = match done.kind {
+        let operation = match done.request.kind {
             Kind::Begin | Kind::Commit | Kind::Abort => {
-                self.builder.operation(number, done.kind, NO_KEY, Value::NIL, line)
+                self.builder.operation(number, done.request.kind, NO_KEY, Value::NIL, line)
             }
             Kind::RangeRead if !done.is_unknown => {
                 let live: Vec<_> =
                     shown.iter().map(|&(row, value)| (self.key(row), value_of(value))).collect();
-                self.builder.range_read(number, (small(done.low), small(done.high)), &live, &[], line)
+                self.builder.range_read(
+                    number,
+                    (small(done.request.low), small(done.request.high)),
+                    &live,
+                    &[],
+                    line,
+                )
             }
             // The result of a range read that failed is not known: only its first row is recorded.
             Kind::RangeRead | Kind::Read if done.is_unknown => {
-                let key = self.key(done.low);
+                let key = self.key(done.request.low);
                 self.builder.operation(number, Kind::Read, key, Value::UNKNOWN, line)
             }
             kind => {
-                let key = self.key(done.low);
+                let key = self.key(done.request.low);
                 self.builder.operation(number, kind, key, value_of(done.value), line)
             }
         };
@@ -67,7 +68,7 @@ impl ProfiledRun {
 
     fn key(&mut self, row: u32) -> u32 {
         let key = self.builder.key(small(row));
-        if self.rows[row as usize].initial == ABSENT && self.known_keys == key {
+        if self.server.store.rows[row as usize].initial == ABSENT && self.known_keys == key {
             self.builder.initial.of_key.push((key, Value::NIL));
         }
         self.known_keys = self.known_keys.max(key + 1);
@@ -81,7 +82,7 @@ impl ProfiledRun {
     }
 
     fn statement_of(&mut self, done: &Done) -> Label {
-        match done.statement {
+        match done.request.statement {
             Statement::SelectForUpdate => self.label("select for update"),
             Statement::SelectForShare => self.label("select for share"),
             _ => Label::default(),
@@ -89,34 +90,15 @@ impl ProfiledRun {
     }
 
     fn table_label(&mut self, done: &Done) -> Label {
-        if self.load.tables < 2 || matches!(done.kind, Kind::Begin | Kind::Commit | Kind::Abort) {
+        if self.load.tables < 2 || matches!(done.request.kind, Kind::Begin | Kind::Commit | Kind::Abort) {
             return Label::default();
         }
-        self.label(&format!("t{}", done.low / self.rows_of_table))
+        self.label(&format!("t{}", done.request.low / self.rows_of_table))
     }
 
     fn label(&mut self, text: &str) -> Label {
         Label(self.builder.values.intern(AtomKind::Text, text))
     }
-
-    fn record_fault(
-        &mut self,
-        transaction: &Transaction,
-        number: u32,
-        (fault, place, is_visible): (Fault, u32, bool),
-    ) {
-        let operations = self.builder.operation_count() - transaction.done.len();
-        let operation = operations as u32 + place;
-        if fault == Fault::LostVersion {
-            let row = transaction.done[place as usize].low;
-            self.faults.lost.insert(row, (self.faults.struck.len(), self.now));
-        }
-        self.faults.struck.push(StruckFault { fault, transaction: number, operation, is_visible });
-    }
-}
-
-fn small(number: u32) -> Value {
-    Value::small(i64::from(number)).expect("32 bits fit")
 }
 
 fn value_of(value: i64) -> Value {

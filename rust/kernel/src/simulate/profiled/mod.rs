@@ -1,26 +1,18 @@
-//! The simulated database in true time: clients use a server that does exactly what a profile says.
+//! The simulated database in true time: clients use a [`Server`](super::store::Server) that works as a profile says.
 //!
 //! Events are ordered by true time, in nanoseconds. A client sends a request, the server acts at one instant
 //! of its own, perhaps after it waited for a lock, and later the client has the answer. The history has what
 //! clients saw; the [`Truth`] has the instants. Only the words of the profile are shared with the checker of
-//! intervals, so each tests the other. Faults are rare, and each one is recorded.
+//! intervals, so each tests the other.
 
-mod certifier;
-mod commit;
-mod faults;
+mod client;
 mod history;
-mod lock_requests;
-mod locks;
 mod plan;
-mod reads;
 mod run;
 mod statements;
-mod transaction;
-mod truth;
 
-pub use faults::{Fault, StruckFault};
+pub use super::store::{Dependency, Fault, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
 pub use run::ProfiledRun;
-pub use truth::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 
 use crate::cancel::Cancel;
 use crate::error::ParseError;

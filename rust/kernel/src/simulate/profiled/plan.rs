@@ -1,12 +1,12 @@
 //! The statements that clients are going to send.
 
+use super::client::{Lost, Transaction};
 use super::run::ProfiledRun;
-use super::transaction::{Lost, Step, Transaction};
 use super::{Delays, Load};
 use crate::generate::random::Random;
 use crate::history::Kind;
 use crate::intervals::profile::Statement;
-use crate::simulate::store::ABSENT;
+use crate::simulate::store::{ABSENT, Request};
 
 /// How many rows are drawn at most to find one that can be inserted, or deleted.
 const TRIES: u32 = 8;
@@ -74,44 +74,45 @@ impl ProfiledRun {
     pub(super) fn plan(&mut self, transaction: &mut Transaction) {
         let (operations, rollbacks, lost_answers) =
             (self.load.operations, self.load.rollbacks, self.load.lost_answers);
-        let operations = self.random.between(operations) as usize;
+        let operations = self.server.store.random.between(operations) as usize;
         while transaction.plan.len() < operations {
             self.plan_statement(&mut transaction.plan, operations);
         }
         transaction.rolls_back = self.is_one_of(rollbacks);
-        transaction.moment = self.random.below(4);
+        transaction.moment = self.server.store.random.below(4);
         if !transaction.rolls_back && self.is_one_of(lost_answers) {
-            transaction.lost = if self.random.below(2) == 0 { Lost::Request } else { Lost::Answer };
+            transaction.lost =
+                if self.server.store.random.below(2) == 0 { Lost::Request } else { Lost::Answer };
         }
     }
 
     pub(super) fn is_one_of(&mut self, thousandths: u32) -> bool {
-        thousandths > 0 && self.random.below(1000) < thousandths
+        thousandths > 0 && self.server.store.random.below(1000) < thousandths
     }
 
-    fn plan_statement(&mut self, plan: &mut Vec<Step>, operations: usize) {
+    fn plan_statement(&mut self, plan: &mut Vec<Request>, operations: usize) {
         if self.is_one_of(self.load.reads) {
             plan.push(self.planned_read());
             return;
         }
-        let share = self.random.below(1000);
+        let share = self.server.store.random.below(1000);
         let Load { inserts, deletes, updates_after_reads, .. } = self.load;
         if share < inserts {
             plan.push(self.planned_change(Kind::Insert, Statement::Insert, true));
         } else if share < inserts + deletes {
             plan.push(self.planned_change(Kind::Delete, Statement::Delete, false));
         } else {
-            let row = self.draw.row(&mut self.random);
+            let row = self.draw.row(&mut self.server.store.random);
             if plan.len() + 1 < operations && self.is_one_of(updates_after_reads) {
                 let statement = self.planned_statement();
-                plan.push(Step { kind: Kind::Read, statement, low: row, high: row });
+                plan.push(Request { kind: Kind::Read, statement, low: row, high: row });
             }
-            plan.push(Step { kind: Kind::Write, statement: Statement::Update, low: row, high: row });
+            plan.push(Request { kind: Kind::Write, statement: Statement::Update, low: row, high: row });
         }
     }
 
     fn planned_statement(&mut self) -> Statement {
-        let share = self.random.below(1000);
+        let share = self.server.store.random.below(1000);
         match self.load.for_update {
             for_update if share < for_update => Statement::SelectForUpdate,
             for_update if share < for_update + self.load.for_share => Statement::SelectForShare,
@@ -119,33 +120,26 @@ impl ProfiledRun {
         }
     }
 
-    fn planned_read(&mut self) -> Step {
+    fn planned_read(&mut self) -> Request {
         let statement = self.planned_statement();
-        let low = self.draw.row(&mut self.random);
+        let low = self.draw.row(&mut self.server.store.random);
         if !self.is_one_of(self.load.ranges) {
-            return Step { kind: Kind::Read, statement, low, high: low };
+            return Request { kind: Kind::Read, statement, low, high: low };
         }
-        let length = self.random.below(self.load.longest_range.max(1));
-        let high = (low + length).min(self.table_of(low).1);
-        Step { kind: Kind::RangeRead, statement, low, high }
+        let length = self.server.store.random.below(self.load.longest_range.max(1));
+        let high = (low + length).min(self.server.table_of(low).1);
+        Request { kind: Kind::RangeRead, statement, low, high }
     }
 
     /// A change of a row that exists, or that does not, if a few tries find one.
-    fn planned_change(&mut self, kind: Kind, statement: Statement, is_absent: bool) -> Step {
-        let mut row = self.draw.row(&mut self.random);
+    fn planned_change(&mut self, kind: Kind, statement: Statement, is_absent: bool) -> Request {
+        let mut row = self.draw.row(&mut self.server.store.random);
         for _ in 0..TRIES {
-            if (self.rows[row as usize].newest().value == ABSENT) == is_absent {
+            if (self.server.store.rows[row as usize].newest().value == ABSENT) == is_absent {
                 break;
             }
-            row = self.draw.row(&mut self.random);
+            row = self.draw.row(&mut self.server.store.random);
         }
-        Step { kind, statement, low: row, high: row }
-    }
-
-    /// The first and the last row of the table of a row.
-    pub(super) fn table_of(&self, row: u32) -> (u32, u32) {
-        let rows = self.rows_of_table;
-        let first = row / rows * rows;
-        (first, (first + rows - 1).min(self.load.keys - 1))
+        Request { kind, statement, low: row, high: row }
     }
 }

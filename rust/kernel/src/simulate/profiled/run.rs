@@ -1,112 +1,77 @@
 //! The event loop: requests reach the server in the order of true time.
 
-use super::certifier::Certified;
-use super::faults::Faults;
-use super::locks::Locks;
+use super::client::{Lost, Stage, Transaction};
 use super::plan::{Draw, delay, request};
-use super::transaction::{Lost, Stage, Transaction};
-use super::truth::{Truth, Witness};
-use super::{Delays, Load, Simulation};
+use super::{Delays, Load, Simulation, Truth};
 use crate::builder::Builder;
 use crate::cancel::Cancel;
 use crate::error::ParseError;
 use crate::generate::random::Random;
 use crate::history::{History, Kind};
-use crate::intervals::profile::{Granularity, Profile, Snapshot};
-use crate::simulate::store::{ABSENT, Row};
+use crate::simulate::store::{ABSENT, Server};
 use crate::value::Value;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// The first instant.
 const START: u64 = 1_000_000_000;
-/// After so many ends, the oldest instant that an open transaction can see is computed again.
-const UNTIL_COLLECTION: u32 = 32;
 /// How many times longer than a message a client waits for an answer that does not come.
 const PATIENCE: u64 = 10;
 
 /// A run of the database.
 pub struct ProfiledRun {
-    pub(super) profile: Profile,
     pub(super) load: Load,
     pub(super) delays: Delays,
-    /// Delays and faults have their own random numbers, so that they change nothing else.
-    pub(super) random: Random,
+    /// Its instant is that of the current event; no two events have the same one.
+    pub(super) server: Server,
+    /// Delays have their own random numbers, so that they change nothing else.
     pub(super) delaying: Random,
-    pub(super) faults: Faults,
-    /// The instant of the current event; no two events have the same one.
-    pub(super) now: u64,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     scheduled: u64,
+    /// By slot of the server.
     pub(super) transactions: Vec<Transaction>,
     free: Vec<u32>,
-    pub(super) waiting: Vec<u32>,
-    /// Transactions that wait to commit, and the place of the lock.
-    pub(super) announced: Vec<(u32, u32)>,
     /// By how much the clock of each client is off, and the session that it has now.
     pub(super) clocks: Vec<i64>,
     sessions: Vec<u32>,
     next_session: u32,
-    pub(super) rows: Vec<Row>,
     pub(super) rows_of_table: u32,
     pub(super) draw: Draw,
-    pub(super) locks: Locks,
-    pub(super) recent: VecDeque<Certified>,
-    /// No snapshot is older.
-    pub(super) horizon: u64,
-    commits: u32,
     remaining: u32,
     begun: u32,
     pub(super) ended: u64,
     pub(super) builder: Builder,
     /// How many keys the builder knows.
     pub(super) known_keys: u32,
-    pub(super) witness: Option<Witness>,
 }
 
 impl ProfiledRun {
     /// A run at its start.
     #[must_use]
     pub fn new(simulation: &Simulation) -> Self {
-        let (load, profile) = (&simulation.load, &simulation.profile);
+        let Simulation { profile, seed, load, faults, truth, .. } = simulation;
         let rows_of_table = load.keys.div_ceil(load.tables.max(1)).max(1);
-        let faults = Faults::new(!simulation.seed.rotate_left(16), &simulation.faults);
-        let places = match profile.granularity {
-            Granularity::Row => load.keys,
-            Granularity::Table => load.keys.div_ceil(rows_of_table),
-            Granularity::Database => 1,
-        };
         let mut run = Self {
-            profile: profile.clone(),
             load: load.clone(),
             delays: simulation.delays,
-            random: Random(simulation.seed),
-            delaying: Random(!simulation.seed),
-            faults,
-            now: START,
+            server: Server::new(profile, rows_of_table, *seed, faults, *truth),
+            delaying: Random(!seed),
             events: BinaryHeap::new(),
             scheduled: 0,
             transactions: Vec::new(),
             free: Vec::new(),
-            waiting: Vec::new(),
-            announced: Vec::new(),
             clocks: Vec::new(),
             sessions: (0..load.clients).collect(),
             next_session: load.clients,
-            rows: Vec::new(),
             rows_of_table,
             draw: Draw::new(load.keys, load.theta),
-            locks: Locks::new(places as usize),
-            recent: VecDeque::new(),
-            horizon: 0,
-            commits: 0,
             remaining: load.transactions,
             begun: 0,
             ended: 0,
             builder: Builder::new(),
             known_keys: 0,
-            witness: simulation.truth.then(|| Witness::new(load.keys)),
         };
+        run.server.store.now = START;
         run.add_rows();
         run.add_clients();
         run
@@ -114,8 +79,8 @@ impl ProfiledRun {
 
     fn add_rows(&mut self) {
         for _ in 0..self.load.keys {
-            let is_absent = self.load.inserts > 0 && self.random.below(3) == 0;
-            self.rows.push(Row::new(if is_absent { ABSENT } else { 0 }));
+            let is_absent = self.load.inserts > 0 && self.server.store.random.below(3) == 0;
+            self.server.add_row(if is_absent { ABSENT } else { 0 });
         }
     }
 
@@ -145,14 +110,13 @@ impl ProfiledRun {
     /// The true times, and the faults that struck.
     #[must_use]
     pub fn into_truth(self) -> Truth {
-        let truth = self.witness.map_or_else(Truth::default, Witness::into_truth);
-        Truth { faults: self.faults.struck, ..truth }
+        self.server.into_truth()
     }
 
     /// The next event; false if there is none.
     fn step(&mut self) -> bool {
         let Some(Reverse((time, _, slot))) = self.events.pop() else { return false };
-        self.now = time.max(self.now + 1);
+        self.server.store.now = time.max(self.now() + 1);
         let mut transaction = std::mem::take(&mut self.transactions[slot as usize]);
         match transaction.stage {
             Stage::Begin => self.begin(&mut transaction),
@@ -162,6 +126,10 @@ impl ProfiledRun {
         }
         self.transactions[slot as usize] = transaction;
         true
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.server.store.now
     }
 
     pub(super) fn schedule(&mut self, at: u64, slot: u32) {
@@ -177,7 +145,7 @@ impl ProfiledRun {
         self.remaining -= 1;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.transactions.push(Transaction::default());
-            self.transactions.len() as u32 - 1
+            self.server.add_slot()
         });
         let mut transaction = std::mem::take(&mut self.transactions[slot as usize]);
         transaction.clear();
@@ -187,7 +155,6 @@ impl ProfiledRun {
         transaction.client = client;
         transaction.session = self.sessions[client as usize];
         transaction.is_active = true;
-        transaction.begun = at;
         transaction.invoke = at;
         self.plan(&mut transaction);
         self.transactions[slot as usize] = transaction;
@@ -196,13 +163,7 @@ impl ProfiledRun {
     }
 
     fn begin(&mut self, transaction: &mut Transaction) {
-        transaction.begun = self.now;
-        let takes_snapshot = match self.profile.snapshot {
-            Snapshot::Begin => true,
-            Snapshot::Transaction => transaction.moment == 0,
-            _ => false,
-        };
-        transaction.snapshot = takes_snapshot.then_some(self.now);
+        self.server.begin(transaction.slot, transaction.moment);
         transaction.marked(Kind::Begin);
         self.answer(transaction);
     }
@@ -226,7 +187,7 @@ impl ProfiledRun {
 
     /// When the client has the answer to the last request.
     pub(super) fn complete(&mut self, transaction: &mut Transaction) -> u64 {
-        let complete = self.now + delay(&mut self.delaying, self.delays.network);
+        let complete = self.now() + delay(&mut self.delaying, self.delays.network);
         if let Some(done) = transaction.done.last_mut() {
             done.complete = complete;
         }
@@ -248,25 +209,11 @@ impl ProfiledRun {
         self.ended += 1;
         let (client, is_orphan) = (transaction.client, transaction.is_orphan);
         transaction.is_active = false;
-        self.commits += 1;
-        if self.commits.is_multiple_of(UNTIL_COLLECTION) {
-            self.collect();
-        }
         if !is_orphan {
             let at = at + 1 + delay(&mut self.delaying, self.delays.thinking);
             self.start(client, at);
         }
         // Not earlier: the transaction still uses its slot.
         self.free.push(transaction.slot);
-    }
-
-    /// Drops certified transactions that no open transaction overlaps.
-    fn collect(&mut self) {
-        let active = self.transactions.iter().filter(|transaction| transaction.is_active);
-        self.horizon = active.map(|transaction| transaction.begun).min().unwrap_or(self.now).min(self.now);
-        let horizon = self.horizon;
-        while self.recent.front().is_some_and(|certified| certified.commit < horizon) {
-            self.recent.pop_front();
-        }
     }
 }

@@ -1,137 +1,170 @@
-//! How the server executes a statement.
+//! Statements and ends of transactions, from the request to the answer.
 
-use super::faults::Fault;
+use super::client::{Lost, Stage, Transaction};
+use super::plan::delay;
 use super::run::ProfiledRun;
-use super::transaction::{Own, Stage, Step, Transaction};
-use crate::history::Kind;
-use crate::intervals::profile::{Certifier, Conduct, Read, Snapshot};
-use crate::simulate::store::{ABSENT, Version};
+use crate::history::{Kind, Status};
+use crate::intervals::profile::Lock;
+use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, Version};
 
 impl ProfiledRun {
+    /// The server handles a statement.
     pub(super) fn statement(&mut self, transaction: &mut Transaction) {
-        let step = transaction.plan[transaction.next];
-        let conduct = self.profile.statements[step.statement as usize];
-        self.take_snapshot(transaction, step, conduct);
-        if let Some(other) = self.lock(transaction, step, conduct) {
-            if !self.wait(transaction, other) {
-                self.fail(transaction, step);
-            }
-            return;
-        }
-        let is_done = match step.kind {
-            Kind::Read | Kind::RangeRead => self.read(transaction, step, conduct),
-            _ => self.change(transaction, step),
-        };
-        if !is_done {
-            return self.fail(transaction, step);
+        let (slot, request) = (transaction.slot, transaction.plan[transaction.next]);
+        match self.server.request(slot, request) {
+            Answer::Ready => self.execute(transaction, request),
+            Answer::Waits => return,
+            Answer::Refused | Answer::Deadlock(_) => return self.fail(transaction),
         }
         transaction.next += 1;
-        self.release_early(transaction);
+        self.server.done(slot);
+        self.wake();
         self.answer(transaction);
     }
 
-    /// The snapshot of the transaction, if this statement takes it.
-    fn take_snapshot(&mut self, transaction: &mut Transaction, step: Step, conduct: Conduct) {
-        if transaction.snapshot.is_some() {
-            return;
-        }
-        let reads = matches!(step.kind, Kind::Read | Kind::RangeRead) && conduct.read == Read::Consistent;
-        let is_due = match (self.profile.snapshot, transaction.moment) {
-            (Snapshot::Statement | Snapshot::Begin, _) => false,
-            (Snapshot::FirstStatement, _) | (Snapshot::Transaction, 0 | 1) => true,
-            (Snapshot::FirstRead | Snapshot::Transaction, _) => reads,
+    fn execute(&mut self, transaction: &mut Transaction, request: Request) {
+        let (slot, row) = (transaction.slot, request.low);
+        let value = match request.kind {
+            Kind::Read => self.server.read(slot, request),
+            Kind::RangeRead => {
+                self.server.range_read(slot, request, &mut transaction.rows);
+                ABSENT
+            }
+            Kind::Delete => {
+                self.server.change(slot, row, Change::Delete);
+                ABSENT
+            }
+            kind => {
+                let value = self.new_value(row);
+                let change = if kind == Kind::Insert { Change::Insert(value) } else { Change::Write(value) };
+                self.server.change(slot, row, change);
+                value
+            }
         };
-        if !is_due {
-            return;
-        }
-        // An own earlier write must not be newer than the snapshot.
-        let may_be_old = self.profile.snapshot == Snapshot::Transaction
-            && transaction.moment == 3
-            && transaction.writes.is_empty()
-            && self.profile.certifier != Certifier::TimestampOrder;
-        let age = if may_be_old { self.random.wide_below(self.now - transaction.begun + 1) } else { 0 };
-        transaction.snapshot = Some(self.now - age);
-    }
-
-    /// Writes, inserts or deletes a row; false if that is refused.
-    fn change(&mut self, transaction: &mut Transaction, step: Step) -> bool {
-        let row = step.low;
-        let own = transaction.own(row).map(|own| own.value);
-        let newest = self.rows[row as usize].newest();
-        let is_insertion = step.kind == Kind::Insert;
-        if is_insertion && own.unwrap_or(newest.value) != ABSENT {
-            return false;
-        }
-        let since = transaction.snapshot.unwrap_or(self.now);
-        if own.is_none() && !is_insertion && !self.is_first_updater(transaction, row, since) {
-            return false;
-        }
-        let value = if step.kind == Kind::Delete { ABSENT } else { self.new_value(row) };
-        self.keep(transaction, row, value, is_insertion);
-        transaction.did(step, value);
-        true
-    }
-
-    /// Whether no other transaction has changed the row since then, where first updater wins.
-    pub(super) fn is_first_updater(&mut self, transaction: &mut Transaction, row: u32, since: u64) -> bool {
-        if !self.profile.first_updater_wins || self.rows[row as usize].newest().commit <= since {
-            return true;
-        }
-        let strikes = self.faults.strikes(Fault::MissedFirstUpdater);
-        if strikes {
-            transaction.strike(Fault::MissedFirstUpdater, true);
-        }
-        strikes
+        transaction.did(request, value, false);
     }
 
     fn new_value(&mut self, row: u32) -> i64 {
-        let row = &mut self.rows[row as usize];
-        row.written += 1;
+        let store = &mut self.server.store;
+        store.rows[row as usize].written += 1;
         match self.load.repeated_values {
-            0 => i64::from(row.written),
-            values => i64::from(1 + self.random.below(values)),
+            0 => i64::from(store.rows[row as usize].written),
+            values => i64::from(1 + store.random.below(values)),
         }
     }
 
-    fn keep(&mut self, transaction: &mut Transaction, key: u32, value: i64, is_insertion: bool) {
-        match transaction.writes.iter_mut().find(|own| own.key == key) {
-            Some(own) => {
-                own.before = Some(own.value);
-                own.value = value;
-                own.last = self.now;
-            }
-            None => transaction.writes.push(Own {
-                key,
-                value,
-                at: self.now,
-                last: self.now,
-                is_insertion,
-                before: None,
-            }),
+    /// Transactions that waited for a lock try again.
+    fn wake(&mut self) {
+        while let Some(slot) = self.server.next_woken() {
+            let at = self.now() + 1 + self.delaying.wide_below(self.delays.service / 4 + 1);
+            self.schedule(at, slot);
         }
-        self.rows[key as usize].holder = (transaction.slot, transaction.id);
     }
 
-    /// Refuses the statement and with it the transaction; the client learns it and rolls back.
-    pub(super) fn fail(&mut self, transaction: &mut Transaction, step: Step) {
-        let is_value = matches!(step.kind, Kind::Write | Kind::Insert);
-        let value = if is_value { self.new_value(step.low) } else { ABSENT };
-        transaction.did(step, value);
-        if let Some(done) = transaction.done.last_mut() {
-            done.is_unknown = !is_value;
-        }
+    /// The server refuses the statement and with it the transaction; the client learns it and rolls back.
+    fn fail(&mut self, transaction: &mut Transaction) {
+        let request = transaction.plan[transaction.next];
+        let is_value = matches!(request.kind, Kind::Write | Kind::Insert);
+        let value = if is_value { self.new_value(request.low) } else { ABSENT };
+        transaction.did(request, value, !is_value);
         self.undo(transaction);
-        self.release(transaction);
         transaction.stage = Stage::Failed;
         self.answer(transaction);
     }
 
-    /// Undoes the writes of a transaction.
-    pub(super) fn undo(&mut self, transaction: &Transaction) {
-        for own in &transaction.writes {
-            if self.faults.may(Fault::AbortedRead) && own.value != ABSENT {
-                let version = Version { commit: self.now, writer: transaction.id, value: own.value };
-                self.faults.aborted.insert(own.key, version);
+    fn undo(&mut self, transaction: &Transaction) {
+        self.server.abort(transaction.slot);
+        self.wake();
+    }
+
+    /// The server handles a commit or a rollback.
+    pub(super) fn end(&mut self, transaction: &mut Transaction) {
+        let is_refused = transaction.rolls_back || transaction.lost == Lost::Request;
+        if !is_refused && transaction.stage == Stage::End && self.server.profile.commit_lock != Lock::None {
+            return self.lock_for_commit(transaction);
+        }
+        if is_refused || !self.commit(transaction) {
+            self.undo(transaction);
+            self.roll_back(transaction);
+        }
+    }
+
+    /// Locks the changed rows, and commits a little later.
+    fn lock_for_commit(&mut self, transaction: &mut Transaction) {
+        match self.server.lock_for_commit(transaction.slot) {
+            Answer::Ready => {
+                transaction.stage = Stage::Committing;
+                let at = self.now() + delay(&mut self.delaying, self.delays.service);
+                self.schedule(at, transaction.slot);
+            }
+            Answer::Waits => {}
+            Answer::Refused => {
+                self.undo(transaction);
+                self.roll_back(transaction);
+            }
+            Answer::Deadlock(slot) => {
+                let mut victim = std::mem::take(&mut self.transactions[slot as usize]);
+                self.fail(&mut victim);
+                self.transactions[slot as usize] = victim;
+                self.schedule(self.now() + 1, transaction.slot);
+            }
+        }
+    }
+
+    /// Commits; false if the server refuses that.
+    fn commit(&mut self, transaction: &mut Transaction) -> bool {
+        let Some(versions) = self.server.commit(transaction.slot) else { return false };
+        self.wake();
+        for (row, version) in versions {
+            self.show_future(transaction, version, row);
+        }
+        transaction.marked(Kind::Commit);
+        let is_lost = transaction.lost == Lost::Answer;
+        let status = if is_lost { Status::Indeterminate } else { Status::Committed };
+        self.finish(transaction, status, Some(self.now()));
+        true
+    }
+
+    /// The transaction has not committed, and the client receives the answer.
+    pub(super) fn roll_back(&mut self, transaction: &mut Transaction) {
+        let is_orphan = transaction.is_orphan;
+        transaction.marked(if is_orphan { Kind::Commit } else { Kind::Abort });
+        let status = if is_orphan { Status::Indeterminate } else { Status::Aborted };
+        self.finish(transaction, status, None);
+    }
+
+    fn finish(&mut self, transaction: &mut Transaction, status: Status, committed: Option<u64>) {
+        let mut at = self.complete(transaction);
+        if status == Status::Indeterminate {
+            at = self.now();
+            if let Some(done) = transaction.done.last_mut() {
+                done.complete = 0;
+            }
+        }
+        self.flush(transaction, status, committed);
+        self.leave(transaction, at);
+    }
+
+    /// An earlier answer to another client shows this version, if that fault strikes.
+    fn show_future(&mut self, transaction: &Transaction, version: Version, row: u32) {
+        if !self.server.faults.may(Fault::FutureRead) || version.value == ABSENT {
+            return;
+        }
+        for other in self.transactions.iter_mut().filter(|other| other.is_active) {
+            let trace = &mut self.server.traces[other.slot as usize];
+            let Some(seen) = trace.seen.iter_mut().find(|seen| seen.key == row) else { continue };
+            let Some(done) = other.done.get_mut(seen.place as usize) else { continue };
+            let is_past = done.complete > 0 && done.complete < transaction.invoke;
+            if done.request.kind == Kind::Read && is_past && self.server.faults.strikes(Fault::FutureRead) {
+                done.value = version.value;
+                *seen = SeenVersion {
+                    from: version.commit,
+                    writer: version.writer,
+                    value: version.value,
+                    ..*seen
+                };
+                trace.struck.push((Fault::FutureRead, seen.place, true));
+                return;
             }
         }
     }

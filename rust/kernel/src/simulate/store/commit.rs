@@ -3,7 +3,7 @@
 use super::clock::Clocks;
 use super::lagging::View;
 use super::transaction::{Access, Transaction};
-use super::{Bug, Isolation, Refusal, Store};
+use super::{Fault, Isolation, Refusal, Store};
 
 impl Store {
     /// Commits the transaction of a session: its start and commit timestamps. A refused one stays open.
@@ -12,7 +12,7 @@ impl Store {
             if let Some(refusal) = store.conflict(transaction) {
                 return Err(refusal);
             }
-            let keys = transaction.accesses.iter().map(|access| access.key);
+            let keys = transaction.accesses().iter().map(|access| access.key);
             let now = store.clock.commit(session, keys, store.now);
             let (start, commit) = store.recorded(transaction, now);
             store.judge(transaction, start, commit);
@@ -36,7 +36,7 @@ impl Store {
     /// Rolls the transaction of a session back.
     pub(crate) fn abort(&mut self, session: u32) {
         let transaction = &self.transactions[session as usize];
-        if self.settings.bug == Some(Bug::AbortedRead) {
+        if self.settings.bug == Some(Fault::AbortedRead) {
             for access in transaction.writes() {
                 let rolled_back = (transaction.id, access.own.clone());
                 self.rows[access.key as usize].rare().rolled_back = Some(rolled_back);
@@ -48,7 +48,7 @@ impl Store {
         self.close(session);
     }
 
-    fn close(&mut self, session: u32) {
+    pub(super) fn close(&mut self, session: u32) {
         self.transactions[session as usize].id = super::NO_TRANSACTION;
         if let Some(place) = self.running.iter().position(|&running| running == session) {
             self.running.swap_remove(place);
@@ -64,21 +64,22 @@ impl Store {
 
     /// First committer wins; a serializable transaction must also have read what is still the newest.
     fn conflict(&self, transaction: &Transaction) -> Option<Refusal> {
-        if !self.settings.isolation.has_snapshots() {
+        // Serial transactions meet no conflict: late writes of one with an old snapshot are refused at once.
+        if !self.settings.isolation.has_snapshots() || matches!(self.settings.clocks, Clocks::Serial { .. }) {
             return None;
         }
         let limit = self.limit(transaction);
-        let is_newer = |access: &&Access| self.rows[access.key as usize].newest().commit > limit;
-        let mut newer = transaction.accesses.iter().filter(is_newer);
+        let is_newer = |access: &&Access| self.rows[access.key as usize].is_newer_than(limit);
+        let mut newer = transaction.accesses().iter().filter(is_newer);
         newer.find_map(|access| match access.is_written() {
-            true if !self.strikes(transaction, Bug::LostUpdate) => Some(Refusal::WrittenByAnother),
+            true if !self.strikes(transaction, Fault::LostUpdate) => Some(Refusal::WrittenByAnother),
             false if access.shown.is_some() && self.certifies_reads(transaction) => Some(Refusal::ReadIsOld),
             _ => None,
         })
     }
 
     fn certifies_reads(&self, transaction: &Transaction) -> bool {
-        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Bug::WriteSkew)
+        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Fault::WriteSkew)
     }
 
     /// Whether a row that is not written has changed, where that matters: for rows of a range that was read.
@@ -86,17 +87,17 @@ impl Store {
         let transaction = &self.transactions[session as usize];
         self.certifies_reads(transaction)
             && transaction.own(row).is_none()
-            && self.rows[row as usize].newest().commit > self.limit(transaction)
+            && self.rows[row as usize].is_newer_than(self.limit(transaction))
     }
 
     /// The start and commit timestamps that are recorded.
     fn recorded(&mut self, transaction: &Transaction, now: u64) -> (u64, u64) {
-        if self.strikes(transaction, Bug::ClockSkew) {
+        if self.strikes(transaction, Fault::ClockSkew) {
             let commit = self.clock.behind(transaction.start, now, &mut self.faults).unwrap_or(now);
             return (transaction.start, commit);
         }
         let is_free = |access: &Access| self.rows[access.key as usize].newest().commit < transaction.start;
-        if self.strikes(transaction, Bug::TimestampSwap) && transaction.writes().all(is_free) {
+        if self.strikes(transaction, Fault::TimestampSwap) && transaction.writes().all(is_free) {
             return (now, transaction.start);
         }
         (transaction.start, now)
@@ -120,6 +121,17 @@ impl Store {
         }
     }
 
+    /// Installs the writes of an open transaction to one row.
+    pub(super) fn install_row(&mut self, session: u32, row: u32, commit: u64, horizon: u64) {
+        let transaction = &self.transactions[session as usize];
+        let Some(own) = transaction.own(row) else { return };
+        let row = &mut self.rows[row as usize];
+        row.install(own, self.settings.model, transaction.id, commit, 0);
+        if row.is_crowded() {
+            row.forget(horizon, self.now);
+        }
+    }
+
     /// The instant from which each write is visible; empty if all are at once.
     fn visible_from(&mut self, transaction: &Transaction) -> Vec<u64> {
         if !transaction.is_marked {
@@ -127,10 +139,10 @@ impl Store {
         }
         let writes = transaction.writes().count();
         let mut visible = vec![0; writes];
-        if self.strikes(transaction, Bug::FracturedCommit) && writes > 1 {
+        if self.strikes(transaction, Fault::FracturedCommit) && writes > 1 {
             visible[writes / 2..].fill(self.now + self.settings.hidden_for);
         }
-        if self.strikes(transaction, Bug::DroppedWrite) && writes > 0 {
+        if self.strikes(transaction, Fault::DroppedWrite) && writes > 0 {
             visible[self.faults.below(writes as u32) as usize] = u64::MAX;
         }
         visible

@@ -1,14 +1,16 @@
 //! The simulated database: a multi-version store that is used step by step.
 //!
 //! Each session has at most one open transaction. It keeps its writes back until its commit, which installs them
-//! at once as new versions. The isolation decides which version a read shows and which transaction may commit,
-//! the [`Clocks`] give the timestamps, and one named [`Bug`] can be switched on. Schedulers decide which session
-//! acts next: one after the other (`generate`), interleaved (`simulate`), or by threads (`interactive`).
+//! at once as new versions. The [`Clocks`] give the timestamps. The isolation decides which version a read shows and
+//! which transaction may commit, and one named [`Fault`] can be switched on; or a [`Server`] decides on the same rows
+//! and transactions as a profile says. Schedulers decide which session acts next: one after the other (`generate`),
+//! interleaved (`simulate`), by threads (`interactive`), or in true time (`profiled`).
 
 mod clock;
 mod commit;
 mod fault;
 mod lagging;
+mod profile;
 mod read;
 mod row;
 mod transaction;
@@ -16,14 +18,17 @@ mod violations;
 
 pub use clock::Clocks;
 pub(crate) use clock::TICK;
-pub use fault::Bug;
+pub use fault::Fault;
 pub use lagging::Lagging;
+pub(crate) use profile::{Answer, Request, SeenVersion, Server};
+pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
 pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, Version};
 pub use transaction::Change;
 pub use violations::Axiom;
 pub(crate) use violations::Violation;
 
 use crate::generate::random::Random;
+use crate::history::Kind;
 use crate::named_enum::named_enum;
 use clock::Clock;
 use lagging::View;
@@ -36,6 +41,16 @@ use violations::Log;
 pub enum Model {
     Register,
     List,
+}
+
+impl Model {
+    /// The operation that gives a row a new value or element.
+    pub(crate) fn change(self, value: u32) -> (Kind, Change) {
+        match self {
+            Self::Register => (Kind::Write, Change::Write(i64::from(value))),
+            Self::List => (Kind::Append, Change::Append(i64::from(value))),
+        }
+    }
 }
 
 /// What the database promises.
@@ -102,11 +117,19 @@ pub(crate) struct Settings {
     pub(crate) refuses_early: bool,
     /// From how many of the last versions a lagging read chooses.
     pub(crate) lag: u32,
-    pub(crate) bug: Option<Bug>,
+    pub(crate) bug: Option<Fault>,
     /// In how many of a million transactions the bug may strike.
     pub(crate) bug_rate: u32,
     /// How long the second half of a fractured commit stays hidden, in true time.
     pub(crate) hidden_for: u64,
+}
+
+impl Settings {
+    /// A store without faults, whose reads do not lag behind.
+    pub(crate) fn new(isolation: Isolation, model: Model, clocks: Clocks, seed: u64) -> Self {
+        let (refuses_early, lag, bug, bug_rate, hidden_for) = (false, 1, None, 0, 0);
+        Self { isolation, model, clocks, seed, refuses_early, lag, bug, bug_rate, hidden_for }
+    }
 }
 
 #[derive(Debug)]
@@ -187,6 +210,7 @@ impl Store {
     }
 
     /// Begins a transaction that reads the snapshot of the timestamp `tick`.
+    #[inline]
     pub(crate) fn begin_at(&mut self, session: u32, tick: u64) -> (u32, u64) {
         self.begun += 1;
         let id = self.begun;
@@ -203,6 +227,7 @@ impl Store {
     }
 
     /// Whether the database accepts a write of the row now. A late write is refused at the commit otherwise.
+    #[inline]
     pub(crate) fn may_write(&self, session: u32, row: u32) -> bool {
         let transaction = &self.transactions[session as usize];
         let isolation = self.settings.isolation;
@@ -210,19 +235,20 @@ impl Store {
         if !is_early && isolation != Isolation::ReadUncommitted {
             return true;
         }
-        let newest = self.rows[row as usize].newest();
-        self.holder(row, transaction).is_none() && (!is_early || newest.commit <= self.limit(transaction))
-            || transaction.is_marked && self.settings.bug == Some(Bug::LostUpdate)
+        let is_late = is_early && self.rows[row as usize].is_newer_than(self.limit(transaction));
+        self.holder(row, session).is_none() && !is_late
+            || transaction.is_marked && self.settings.bug == Some(Fault::LostUpdate)
     }
 
     /// Another open transaction that wrote the row, if it was the last to do so.
-    fn holder(&self, row: u32, transaction: &Transaction) -> Option<&Transaction> {
-        let (session, id) = self.rows[row as usize].holder;
-        let holder = &self.transactions[session as usize];
-        (session != transaction.session && holder.is_open() && holder.id == id).then_some(holder)
+    fn holder(&self, row: u32, session: u32) -> Option<&Transaction> {
+        let (holding, id) = self.rows[row as usize].holder;
+        let holder = &self.transactions[holding as usize];
+        (holding != session && holder.is_open() && holder.id == id).then_some(holder)
     }
 
     /// Keeps a change for the commit.
+    #[inline]
     pub(crate) fn change(&mut self, session: u32, row: u32, change: Change) {
         let transaction = &mut self.transactions[session as usize];
         let place = transaction.access(row);
@@ -261,16 +287,16 @@ impl Store {
         let Some(bug) = self.settings.bug else { return };
         transaction.is_marked = self.faults.below(1_000_000) < self.settings.bug_rate;
         let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
-        if bug == Bug::StaleSnapshot {
+        if bug == Fault::StaleSnapshot {
             transaction.snapshot = transaction.start.min(oldest);
         }
-        if bug == Bug::ReorderedSession && clock::after(oldest) < transaction.before.1 {
+        if bug == Fault::ReorderedSession && clock::after(oldest) < transaction.before.1 {
             transaction.start = clock::after(oldest);
             transaction.snapshot = transaction.start;
         }
     }
 
-    fn strikes(&self, transaction: &Transaction, bug: Bug) -> bool {
+    fn strikes(&self, transaction: &Transaction, bug: Fault) -> bool {
         transaction.is_marked && self.settings.bug == Some(bug)
     }
 }

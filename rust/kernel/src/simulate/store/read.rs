@@ -2,10 +2,11 @@
 
 use super::row::{ABSENT, Row};
 use super::transaction::{Own, Transaction};
-use super::{Axiom, Bug, Found, Isolation, Model, Shown, Store};
+use super::{Axiom, Fault, Found, Isolation, Model, Shown, Store};
 
 impl Store {
     /// Reads a row; nothing if no version of a list is allowed for a lagging read.
+    #[inline]
     pub(crate) fn read(&mut self, session: u32, row: u32) -> Option<Found<'_>> {
         let place = self.transactions[session as usize].access(row);
         if self.settings.bug.is_none() && self.settings.isolation.has_snapshots() {
@@ -22,6 +23,7 @@ impl Store {
     }
 
     /// The usual case, and the fast one: a snapshot, and no fault.
+    #[inline]
     fn read_snapshot(&mut self, session: u32, place: usize) {
         let transaction = &mut self.transactions[session as usize];
         let access = &mut transaction.accesses[place];
@@ -33,6 +35,7 @@ impl Store {
     }
 
     /// What the last read of an accessed row shows.
+    #[inline]
     fn found(&self, session: u32, place: usize) -> Found<'_> {
         let access = &self.transactions[session as usize].accesses[place];
         let is_own = access.is_own();
@@ -74,7 +77,7 @@ impl Store {
             let Some((shown, foreign)) = self.external(transaction, row) else { return false };
             let access = &mut transaction.accesses[place];
             if is_first && self.settings.bug.is_some() {
-                access.first = Some(shown.clone());
+                access.first = Some(Box::new(shown.clone()));
             }
             access.shown = Some(shown);
             access.foreign = foreign;
@@ -87,7 +90,7 @@ impl Store {
     }
 
     fn observe_again(&mut self, transaction: &mut Transaction, place: usize) {
-        if !self.strikes(transaction, Bug::NonRepeatableRead) {
+        if !self.strikes(transaction, Fault::NonRepeatableRead) {
             return;
         }
         let access = &mut transaction.accesses[place];
@@ -106,7 +109,7 @@ impl Store {
             Model::Register => access.own.count,
             Model::List => access.own.elements.len() as u32,
         };
-        if count == access.forgotten || !self.strikes(transaction, Bug::ForgottenWrite) {
+        if count == access.forgotten || !self.strikes(transaction, Fault::ForgottenWrite) {
             return;
         }
         let row = access.key;
@@ -150,21 +153,21 @@ impl Store {
     /// What the snapshot of the transaction shows, or the newest version if there is none.
     fn committed(&self, transaction: &Transaction, row: u32) -> Shown {
         let has_snapshot =
-            self.settings.isolation.has_snapshots() && !self.strikes(transaction, Bug::MovingSnapshot);
+            self.settings.isolation.has_snapshots() && !self.strikes(transaction, Fault::MovingSnapshot);
         let snapshot = if has_snapshot { transaction.snapshot } else { u64::MAX };
         self.rows[row as usize].shown(snapshot, self.now, self.settings.model)
     }
 
     /// Writes of another transaction that a read shows although it has not committed them.
     fn uncommitted(&mut self, transaction: &Transaction, row: u32) -> Option<(u32, Own)> {
-        if self.strikes(transaction, Bug::AbortedRead) {
+        if self.strikes(transaction, Fault::AbortedRead) {
             return self.rows[row as usize].rare.as_mut()?.rolled_back.take();
         }
         let is_dirty = self.settings.isolation == Isolation::ReadUncommitted;
-        if !is_dirty && !self.strikes(transaction, Bug::DirtyRead) {
+        if !is_dirty && !self.strikes(transaction, Fault::DirtyRead) {
             return None;
         }
-        let holder = self.holder(row, transaction)?;
+        let holder = self.holder(row, transaction.session)?;
         Some((holder.id, holder.own(row)?.clone()))
     }
 

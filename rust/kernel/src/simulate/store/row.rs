@@ -118,6 +118,12 @@ impl Row {
         self.versions.last().copied().unwrap_or_else(|| self.first())
     }
 
+    /// Whether a snapshot does not show the newest version.
+    #[inline]
+    pub(crate) fn is_newer_than(&self, snapshot: u64) -> bool {
+        self.newest().commit > snapshot
+    }
+
     /// The newest version of a snapshot.
     pub(crate) fn at(&self, snapshot: u64) -> Version {
         self.find(|version| version.commit <= snapshot)
@@ -128,6 +134,7 @@ impl Row {
     }
 
     /// What a snapshot shows at an instant of true time.
+    #[inline]
     pub(crate) fn shown(&self, snapshot: u64, now: u64, model: Model) -> Shown {
         let Some(rare) = self.rare.as_ref().filter(|rare| !rare.hidden.is_empty()) else {
             return Shown::plain(self.at(snapshot).value);
@@ -182,6 +189,7 @@ impl Row {
     }
 
     /// Adds a version; reads find it from the instant `visible` on.
+    #[inline]
     pub(crate) fn install(&mut self, own: &Own, model: Model, writer: u32, commit: u64, visible: u64) {
         let value = match model {
             Model::Register => own.value,

@@ -33,6 +33,7 @@ impl Own {
         self.count == 0
     }
 
+    #[inline]
     fn apply(&mut self, change: Change) {
         self.count += 1;
         self.is_whole |= !matches!(change, Change::Append(_));
@@ -52,8 +53,8 @@ pub(crate) struct Access {
     pub(crate) own: Own,
     /// What was found of the writes of others.
     pub(crate) shown: Option<Shown>,
-    /// What the first access found; the axiom EXT judges it.
-    pub(crate) first: Option<Shown>,
+    /// What the first access found, where a fault may strike; the axiom EXT judges it.
+    pub(crate) first: Option<Box<Shown>>,
     /// A transaction that had not committed what was found, and how many of its writes were found.
     pub(crate) foreign: Option<(u32, u32)>,
     /// How many of its own writes reads leave out, because of a fault.
@@ -61,6 +62,15 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// Prepares for another row; memory is kept.
+    #[inline]
+    fn reset(&mut self, key: u32) {
+        (self.key, self.forgotten) = (key, 0);
+        (self.own.count, self.own.value, self.own.is_whole) = (0, 0, false);
+        self.own.elements.clear();
+        (self.shown, self.first, self.foreign) = (None, None, None);
+    }
+
     pub(crate) fn is_written(&self) -> bool {
         !self.own.is_empty()
     }
@@ -70,6 +80,7 @@ impl Access {
         self.own.is_whole && self.forgotten == 0
     }
 
+    #[inline]
     pub(crate) fn apply(&mut self, change: Change) {
         self.own.apply(change);
         if !matches!(change, Change::Append(_)) {
@@ -98,7 +109,9 @@ pub(crate) struct Transaction {
     pub(crate) is_marked: bool,
     /// How many operations it has done.
     pub(crate) operations: u32,
-    pub(crate) accesses: Vec<Access>,
+    /// The first `used` are of this transaction; the memory of the others is kept.
+    pub(super) accesses: Vec<Access>,
+    used: usize,
     /// The last committed transaction of the session, and its commit timestamp.
     pub(crate) before: (u32, u64),
 }
@@ -117,24 +130,35 @@ impl Transaction {
         (self.tick, self.start, self.snapshot) = (tick, tick, tick);
         self.is_marked = false;
         self.operations = 0;
-        self.accesses.clear();
+        self.used = 0;
     }
 
     /// The place of a row among those that were accessed.
+    #[inline]
     pub(crate) fn access(&mut self, key: u32) -> usize {
-        if let Some(place) = self.accesses.iter().position(|access| access.key == key) {
+        if let Some(place) = self.accesses().iter().position(|access| access.key == key) {
             return place;
         }
-        self.accesses.push(Access { key, ..Access::default() });
-        self.accesses.len() - 1
+        match self.accesses.get_mut(self.used) {
+            Some(access) => access.reset(key),
+            None => self.accesses.push(Access { key, ..Access::default() }),
+        }
+        self.used += 1;
+        self.used - 1
+    }
+
+    /// The rows that were read or written.
+    #[inline]
+    pub(crate) fn accesses(&self) -> &[Access] {
+        &self.accesses[..self.used]
     }
 
     pub(crate) fn own(&self, key: u32) -> Option<&Own> {
-        let access = self.accesses.iter().find(|access| access.key == key)?;
+        let access = self.accesses().iter().find(|access| access.key == key)?;
         access.is_written().then_some(&access.own)
     }
 
     pub(crate) fn writes(&self) -> impl Iterator<Item = &Access> {
-        self.accesses.iter().filter(|access| access.is_written())
+        self.accesses().iter().filter(|access| access.is_written())
     }
 }

@@ -5,7 +5,7 @@
 
 use super::row::{Seen, Shown};
 use super::transaction::Transaction;
-use super::{Bug, Isolation, Store};
+use super::{Fault, Isolation, Store};
 use crate::history::NO_KEY;
 use crate::named_enum::named_enum;
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,7 +98,7 @@ impl Store {
         }
         let is_serializable = self.settings.isolation == Isolation::Serializable;
         let (id, rows, log) = (transaction.id, &self.rows, &mut self.log);
-        for access in &transaction.accesses {
+        for access in transaction.accesses() {
             let (key, row) = (access.key, &rows[access.key as usize]);
             if let Some(first) = &access.first {
                 log.set((id, Axiom::Ext, key, 0), Shown::plain(row.at(start).value), first);
@@ -149,15 +149,15 @@ impl Store {
             let writes = transaction.writes().map(|access| ((id, access.key), access.own.count));
             self.log.writes.extend(writes);
         }
-        if matches!(bug, Bug::ClockSkew | Bug::TimestampSwap) {
+        if matches!(bug, Fault::ClockSkew | Fault::TimestampSwap) {
             self.remember_reads(transaction, start, commit);
         }
     }
 
     fn remember_reads(&mut self, transaction: &Transaction, start: u64, commit: u64) {
         let horizon = self.horizon(transaction);
-        for access in &transaction.accesses {
-            let Some(shown) = access.first.clone() else { continue };
+        for access in transaction.accesses() {
+            let Some(shown) = access.first.as_deref().cloned() else { continue };
             let row = &mut self.rows[access.key as usize];
             let own = row.last_places(access.own.elements.len() as u32);
             let seen = &mut row.rare().seen;
@@ -175,13 +175,13 @@ impl Store {
         let Some(found) = access.shown.clone() else { return };
         let row = &self.rows[key as usize];
         match (self.settings.bug, access.foreign) {
-            (Some(Bug::DirtyRead | Bug::AbortedRead), Some((writer, count))) => {
+            (Some(Fault::DirtyRead | Fault::AbortedRead), Some((writer, count))) => {
                 let expected = row.shown(transaction.snapshot, self.now, self.settings.model);
                 let (reader, shown) = (transaction.id, (expected, found));
                 self.log.watched.insert(writer);
                 self.log.suspects.push(Suspect { reader, row: key, read, writer, count, shown });
             }
-            (Some(Bug::FracturedCommit | Bug::DroppedWrite), None)
+            (Some(Fault::FracturedCommit | Fault::DroppedWrite), None)
                 if !self.settings.isolation.has_snapshots() =>
             {
                 let newest = Shown::plain(row.newest().value);

@@ -1,7 +1,7 @@
 //! True instants and true dependencies.
 
 use super::faults::StruckFault;
-use super::transaction::{Held, Seen, Transaction};
+use super::trace::{SeenVersion, Trace};
 use crate::intervals::profile::Lock;
 use crate::named_enum::named_enum;
 use crate::simulate::store::{NO_TRANSACTION, Version};
@@ -86,28 +86,20 @@ pub struct Truth {
 }
 
 /// Collects the truth during a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Witness {
     truth: Truth,
     /// Versions of each row, with the ids of their writers.
     chains: Vec<Vec<Version>>,
-    /// The versions that committed transactions saw, with the numbers of the transactions.
-    observations: Vec<(u32, Seen)>,
     /// By id.
     numbers: Vec<u32>,
-    /// The operations of `truth.shown`, with the ids of writers.
-    shown: Vec<(u32, Seen)>,
+    /// The number of the reader, its first operation, and what it saw.
+    shown: Vec<(u32, u32, SeenVersion)>,
 }
 
 impl Witness {
-    pub(super) fn new(keys: u32) -> Self {
-        Self {
-            truth: Truth::default(),
-            chains: vec![Vec::new(); keys as usize],
-            observations: Vec::new(),
-            numbers: Vec::new(),
-            shown: Vec::new(),
-        }
+    pub(super) fn add_row(&mut self) {
+        self.chains.push(Vec::new());
     }
 
     pub(super) fn installed(&mut self, key: u32, version: Version) {
@@ -116,44 +108,33 @@ impl Witness {
 
     pub(super) fn ended(
         &mut self,
-        transaction: &Transaction,
+        trace: &Trace,
         (number, first): (u32, u32),
         committed: Option<u64>,
         ended: u64,
     ) {
-        let id = transaction.id as usize;
+        let id = trace.id as usize;
         if self.numbers.len() <= id {
             self.numbers.resize(id + 1, NO_NUMBER);
         }
         self.numbers[id] = number;
-        let Transaction { begun, snapshot, .. } = *transaction;
+        let Trace { begun, snapshot, .. } = *trace;
         self.truth.lifetimes.push(Lifetime { begun, snapshot, committed, ended });
-        let locks = transaction.held.iter().map(|held| held_lock(number, held));
+        let locks = trace.held.iter().map(|&held| HeldLock { transaction: number, ..held });
         self.truth.locks.extend(locks);
-        self.shown.extend(transaction.seen.iter().map(|&seen| (first + seen.place, seen)));
-        if committed.is_some() {
-            self.observations.extend(transaction.seen.iter().map(|&seen| (number, seen)));
-        }
+        self.shown.extend(trace.seen.iter().map(|&seen| (number, first, seen)));
     }
 
     /// The truth, with transactions by their numbers.
     pub(super) fn into_truth(mut self) -> Truth {
-        let number = |writer: u32| self.numbers.get(writer as usize).copied();
-        self.truth.shown = self
-            .shown
-            .iter()
-            // A run that was stopped has writers that did not end.
-            .filter(|(_, seen)| {
-                seen.writer == NO_TRANSACTION || number(seen.writer).is_some_and(|number| number != NO_NUMBER)
-            })
-            .map(|&(operation, Seen { key, at, writer, from, .. })| ShownVersion {
-                operation,
-                key,
-                at,
-                writer: number(writer).filter(|&number| number != NO_NUMBER),
-                from,
-            })
-            .collect();
+        let numbers = &self.numbers;
+        let number = |id: u32| numbers.get(id as usize).copied().filter(|&number| number != NO_NUMBER);
+        let shown = self.shown.iter().map(|&(_, first, SeenVersion { key, at, writer, from, place, .. })| {
+            (writer, ShownVersion { operation: first + place, key, at, writer: number(writer), from })
+        });
+        // A run that was stopped has writers that did not end.
+        let shown = shown.filter(|(id, shown)| *id == NO_TRANSACTION || shown.writer.is_some());
+        self.truth.shown = shown.map(|(_, shown)| shown).collect();
         for (key, chain) in (0..).zip(&self.chains) {
             let versions = chain.iter().filter_map(|one| Some((key, number(one.writer)?, one.commit)));
             self.truth.versions.extend(versions);
@@ -178,7 +159,8 @@ impl Witness {
             let of_key = chain.iter().enumerate();
             places.extend(of_key.map(|(place, version)| ((key, version.writer), place)));
         }
-        for &(reader, seen) in &self.observations {
+        let is_committed = |reader: u32| self.truth.lifetimes[reader as usize].committed.is_some();
+        for &(reader, _, seen) in self.shown.iter().filter(|&&(reader, ..)| is_committed(reader)) {
             let chain = &self.chains[seen.key as usize];
             let place = places.get(&(seen.key, seen.writer)).copied();
             // A write that was rolled back, or overwritten by its own transaction, is no version.
@@ -200,9 +182,4 @@ impl Witness {
         }
         found
     }
-}
-
-fn held_lock(transaction: u32, held: &Held) -> HeldLock {
-    let &Held { low, high, mode, is_predicate, taken, released, .. } = held;
-    HeldLock { transaction, low, high, mode, is_predicate, taken, released }
 }

@@ -20,14 +20,14 @@ struct Predicate {
 
 #[derive(Debug, Default)]
 pub(super) struct Locks {
-    /// By row, table or database.
+    /// By the first row of what is locked.
     holders: Vec<Vec<Holder>>,
     predicates: Vec<Predicate>,
 }
 
 impl Locks {
-    pub(super) fn new(places: usize) -> Self {
-        Self { holders: std::iter::repeat_with(Vec::new).take(places).collect(), predicates: Vec::new() }
+    pub(super) fn add_row(&mut self) {
+        self.holders.push(Vec::new());
     }
 
     /// Another transaction whose lock there excludes this mode.

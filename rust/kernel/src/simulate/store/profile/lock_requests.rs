@@ -1,0 +1,204 @@
+//! How transactions take locks, wait for them and release them.
+
+use super::trace::Trace;
+use super::{Answer, HeldLock, Request, Server};
+use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
+use crate::simulate::store::{ABSENT, Fault};
+
+impl Server {
+    /// Takes the locks of a statement; or returns the transaction that holds a conflicting one.
+    pub(super) fn lock(&mut self, trace: &mut Trace, request: Request, conduct: Conduct) -> Option<u32> {
+        if conduct.lock == Lock::None {
+            return None;
+        }
+        let reads = request.reads();
+        if !reads || self.profile.granularity != Granularity::Row {
+            return self.acquire(trace, request.low, conduct.lock, !reads);
+        }
+        if conduct.locks_predicate
+            && let Some(other) = self.acquire_predicate(trace, (request.low, request.high), conduct.lock)
+        {
+            return Some(other);
+        }
+        (request.low..=request.high).find_map(|row| {
+            let is_there = self.is_there(trace, row, conduct.read);
+            is_there.then(|| self.acquire(trace, row, conduct.lock, false)).flatten()
+        })
+    }
+
+    /// Whether a statement that reads finds a row.
+    fn is_there(&self, trace: &Trace, row: u32, read: Read) -> bool {
+        let found = match (read, trace.snapshot) {
+            (Read::Consistent, Some(snapshot)) => self.store.rows[row as usize].at(snapshot),
+            _ => self.newest(row),
+        };
+        self.own(trace.slot, row).unwrap_or(found.value) != ABSENT
+    }
+
+    /// Takes the lock on a row, or on its table or database.
+    pub(super) fn acquire(&mut self, trace: &mut Trace, row: u32, mode: Lock, writes: bool) -> Option<u32> {
+        let (low, high) = self.place_of(row);
+        let slot = trace.slot;
+        let mut other = self.locks.in_the_way(slot, low, mode);
+        if writes && self.profile.granularity == Granularity::Row {
+            other = other.or_else(|| self.locks.predicate_in_the_way(slot, row, mode));
+        }
+        let fault = if writes { Fault::MissingLock } else { Fault::MissingShareLock };
+        if other.is_some() && !self.strikes(trace, fault) {
+            return other;
+        }
+        if other.is_none()
+            && let Some(announcer) = self.announcer(trace, low, mode)
+        {
+            return Some(announcer);
+        }
+        if self.locks.take(slot, low, mode, writes) {
+            self.hold(trace, (low, high), mode, false);
+            self.show_early_releases(low, mode);
+        }
+        None
+    }
+
+    /// Another transaction that waits to commit there. Newcomers let it pass: it would wait for ever otherwise.
+    fn announcer(&self, trace: &Trace, place: u32, mode: Lock) -> Option<u32> {
+        if self.announced.is_empty() || !mode.conflicts(self.profile.commit_lock) {
+            return None;
+        }
+        let is_newcomer = !trace.held.iter().any(|held| held.low == place && !held.is_predicate);
+        let is_other = |&&(slot, announced): &&(u32, u32)| slot != trace.slot && announced == place;
+        self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
+    }
+
+    /// Waits to commit. A deadlock is broken if another transaction of the cycle waits in a statement.
+    pub(super) fn wait_to_commit(&mut self, trace: &mut Trace, row: u32, other: u32) -> Answer {
+        let announced = (trace.slot, self.place_of(row).0);
+        if !self.announced.contains(&announced) {
+            self.announced.push(announced);
+        }
+        if self.wait(trace, other) {
+            return Answer::Waits;
+        }
+        let mut last = other;
+        while let Some(next) = self.traces[last as usize].blocker.filter(|&next| next != trace.slot) {
+            last = next;
+        }
+        if self.announced.iter().any(|&(slot, _)| slot == last) {
+            return Answer::Refused;
+        }
+        self.waiting.retain(|&waiter| waiter != last);
+        self.traces[last as usize].blocker = None;
+        Answer::Deadlock(last)
+    }
+
+    fn acquire_predicate(&mut self, trace: &mut Trace, (low, high): (u32, u32), mode: Lock) -> Option<u32> {
+        let slot = trace.slot;
+        if self.locks.holds_predicate(slot, (low, high), mode) {
+            return None;
+        }
+        let other = self.locks.writer_in_the_way(slot, (low, high), mode);
+        if other.is_some() && !self.strikes(trace, Fault::MissingShareLock) {
+            return other;
+        }
+        self.locks.take_predicate(slot, (low, high), mode);
+        self.hold(trace, (low, high), mode, true);
+        None
+    }
+
+    /// Records that the transaction has a lock now.
+    fn hold(&self, trace: &mut Trace, (low, high): (u32, u32), mode: Lock, is_predicate: bool) {
+        let (transaction, taken, released) = (trace.id, self.store.now, 0);
+        trace.held.push(HeldLock { transaction, low, high, mode, is_predicate, taken, released });
+    }
+
+    /// The rows that are locked with a row, from the first to the last; the first names the place of the lock.
+    fn place_of(&self, row: u32) -> (u32, u32) {
+        match self.profile.granularity {
+            Granularity::Row => (row, row),
+            Granularity::Table => self.table_of(row),
+            Granularity::Database => (0, self.store.rows.len() as u32 - 1),
+        }
+    }
+
+    /// Waits for another transaction; false if that one already waits for this one, directly or not.
+    pub(super) fn wait(&mut self, trace: &mut Trace, other: u32) -> bool {
+        let mut last = other;
+        while let Some(next) = self.traces[last as usize].blocker {
+            last = next;
+        }
+        if last == trace.slot {
+            return false;
+        }
+        trace.blocker = Some(other);
+        self.waiting.push(trace.slot);
+        true
+    }
+
+    /// Releases all locks.
+    pub(super) fn release(&mut self, trace: &mut Trace) {
+        let (slot, now) = (trace.slot, self.store.now);
+        let mut has_predicates = false;
+        for held in trace.held.iter_mut().filter(|held| held.released == 0) {
+            held.released = now;
+            has_predicates |= held.is_predicate;
+            if !held.is_predicate {
+                self.locks.release(slot, held.low);
+            }
+        }
+        if has_predicates {
+            self.locks.release_predicates(slot);
+        }
+        self.announced.retain(|&(announcer, _)| announcer != slot);
+        self.wake(slot);
+    }
+
+    /// Transactions that waited for this one try again.
+    fn wake(&mut self, slot: u32) {
+        let mut place = 0;
+        while place < self.waiting.len() {
+            let waiter = self.waiting[place];
+            if self.traces[waiter as usize].blocker == Some(slot) {
+                self.traces[waiter as usize].blocker = None;
+                self.waiting.swap_remove(place);
+                self.woken.push_back(waiter);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    /// Releases one lock too early, if that fault strikes.
+    pub(super) fn release_early(&mut self, trace: &mut Trace) {
+        let is_held = |held: &&HeldLock| held.released == 0 && !held.is_predicate;
+        let held = trace.held.iter().filter(is_held).count();
+        if held == 0 || !self.faults.strikes(Fault::EarlyRelease) {
+            return;
+        }
+        let chosen = trace.held.iter().filter(is_held).nth(self.faults.one_of(held));
+        let Some(&HeldLock { low: place, .. }) = chosen else { return };
+        for held in trace.held.iter_mut().filter(|held| held.low == place && !held.is_predicate) {
+            if held.released == 0 {
+                held.released = self.store.now;
+            }
+        }
+        self.locks.release(trace.slot, place);
+        self.wake(trace.slot);
+        trace.strike(Fault::EarlyRelease, false);
+    }
+
+    /// Marks early releases as visible when a transaction takes a lock that another should still hold.
+    fn show_early_releases(&mut self, place: u32, mode: Lock) {
+        if !self.faults.may(Fault::EarlyRelease) {
+            return;
+        }
+        let store = &self.store;
+        for other in self.traces.iter_mut().filter(|other| store.is_open(other.slot)) {
+            let is_missed = |held: &HeldLock| {
+                held.low == place && held.released > 0 && !held.is_predicate && held.mode.conflicts(mode)
+            };
+            if other.held.iter().any(is_missed) {
+                let early = other.struck.iter_mut().filter(|(fault, ..)| *fault == Fault::EarlyRelease);
+                early.for_each(|(_, _, is_visible)| *is_visible = true);
+            }
+        }
+    }
+}
