@@ -127,7 +127,8 @@ def _explains(history: History, committed: Order, sees: set[tuple[int, int]]) ->
         if shared and not {(before.number, after.number), (after.number, before.number)} & sees:
             return False
     rank = {t.number: sum(after == t.number for _, after in sees) for t in committed}
-    order = tuple(sorted(committed, key=lambda t: rank[t.number]))  # a transaction that sees another has a higher rank
+    # A transaction that sees another has a higher rank.
+    order = tuple(sorted(committed, key=lambda t: rank[t.number]))
     run = _Run(history, order, frozenset())
     is_seen = [(t, tuple(o for o in order if (o.number, t.number) in sees)) for t in order]
     return run.agrees_with_evidence() and all(run.reads_from(t, before) for t, before in is_seen)
