@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::clock::ClockLevel;
 use crate::clock::origins::sees;
 use crate::clock::replay::is_instant;
-use crate::evidence;
+use crate::evidence::{self, EvidenceKind};
 use crate::history::{History, Initial, Kind, NO_KEY, Status, Timestamp};
 use crate::value::Value;
 
@@ -83,7 +83,7 @@ impl<S: RunStore> StreamSorter<S> {
         self.write_run(1)?;
         self.runs.reduce(cancel).map_err(StreamError::Store)?;
         let keys = self.facts.keys.ids().len();
-        self.facts.present[1] |= self.facts.uses.finish(keys);
+        self.facts.present[EvidenceKind::VersionOrder as usize] |= self.facts.uses.finish(keys);
         self.facts.sizes.sessions = u64::from(self.sessions.count());
         self.facts.sizes.keys = keys as u64;
         Ok(SortedStream::new(self.facts, self.runs, self.max_anomalies))
