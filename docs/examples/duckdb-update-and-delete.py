@@ -1,6 +1,7 @@
 """DuckDB: an update and a delete of one row, by two transactions at the same time, both commit.
 
-`python duckdb-update-and-delete.py [FOLDER]` needs `duckdb` and `isoscope`. The history and the page go to FOLDER.
+`python duckdb-update-and-delete.py [FOLDER]` needs `duckdb` and `isoscope`. It writes the history and the
+page into FOLDER.
 """
 
 from __future__ import annotations
