@@ -16,7 +16,7 @@ from isoscope.live.service import Settings, State
 from tests.reports.pages import HOSTILE
 
 from .live_page import Opened, opened, stale, violations
-from .sent_batches import FINE, STALE, chain, transaction
+from .sent_batches import FINE, SECOND, STALE, chain, transaction
 from .served import Client, served
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def test_charts_show_what_grew_and_when(client: Client, shown: Opened) -> None:
 
 
 def test_provisional_violations_and_flip_flops_are_counted(browser: Browser, tmp_path: Path) -> None:
-    with served(tmp_path) as client, opened(browser, client.url) as shown:
+    # A provisional violation lasts until the flush, however long the page takes to show it.
+    settings = Settings(fsync=Fsync.NEVER, check=CheckSettings(timeout=3600 * SECOND))
+    with served(tmp_path, settings=settings) as client, opened(browser, client.url) as shown:
         early = [transaction(1, 1, 1, 2, "w x 1"), transaction(3, 3, 5, 6, "r x 2")]
         client.post(1, early)
         first = shown.page.locator(".card").first
