@@ -247,8 +247,9 @@ def test_the_page_says_when_the_service_takes_no_more(client: Client, shown: Ope
     shown.becomes("draining")
     problem = shown.page.locator("#problem")
     expect(problem).to_have_text("The service is draining: it takes no more batches.")
-    # The reason first: the page may read between the two assignments.
-    client.service.problem, client.service.state = "the journal is not safe: <b>full</b>", State.FAILED
+    # Under the lock: a tick that has begun would clear the reason again.
+    with client.service._lock:
+        client.service._failed(500, "the journal is not safe: <b>full</b>")
     shown.becomes("failed")
     expect(problem).to_have_text("the journal is not safe: <b>full</b>")
     client.service.state, client.service.problem = State.RUNNING, ""
