@@ -24,6 +24,7 @@ impl Output {
     }
 
     /// The number of a row's key in the history.
+    #[inline]
     pub(crate) fn key(&mut self, rows: &mut [Row], row: u32) -> u32 {
         let Some(state) = rows.get_mut(row as usize) else { return NO_KEY };
         if state.number == NO_KEY {

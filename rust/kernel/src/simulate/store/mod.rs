@@ -214,16 +214,15 @@ impl Store {
     pub(crate) fn begin_at(&mut self, session: u32, tick: u64) -> (u32, u64) {
         self.begun += 1;
         let id = self.begun;
-        let start = self.with(session, |store, transaction| {
-            transaction.begin(id, tick);
-            store.mark(transaction);
-            transaction.start
-        });
+        self.transactions[session as usize].begin(id, tick);
+        if let Some(bug) = self.settings.bug {
+            self.with(session, |store, transaction| store.mark(transaction, bug));
+        }
         self.running.push(session);
         if let Some(view) = &mut self.view {
             view.begin(session, id);
         }
-        (id, start)
+        (id, self.transactions[session as usize].start)
     }
 
     /// Whether the database accepts a write of the row now. A late write is refused at the commit otherwise.
@@ -251,10 +250,11 @@ impl Store {
     #[inline]
     pub(crate) fn change(&mut self, session: u32, row: u32, change: Change) {
         let transaction = &mut self.transactions[session as usize];
-        let place = transaction.access(row);
+        let state = &mut self.rows[row as usize];
+        let place = transaction.access(row, &mut state.accessed);
         transaction.accesses[place].apply(change);
         transaction.operations += 1;
-        self.rows[row as usize].holder = (session, transaction.id);
+        state.holder = (session, transaction.id);
     }
 
     /// Lets the transaction of a session act; meanwhile the others can be looked at.
@@ -283,8 +283,7 @@ impl Store {
     }
 
     /// Decides at the begin whether the fault may strike.
-    fn mark(&mut self, transaction: &mut Transaction) {
-        let Some(bug) = self.settings.bug else { return };
+    fn mark(&mut self, transaction: &mut Transaction, bug: Fault) {
         transaction.is_marked = self.faults.below(1_000_000) < self.settings.bug_rate;
         let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
         if bug == Fault::StaleSnapshot {

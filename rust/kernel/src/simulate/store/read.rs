@@ -8,7 +8,7 @@ impl Store {
     /// Reads a row; nothing if no version of a list is allowed for a lagging read.
     #[inline]
     pub(crate) fn read(&mut self, session: u32, row: u32) -> Option<Found<'_>> {
-        let place = self.transactions[session as usize].access(row);
+        let place = self.transactions[session as usize].access(row, &mut self.rows[row as usize].accessed);
         if self.settings.bug.is_none() && self.settings.isolation.has_snapshots() {
             self.read_snapshot(session, place);
             return Some(self.found(session, place));

@@ -75,6 +75,8 @@ pub(crate) struct Row {
     pub(crate) written: u32,
     /// The last transaction that wrote it: session and id.
     pub(crate) holder: (u32, u32),
+    /// The newest transaction that read or wrote it: id, and place among the rows that this one accessed.
+    pub(crate) accessed: (u32, u32),
     crowd: u32,
     /// The value before the first version.
     pub(crate) initial: i64,
@@ -101,6 +103,7 @@ impl Row {
             number: NO_KEY,
             written: 0,
             holder: (0, NO_TRANSACTION),
+            accessed: (NO_TRANSACTION, 0),
             crowd: CROWD as u32,
             initial,
             read_at: 0,

@@ -1,6 +1,7 @@
 //! An open transaction: what it has read, and the writes that it keeps back until its commit.
 
 use super::row::{ABSENT, NO_TRANSACTION, Shown};
+use std::cmp::Ordering;
 
 /// The writes of a transaction to one row.
 #[derive(Debug, Clone, Default)]
@@ -133,12 +134,25 @@ impl Transaction {
         self.used = 0;
     }
 
-    /// The place of a row among those that were accessed.
+    /// The place of a row among those that were accessed. `newest` is the newest transaction that accessed the row,
+    /// and the place there: only an older one has to search.
     #[inline]
-    pub(crate) fn access(&mut self, key: u32) -> usize {
-        if let Some(place) = self.accesses().iter().position(|access| access.key == key) {
-            return place;
+    pub(crate) fn access(&mut self, key: u32, newest: &mut (u32, u32)) -> usize {
+        match newest.0.cmp(&self.id) {
+            Ordering::Equal => newest.1 as usize,
+            Ordering::Less => {
+                *newest = (self.id, self.used as u32);
+                self.add_access(key)
+            }
+            Ordering::Greater => {
+                let place = self.accesses().iter().position(|access| access.key == key);
+                place.unwrap_or_else(|| self.add_access(key))
+            }
         }
+    }
+
+    #[inline]
+    fn add_access(&mut self, key: u32) -> usize {
         match self.accesses.get_mut(self.used) {
             Some(access) => access.reset(key),
             None => self.accesses.push(Access { key, ..Access::default() }),
