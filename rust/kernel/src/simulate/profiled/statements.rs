@@ -45,12 +45,7 @@ impl ProfiledRun {
     }
 
     fn new_value(&mut self, row: u32) -> i64 {
-        let store = &mut self.server.store;
-        store.rows[row as usize].written += 1;
-        match self.load.repeated_values {
-            0 => i64::from(store.rows[row as usize].written),
-            values => i64::from(1 + store.random.below(values)),
-        }
+        i64::from(self.server.store.new_value(row, self.load.repeated_values))
     }
 
     /// Transactions that waited for a lock try again.

@@ -181,6 +181,14 @@ impl Store {
         session
     }
 
+    /// A value for a row: its next number, or one of so many.
+    #[inline]
+    pub(crate) fn new_value(&mut self, row: u32, repeated_values: u32) -> u32 {
+        let row = &mut self.rows[row as usize];
+        row.written += 1;
+        if repeated_values > 0 { 1 + self.random.below(repeated_values) } else { row.written }
+    }
+
     /// Adds a row; returns its number.
     pub(crate) fn add_row(&mut self, initial: i64) -> u32 {
         self.rows.push(Row::new(initial));
@@ -265,15 +273,16 @@ impl Store {
         result
     }
 
+    /// Open transactions, but for one that acts.
     fn others(&self) -> impl Iterator<Item = &Transaction> {
         let running = self.running.iter().map(|&session| &self.transactions[session as usize]);
         running.filter(|transaction| transaction.is_open())
     }
 
     /// No open transaction has an older snapshot, and no later one will.
-    fn horizon(&self, transaction: &Transaction) -> u64 {
-        let snapshots = self.others().map(|other| other.snapshot);
-        snapshots.chain([transaction.snapshot, self.clock.floor(self.now)]).min().unwrap_or_default()
+    fn horizon(&self) -> u64 {
+        let floor = self.clock.floor(self.now);
+        self.others().map(|other| other.snapshot).fold(floor, u64::min)
     }
 
     /// When the oldest other open transaction began. Not its start timestamp: if a fault passed that on from

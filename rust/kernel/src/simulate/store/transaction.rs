@@ -69,7 +69,11 @@ impl Access {
         (self.key, self.forgotten) = (key, 0);
         (self.own.count, self.own.value, self.own.is_whole) = (0, 0, false);
         self.own.elements.clear();
-        (self.shown, self.first, self.foreign) = (None, None, None);
+        self.shown = None;
+        if self.first.is_some() {
+            self.first = None;
+        }
+        self.foreign = None;
     }
 
     pub(crate) fn is_written(&self) -> bool {
