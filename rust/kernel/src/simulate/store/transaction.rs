@@ -1,7 +1,6 @@
 //! An open transaction: what it has read, and the writes that it keeps back until its commit.
 
 use super::row::{ABSENT, NO_TRANSACTION, Shown};
-use std::cmp::Ordering;
 
 /// The writes of a transaction to one row.
 #[derive(Debug, Clone, Default)]
@@ -69,11 +68,7 @@ impl Access {
         (self.key, self.forgotten) = (key, 0);
         (self.own.count, self.own.value, self.own.is_whole) = (0, 0, false);
         self.own.elements.clear();
-        self.shown = None;
-        if self.first.is_some() {
-            self.first = None;
-        }
-        self.foreign = None;
+        (self.shown, self.first, self.foreign) = (None, None, None);
     }
 
     pub(crate) fn is_written(&self) -> bool {
@@ -142,21 +137,14 @@ impl Transaction {
     /// and the place there: only an older one has to search.
     #[inline]
     pub(crate) fn access(&mut self, key: u32, newest: &mut (u32, u32)) -> usize {
-        match newest.0.cmp(&self.id) {
-            Ordering::Equal => newest.1 as usize,
-            Ordering::Less => {
-                *newest = (self.id, self.used as u32);
-                self.add_access(key)
-            }
-            Ordering::Greater => {
-                let place = self.accesses().iter().position(|access| access.key == key);
-                place.unwrap_or_else(|| self.add_access(key))
-            }
+        if newest.0 == self.id {
+            return newest.1 as usize;
         }
-    }
-
-    #[inline]
-    fn add_access(&mut self, key: u32) -> usize {
+        if newest.0 < self.id {
+            *newest = (self.id, self.used as u32);
+        } else if let Some(place) = self.accesses().iter().position(|access| access.key == key) {
+            return place;
+        }
         match self.accesses.get_mut(self.used) {
             Some(access) => access.reset(key),
             None => self.accesses.push(Access { key, ..Access::default() }),
