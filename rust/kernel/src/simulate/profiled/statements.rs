@@ -5,7 +5,7 @@ use super::plan::delay;
 use super::run::ProfiledRun;
 use crate::history::{Kind, Status};
 use crate::intervals::profile::Lock;
-use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, Version};
+use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, StoredVersion};
 
 impl ProfiledRun {
     /// The server handles a statement.
@@ -141,7 +141,7 @@ impl ProfiledRun {
     }
 
     /// An earlier answer to another client shows this version, if that fault strikes.
-    fn show_future(&mut self, transaction: &Transaction, version: Version, row: u32) {
+    fn show_future(&mut self, transaction: &Transaction, version: StoredVersion, row: u32) {
         if !self.server.faults.may(Fault::FutureRead) || version.value == ABSENT {
             return;
         }

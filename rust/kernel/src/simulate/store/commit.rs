@@ -14,21 +14,31 @@ impl Store {
         }
         let keys = transaction.accesses().iter().map(|access| access.key);
         let now = self.clock.commit(session, keys, self.now);
-        let times = match self.settings.bug {
-            None => (transaction.start, now),
-            Some(_) => self.recorded(session, now),
-        };
-        self.judge(session, times);
+        let mut times = (transaction.start, now);
+        if let Some(bug) = self.settings.bug {
+            times = self.commit_with_fault(session, now, bug);
+        } else {
+            self.install(session, now, &[]);
+        }
+        let transaction = &mut self.transactions[session as usize];
+        transaction.before = (transaction.id, times.1);
+        self.close(session);
+        Ok(times)
+    }
+
+    /// Adds the versions of a transaction where a fault may strike, and logs what it causes.
+    fn commit_with_fault(&mut self, session: u32, now: u64, bug: Fault) -> (u64, u64) {
+        let times = self.recorded(session, now);
+        if self.settings.isolation.has_snapshots() {
+            self.judge(session, times);
+        }
         let visible = self.visible_from(session);
         self.install(session, times.1, &visible);
         if times.1 < now {
             self.judge_late(session, times.1);
         }
-        self.remember(session, times);
-        let transaction = &mut self.transactions[session as usize];
-        transaction.before = (transaction.id, times.1);
-        self.close(session);
-        Ok(times)
+        self.remember(session, times, bug);
+        times
     }
 
     /// The rows that the last transaction of a session wrote, with the last values of registers.

@@ -22,7 +22,7 @@ pub use fault::Fault;
 pub use lagging::Lagging;
 pub(crate) use profile::{Answer, Request, SeenVersion, Server};
 pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
-pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, Version};
+pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, StoredVersion};
 pub use transaction::Change;
 pub use violations::Axiom;
 pub(crate) use violations::Violation;

@@ -93,9 +93,6 @@ impl Log {
 impl Store {
     /// Logs what is wrong with a transaction that commits, by its timestamps.
     pub(super) fn judge(&mut self, session: u32, (start, commit): (u64, u64)) {
-        if self.settings.bug.is_none() || !self.settings.isolation.has_snapshots() {
-            return;
-        }
         let transaction = &self.transactions[session as usize];
         let is_serializable = self.settings.isolation == Isolation::Serializable;
         let (id, rows, log) = (transaction.id, &self.rows, &mut self.log);
@@ -141,8 +138,7 @@ impl Store {
     }
 
     /// Keeps what the log may need of a transaction that has committed.
-    pub(super) fn remember(&mut self, session: u32, times: (u64, u64)) {
-        let Some(bug) = self.settings.bug else { return };
+    pub(super) fn remember(&mut self, session: u32, times: (u64, u64), bug: Fault) {
         let transaction = &self.transactions[session as usize];
         let id = transaction.id;
         let ids = &mut self.log.committed;
