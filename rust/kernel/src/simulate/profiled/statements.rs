@@ -31,13 +31,13 @@ impl ProfiledRun {
                 ABSENT
             }
             Kind::Delete => {
-                self.server.change(slot, row, Change::Delete);
+                self.server.store.change(slot, row, Change::Delete);
                 ABSENT
             }
             kind => {
                 let value = self.new_value(row);
                 let change = if kind == Kind::Insert { Change::Insert(value) } else { Change::Write(value) };
-                self.server.change(slot, row, change);
+                self.server.store.change(slot, row, change);
                 value
             }
         };
@@ -146,8 +146,8 @@ impl ProfiledRun {
             return;
         }
         for other in self.transactions.iter_mut().filter(|other| other.is_active) {
-            let trace = &mut self.server.traces[other.slot as usize];
-            let Some(seen) = trace.seen.iter_mut().find(|seen| seen.key == row) else { continue };
+            let reader = &mut self.server.store.transactions[other.slot as usize];
+            let Some(seen) = reader.seen.iter_mut().find(|seen| seen.key == row) else { continue };
             let Some(done) = other.done.get_mut(seen.place as usize) else { continue };
             let is_past = done.complete > 0 && done.complete < transaction.invoke;
             if done.request.kind == Kind::Read && is_past && self.server.faults.strikes(Fault::FutureRead) {
@@ -158,7 +158,7 @@ impl ProfiledRun {
                     value: version.value,
                     ..*seen
                 };
-                trace.struck.push((Fault::FutureRead, seen.place, true));
+                reader.struck.push((Fault::FutureRead, seen.place, true));
                 return;
             }
         }

@@ -22,6 +22,8 @@ pub enum Clocks {
     /// Transactions run one after the other; one may start as if before the last `reach` others.
     #[allow(missing_docs)]
     Serial { reach: u32 },
+    /// True time, which the scheduler moves on.
+    True,
     /// A hybrid logical clock on each node; their physical clocks differ by up to `skew` nanoseconds.
     #[allow(missing_docs)]
     Hybrid { nodes: u32, skew: u64 },
@@ -37,7 +39,7 @@ struct Node {
 impl Node {
     fn physical(&self, clocks: Clocks, now: u64) -> u64 {
         match clocks {
-            Clocks::Central | Clocks::Serial { .. } => 0,
+            Clocks::Central | Clocks::Serial { .. } | Clocks::True => 0,
             Clocks::Hybrid { .. } => (now + self.ahead) << LOGICAL_BITS,
         }
     }
@@ -52,7 +54,7 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(clocks: Clocks, random: &mut Random) -> Self {
         let nodes = match clocks {
-            Clocks::Central | Clocks::Serial { .. } => vec![Node { last: 0, ahead: 0 }],
+            Clocks::Central | Clocks::Serial { .. } | Clocks::True => vec![Node { last: 0, ahead: 0 }],
             Clocks::Hybrid { nodes, skew } => {
                 let ahead = |_| Node { last: 0, ahead: random.wide_below(skew + 1) };
                 (0..nodes).map(ahead).collect()
@@ -72,6 +74,9 @@ impl Clock {
     /// A new timestamp from the node of `session`.
     pub(crate) fn tick(&mut self, session: u32, now: u64) -> u64 {
         let clocks = self.clocks;
+        if clocks == Clocks::True {
+            return now;
+        }
         let node = self.node(session);
         node.last = (node.last + STRIDE).max(node.physical(clocks, now));
         node.last
@@ -84,6 +89,11 @@ impl Clock {
         }
         let floors = self.nodes.iter().map(|node| node.last.max(node.physical(self.clocks, now)));
         floors.min().unwrap_or_default()
+    }
+
+    /// No transaction in true time that starts later, or is open, looks behind this instant.
+    pub(crate) fn raise_floor(&mut self, instant: u64) {
+        self.nodes[0].last = instant;
     }
 
     /// The node of `key` sees a timestamp.
@@ -118,7 +128,7 @@ impl Clock {
     /// The timestamp as a history records it.
     pub(crate) fn timestamp(&self, timestamp: u64) -> Timestamp {
         match self.clocks {
-            Clocks::Central | Clocks::Serial { .. } => Timestamp::new(timestamp as i64, 0),
+            Clocks::Central | Clocks::Serial { .. } | Clocks::True => Timestamp::new(timestamp as i64, 0),
             Clocks::Hybrid { .. } => {
                 let logical = timestamp & ((1 << LOGICAL_BITS) - 1);
                 Timestamp::new((timestamp >> LOGICAL_BITS) as i64, logical as i64)

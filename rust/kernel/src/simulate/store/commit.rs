@@ -14,7 +14,12 @@ impl Store {
         }
         let keys = transaction.accesses().iter().map(|access| access.key);
         let now = self.clock.commit(session, keys, self.now);
-        let mut times = (transaction.start, now);
+        Ok(self.commit_at(session, now))
+    }
+
+    /// Installs the writes of a transaction at an instant and ends it; returns its start and commit timestamps.
+    pub(super) fn commit_at(&mut self, session: u32, now: u64) -> (u64, u64) {
+        let mut times = (self.transactions[session as usize].start, now);
         if let Some(bug) = self.settings.bug {
             times = self.commit_with_fault(session, now, bug);
         } else {
@@ -23,7 +28,7 @@ impl Store {
         let transaction = &mut self.transactions[session as usize];
         transaction.before = (transaction.id, times.1);
         self.close(session);
-        Ok(times)
+        times
     }
 
     /// Adds the versions of a transaction where a fault may strike, and logs what it causes.
@@ -61,8 +66,8 @@ impl Store {
         self.close(session);
     }
 
-    pub(super) fn close(&mut self, session: u32) {
-        self.transactions[session as usize].id = super::NO_TRANSACTION;
+    fn close(&mut self, session: u32) {
+        self.transactions[session as usize].is_open = false;
         if let Some(place) = self.running.iter().position(|&running| running == session) {
             self.running.swap_remove(place);
         }
@@ -72,7 +77,7 @@ impl Store {
     pub(super) fn limit(&self, transaction: &Transaction) -> u64 {
         // A transaction with an older snapshot, because of a fault, is held to it: only its timestamp is wrong.
         let is_held = self.settings.isolation == Isolation::Snapshot;
-        if is_held { transaction.snapshot } else { transaction.start }
+        if is_held { transaction.since() } else { transaction.start }
     }
 
     /// First committer wins; a serializable transaction must also have read what is still the newest.
@@ -133,17 +138,6 @@ impl Store {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// Installs the writes of an open transaction to one row.
-    pub(super) fn install_row(&mut self, session: u32, row: u32, commit: u64, horizon: u64) {
-        let transaction = &self.transactions[session as usize];
-        let Some(own) = transaction.own(row) else { return };
-        let row = &mut self.rows[row as usize];
-        row.install(own, self.settings.model, transaction.id, commit, 0);
-        if row.is_crowded() {
-            row.forget(horizon, self.now);
         }
     }
 

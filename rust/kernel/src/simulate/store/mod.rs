@@ -20,10 +20,11 @@ pub use clock::Clocks;
 pub(crate) use clock::TICK;
 pub use fault::Fault;
 pub use lagging::Lagging;
-pub(crate) use profile::{Answer, Request, SeenVersion, Server};
+pub(crate) use profile::{Answer, Request, Server};
 pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
 pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, StoredVersion};
 pub use transaction::Change;
+pub(crate) use transaction::SeenVersion;
 pub use violations::Axiom;
 pub(crate) use violations::Violation;
 
@@ -144,7 +145,7 @@ pub(crate) struct Store {
     pub(crate) now: u64,
     pub(crate) rows: Vec<Row>,
     /// By session.
-    transactions: Vec<Transaction>,
+    pub(crate) transactions: Vec<Transaction>,
     /// Sessions with an open transaction.
     running: Vec<u32>,
     begun: u32,
@@ -203,7 +204,7 @@ impl Store {
     }
 
     pub(crate) fn is_open(&self, session: u32) -> bool {
-        self.transactions[session as usize].is_open()
+        self.transactions[session as usize].is_open
     }
 
     /// The timestamp as a history records it.
@@ -251,7 +252,7 @@ impl Store {
     fn holder(&self, row: u32, session: u32) -> Option<&Transaction> {
         let (holding, id) = self.rows[row as usize].holder;
         let holder = &self.transactions[holding as usize];
-        (holding != session && holder.is_open() && holder.id == id).then_some(holder)
+        (holding != session && holder.is_open && holder.id == id).then_some(holder)
     }
 
     /// Keeps a change for the commit.
@@ -260,8 +261,8 @@ impl Store {
         let transaction = &mut self.transactions[session as usize];
         let state = &mut self.rows[row as usize];
         let place = transaction.access(row, &mut state.accessed);
-        transaction.accesses[place].apply(change);
-        transaction.operations += 1;
+        let number = transaction.place;
+        transaction.accesses[place].apply(change, self.now, number);
         state.holder = (session, transaction.id);
     }
 
@@ -276,13 +277,13 @@ impl Store {
     /// Open transactions, but for one that acts.
     fn others(&self) -> impl Iterator<Item = &Transaction> {
         let running = self.running.iter().map(|&session| &self.transactions[session as usize]);
-        running.filter(|transaction| transaction.is_open())
+        running.filter(|transaction| transaction.is_open)
     }
 
     /// No open transaction has an older snapshot, and no later one will.
     fn horizon(&self) -> u64 {
         let floor = self.clock.floor(self.now);
-        self.others().map(|other| other.snapshot).fold(floor, u64::min)
+        self.others().map(|other| other.since()).fold(floor, u64::min)
     }
 
     /// When the oldest other open transaction began. Not its start timestamp: if a fault passed that on from
@@ -296,11 +297,11 @@ impl Store {
         transaction.is_marked = self.faults.below(1_000_000) < self.settings.bug_rate;
         let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
         if bug == Fault::StaleSnapshot {
-            transaction.snapshot = transaction.start.min(oldest);
+            transaction.snapshot = Some(transaction.start.min(oldest));
         }
         if bug == Fault::ReorderedSession && clock::after(oldest) < transaction.before.1 {
             transaction.start = clock::after(oldest);
-            transaction.snapshot = transaction.start;
+            transaction.snapshot = Some(transaction.start);
         }
     }
 

@@ -15,7 +15,7 @@ impl Store {
         let is_read = self.with(session, |store, transaction| {
             store.forget_own(transaction, place);
             let is_read = transaction.accesses[place].is_own() || store.observe(transaction, place);
-            transaction.operations += u32::from(is_read);
+            transaction.place += u32::from(is_read);
             is_read
         });
         let access = &self.transactions[session as usize].accesses[place];
@@ -28,9 +28,9 @@ impl Store {
         let (state, model) = (&mut self.rows[row as usize], self.settings.model);
         let transaction = &mut self.transactions[session as usize];
         let place = transaction.access(row, &mut state.accessed);
-        let access = &mut transaction.accesses[place];
+        let (snapshot, access) = (transaction.since(), &mut transaction.accesses[place]);
         if access.shown.is_none() && !access.is_own() {
-            access.shown = Some(state.shown(transaction.snapshot, self.now, model));
+            access.shown = Some(state.shown(snapshot, self.now, model));
             self.clock.show(row, transaction.start);
         }
         found(state, access, model)
@@ -77,7 +77,7 @@ impl Store {
         let newest = self.rows[access.key as usize].shown(u64::MAX, self.now, self.settings.model);
         let before = access.shown.replace(newest.clone()).unwrap_or_default();
         if before != newest {
-            let place = (transaction.id, Axiom::Int, access.key, transaction.operations);
+            let place = (transaction.id, Axiom::Int, access.key, transaction.place);
             self.log.add(place, before, newest);
         }
     }
@@ -109,7 +109,7 @@ impl Store {
         // A row that was written before its first read has no first access for EXT.
         access.shown.get_or_insert_with(|| shown.clone());
         if expected != shown {
-            let place = (transaction.id, Axiom::OwnInt, row, transaction.operations);
+            let place = (transaction.id, Axiom::OwnInt, row, transaction.place);
             self.log.add(place, expected, shown);
         }
     }
@@ -134,7 +134,7 @@ impl Store {
     fn committed(&self, transaction: &Transaction, row: u32) -> Shown {
         let has_snapshot =
             self.settings.isolation.has_snapshots() && !self.strikes(transaction, Fault::MovingSnapshot);
-        let snapshot = if has_snapshot { transaction.snapshot } else { u64::MAX };
+        let snapshot = if has_snapshot { transaction.since() } else { u64::MAX };
         self.rows[row as usize].shown(snapshot, self.now, self.settings.model)
     }
 

@@ -1,18 +1,27 @@
 //! An open transaction: what it has read, and the writes that it keeps back until its commit.
 
-use super::row::{ABSENT, NO_TRANSACTION, Shown};
+use super::row::{ABSENT, Shown};
+use super::{Fault, HeldLock};
 
 /// The writes of a transaction to one row.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
     /// How many writes there are.
     pub(crate) count: u32,
-    /// The last value of a register; [`ABSENT`] if the row was deleted.
+    /// The last value of a register, and the one before; [`ABSENT`] if the row was deleted.
     pub(crate) value: i64,
+    pub(crate) previous: i64,
     /// Whether the row holds these writes and nothing from before.
     pub(crate) is_whole: bool,
+    /// Whether the first write was an insertion.
+    pub(crate) is_insertion: bool,
     /// The elements that were appended to a list.
     pub(crate) elements: Vec<i64>,
+    /// True instants of the first write and of the last.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// The place of the last write in its transaction.
+    pub(crate) place: u32,
 }
 
 /// A change of one row.
@@ -34,8 +43,12 @@ impl Own {
     }
 
     #[inline]
-    fn apply(&mut self, change: Change) {
+    fn apply(&mut self, change: Change, now: u64, place: u32) {
+        if self.count == 0 {
+            (self.first, self.is_insertion) = (now, matches!(change, Change::Insert(_)));
+        }
         self.count += 1;
+        (self.previous, self.last, self.place) = (self.value, now, place);
         self.is_whole |= !matches!(change, Change::Append(_));
         match change {
             Change::Write(value) => self.value = value,
@@ -81,8 +94,8 @@ impl Access {
     }
 
     #[inline]
-    pub(crate) fn apply(&mut self, change: Change) {
-        self.own.apply(change);
+    pub(crate) fn apply(&mut self, change: Change, now: u64, place: u32) {
+        self.own.apply(change, now, place);
         if !matches!(change, Change::Append(_)) {
             self.forgotten = 0;
         }
@@ -94,26 +107,51 @@ impl Access {
     }
 }
 
-/// The open transaction of a session; between two transactions, its id is [`NO_TRANSACTION`].
+/// A read of a version of another transaction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeenVersion {
+    pub(crate) key: u32,
+    /// When the version appeared.
+    pub(crate) from: u64,
+    pub(crate) writer: u32,
+    pub(crate) value: i64,
+    /// The true instant that the read looked at.
+    pub(crate) at: u64,
+    /// The place of the operation in its transaction.
+    pub(crate) place: u32,
+}
+
+/// The open transaction of a session, or the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Transaction {
     pub(crate) session: u32,
     pub(crate) id: u32,
+    pub(crate) is_open: bool,
     /// What the clock said at the begin.
     pub(crate) tick: u64,
     /// The recorded start timestamp.
     pub(crate) start: u64,
-    /// The snapshot that is read: that of the start, but for a fault.
-    pub(crate) snapshot: u64,
-    /// Whether the fault may strike here.
+    /// The snapshot that is read: that of the start, but for a fault. A profile may take it later.
+    pub(crate) snapshot: Option<u64>,
+    /// Whether the fault of an isolation may strike here.
     pub(crate) is_marked: bool,
-    /// How many operations it has done.
-    pub(crate) operations: u32,
+    /// The place of the current operation; under an isolation, only reads are counted.
+    pub(crate) place: u32,
     /// The first `used` are of this transaction; the memory of the others is kept.
     pub(super) accesses: Vec<Access>,
     used: usize,
     /// The last committed transaction of the session, and its commit timestamp.
     pub(crate) before: (u32, u64),
+    /// Decides at which of begin, first statement and first read a profile takes the snapshot.
+    pub(super) moment: u32,
+    /// What was read under a profile.
+    pub(crate) seen: Vec<SeenVersion>,
+    /// Locks; the instant of the release is zero until then.
+    pub(super) held: Vec<HeldLock>,
+    /// The session whose transaction this one waits for.
+    pub(super) blocker: Option<u32>,
+    /// Faults of a profile, the place of the operation, and whether they are visible.
+    pub(crate) struck: Vec<(Fault, u32, bool)>,
 }
 
 impl Transaction {
@@ -121,16 +159,23 @@ impl Transaction {
         Self { session, ..Self::default() }
     }
 
-    pub(crate) fn is_open(&self) -> bool {
-        self.id != NO_TRANSACTION
+    /// Prepares for another transaction; memory is kept.
+    pub(crate) fn begin(&mut self, id: u32, tick: u64) {
+        (self.id, self.is_open) = (id, true);
+        (self.tick, self.start, self.snapshot) = (tick, tick, Some(tick));
+        self.is_marked = false;
+        // The begin is the first operation.
+        self.place = 1;
+        self.used = 0;
+        self.seen.clear();
+        self.held.clear();
+        self.blocker = None;
+        self.struck.clear();
     }
 
-    pub(crate) fn begin(&mut self, id: u32, tick: u64) {
-        self.id = id;
-        (self.tick, self.start, self.snapshot) = (tick, tick, tick);
-        self.is_marked = false;
-        self.operations = 0;
-        self.used = 0;
+    /// The snapshot, or the start where there is none.
+    pub(crate) fn since(&self) -> u64 {
+        self.snapshot.unwrap_or(self.start)
     }
 
     /// The place of a row among those that were accessed. `newest` is the newest transaction that accessed the row,
@@ -138,6 +183,7 @@ impl Transaction {
     #[expect(clippy::inline_always, reason = "every operation does this")]
     #[inline(always)]
     pub(crate) fn access(&mut self, key: u32, newest: &mut (u32, u32)) -> usize {
+        assert!(self.is_open, "only an open transaction reads and writes");
         if newest.0 == self.id {
             return newest.1 as usize;
         }
@@ -176,7 +222,13 @@ impl Transaction {
         access.is_written().then_some(&access.own)
     }
 
+    /// The rows that were written, in the order of their first access.
     pub(crate) fn writes(&self) -> impl Iterator<Item = &Access> {
         self.accesses().iter().filter(|access| access.is_written())
+    }
+
+    /// A fault strikes in the current operation.
+    pub(crate) fn strike(&mut self, fault: Fault, is_visible: bool) {
+        self.struck.push((fault, self.place, is_visible));
     }
 }

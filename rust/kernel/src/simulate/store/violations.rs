@@ -171,12 +171,12 @@ impl Store {
     /// Notes a read that showed uncommitted writes, or that missed a committed one.
     pub(super) fn suspect(&mut self, transaction: &Transaction, place: usize) {
         let access = &transaction.accesses[place];
-        let (key, read) = (access.key, transaction.operations);
+        let (key, read) = (access.key, transaction.place);
         let Some(found) = access.shown.clone() else { return };
         let row = &self.rows[key as usize];
         match (self.settings.bug, access.foreign) {
             (Some(Fault::DirtyRead | Fault::AbortedRead), Some((writer, count))) => {
-                let expected = row.shown(transaction.snapshot, self.now, self.settings.model);
+                let expected = row.shown(transaction.since(), self.now, self.settings.model);
                 let (reader, shown) = (transaction.id, (expected, found));
                 self.log.watched.insert(writer);
                 self.log.suspects.push(Suspect { reader, row: key, read, writer, count, shown });

@@ -1,9 +1,9 @@
 //! How transactions end.
 
 use super::faults::StruckFault;
-use super::trace::{Trace, Written};
 use super::{Answer, Server, UNTIL_COLLECTION};
 use crate::intervals::profile::{Certifier, Lock};
+use crate::simulate::store::transaction::{Access, Transaction};
 use crate::simulate::store::{ABSENT, Fault, StoredVersion};
 
 impl Server {
@@ -13,11 +13,11 @@ impl Server {
         if mode == Lock::None {
             return Answer::Ready;
         }
-        self.with(slot, |server, trace| {
-            for place in 0..trace.writes.len() {
-                let row = trace.writes[place].key;
-                if let Some(other) = server.acquire(trace, row, mode, true) {
-                    return server.wait_to_commit(trace, row, other);
+        self.with(slot, |server, transaction| {
+            let rows: Vec<u32> = transaction.writes().map(|access| access.key).collect();
+            for row in rows {
+                if let Some(other) = server.acquire(transaction, row, mode, true) {
+                    return server.wait_to_commit(transaction, row, other);
                 }
             }
             Answer::Ready
@@ -26,48 +26,53 @@ impl Server {
 
     /// Commits; the versions that appeared by row, or nothing if the transaction must be aborted.
     pub(crate) fn commit(&mut self, slot: u32) -> Option<Vec<(u32, StoredVersion)>> {
-        let installed = self.with(slot, |server, trace| {
-            if !server.may_commit(trace) {
-                return None;
-            }
-            server.remember(trace);
-            let mut writes = trace.writes.clone();
-            writes.retain(|written| !server.loses(trace, written));
-            let installed = writes.iter().map(|written| server.install(trace, written)).collect();
-            server.release(trace);
-            Some(installed)
-        });
-        if installed.is_some() {
-            self.store.close(slot);
-        }
-        installed
+        let commit = self.with(slot, |server, transaction| {
+            let may_commit = server.may_commit(transaction);
+            may_commit.then(|| server.prepare(transaction))
+        })?;
+        self.store.commit_at(slot, commit);
+        self.with(slot, |server, transaction| {
+            server.release(transaction);
+            Some(transaction.writes().map(|access| server.installed(access)).collect())
+        })
     }
 
-    fn install(&mut self, trace: &Trace, written: &Written) -> (u32, StoredVersion) {
-        let key = written.key;
-        let commit = match (self.profile.certifier, trace.snapshot) {
+    /// Prepares a commit; the instant at which the versions appear.
+    fn prepare(&mut self, transaction: &mut Transaction) -> u64 {
+        self.remember(transaction);
+        self.lose_versions(transaction);
+        let commit = match (self.profile.certifier, transaction.snapshot) {
             (Certifier::TimestampOrder, Some(timestamp)) => timestamp,
             _ => self.store.now,
         };
-        debug_assert!(self.newest(key).commit < commit, "versions appear in their order");
-        self.store.install_row(trace.slot, key, commit, self.horizon);
+        let mut newest = transaction.writes().map(|access| self.newest(access.key).commit);
+        debug_assert!(newest.all(|newest| newest < commit), "versions appear in their order");
+        commit
+    }
+
+    /// Forgets writes, if that fault strikes.
+    fn lose_versions(&mut self, transaction: &mut Transaction) {
+        for place in 0..transaction.accesses().len() {
+            let own = &mut transaction.accesses[place].own;
+            if !own.is_empty() && self.faults.strikes(Fault::LostVersion) {
+                own.count = 0;
+                let place = own.place;
+                transaction.struck.push((Fault::LostVersion, place, false));
+            }
+        }
+    }
+
+    /// A row has the version of a transaction.
+    fn installed(&mut self, &Access { key, ref own, .. }: &Access) -> (u32, StoredVersion) {
         let version = self.newest(key);
         self.faults.lost.remove(&key);
-        if let Some(value) = written.before.filter(|_| self.faults.may(Fault::IntermediateRead)) {
-            self.faults.intermediate.insert(key, StoredVersion { value, ..version });
+        if own.count > 1 && self.faults.may(Fault::IntermediateRead) {
+            self.faults.intermediate.insert(key, StoredVersion { value: own.previous, ..version });
         }
         if let Some(witness) = &mut self.witness {
             witness.installed(key, version);
         }
         (key, version)
-    }
-
-    fn loses(&mut self, trace: &mut Trace, written: &Written) -> bool {
-        let loses = self.faults.strikes(Fault::LostVersion);
-        if loses {
-            trace.struck.push((Fault::LostVersion, written.place, false));
-        }
-        loses
     }
 
     /// Rolls back: undoes the writes and releases the locks.
@@ -85,14 +90,14 @@ impl Server {
 
     /// The transaction is in the history, with this number and this first operation.
     pub(crate) fn ended(&mut self, slot: u32, (number, first): (u32, u32), committed: Option<u64>) {
-        let (trace, now) = (&self.traces[slot as usize], self.store.now);
+        let (transaction, now) = (&self.store.transactions[slot as usize], self.store.now);
         if let Some(witness) = &mut self.witness {
-            witness.ended(trace, (number, first), committed, now);
+            witness.ended(transaction, (number, first), committed, now);
         }
-        for &(fault, place, is_visible) in &trace.struck {
-            let lost = trace.writes.iter().find(|written| written.place == place);
-            if let Some(written) = lost.filter(|_| fault == Fault::LostVersion) {
-                self.faults.lost.insert(written.key, (self.faults.struck.len(), now));
+        for &(fault, place, is_visible) in &transaction.struck {
+            let lost = transaction.accesses().iter().find(|access| access.own.place == place);
+            if let Some(access) = lost.filter(|_| fault == Fault::LostVersion) {
+                self.faults.lost.insert(access.key, (self.faults.struck.len(), now));
             }
             let (operation, is_visible) = (first + place, is_visible && committed.is_some());
             self.faults.struck.push(StruckFault { fault, transaction: number, operation, is_visible });

@@ -1,113 +1,133 @@
 //! How transactions take locks, wait for them and release them.
 
-use super::trace::Trace;
 use super::{Answer, HeldLock, Request, Server};
 use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
+use crate::simulate::store::transaction::Transaction;
 use crate::simulate::store::{ABSENT, Fault};
 
 impl Server {
     /// Takes the locks of a statement; or returns the transaction that holds a conflicting one.
-    pub(super) fn lock(&mut self, trace: &mut Trace, request: Request, conduct: Conduct) -> Option<u32> {
+    pub(super) fn lock(
+        &mut self,
+        transaction: &mut Transaction,
+        request: Request,
+        conduct: Conduct,
+    ) -> Option<u32> {
         if conduct.lock == Lock::None {
             return None;
         }
         let reads = request.reads();
         if !reads || self.profile.granularity != Granularity::Row {
-            return self.acquire(trace, request.low, conduct.lock, !reads);
+            return self.acquire(transaction, request.low, conduct.lock, !reads);
         }
         if conduct.locks_predicate
-            && let Some(other) = self.acquire_predicate(trace, (request.low, request.high), conduct.lock)
+            && let Some(other) =
+                self.acquire_predicate(transaction, (request.low, request.high), conduct.lock)
         {
             return Some(other);
         }
         (request.low..=request.high).find_map(|row| {
-            let is_there = self.is_there(trace, row, conduct.read);
-            is_there.then(|| self.acquire(trace, row, conduct.lock, false)).flatten()
+            let is_there = self.is_there(transaction, row, conduct.read);
+            is_there.then(|| self.acquire(transaction, row, conduct.lock, false)).flatten()
         })
     }
 
     /// Whether a statement that reads finds a row.
-    fn is_there(&self, trace: &Trace, row: u32, read: Read) -> bool {
-        let found = match (read, trace.snapshot) {
+    fn is_there(&self, transaction: &Transaction, row: u32, read: Read) -> bool {
+        let found = match (read, transaction.snapshot) {
             (Read::Consistent, Some(snapshot)) => self.store.rows[row as usize].at(snapshot),
             _ => self.newest(row),
         };
-        self.own(trace.slot, row).unwrap_or(found.value) != ABSENT
+        transaction.own(row).map_or(found.value, |own| own.value) != ABSENT
     }
 
     /// Takes the lock on a row, or on its table or database.
-    pub(super) fn acquire(&mut self, trace: &mut Trace, row: u32, mode: Lock, writes: bool) -> Option<u32> {
+    pub(super) fn acquire(
+        &mut self,
+        transaction: &mut Transaction,
+        row: u32,
+        mode: Lock,
+        writes: bool,
+    ) -> Option<u32> {
         let (low, high) = self.place_of(row);
-        let slot = trace.slot;
+        let slot = transaction.session;
         let mut other = self.locks.in_the_way(slot, low, mode);
         if writes && self.profile.granularity == Granularity::Row {
             other = other.or_else(|| self.locks.predicate_in_the_way(slot, row, mode));
         }
         let fault = if writes { Fault::MissingLock } else { Fault::MissingShareLock };
-        if other.is_some() && !self.strikes(trace, fault) {
+        if other.is_some() && !self.strikes(transaction, fault) {
             return other;
         }
         if other.is_none()
-            && let Some(announcer) = self.announcer(trace, low, mode)
+            && let Some(announcer) = self.announcer(transaction, low, mode)
         {
             return Some(announcer);
         }
         if self.locks.take(slot, low, mode, writes) {
-            self.hold(trace, (low, high), mode, false);
+            self.hold(transaction, (low, high), mode, false);
             self.show_early_releases(low, mode);
         }
         None
     }
 
     /// Another transaction that waits to commit there. Newcomers let it pass: it would wait for ever otherwise.
-    fn announcer(&self, trace: &Trace, place: u32, mode: Lock) -> Option<u32> {
+    fn announcer(&self, transaction: &Transaction, place: u32, mode: Lock) -> Option<u32> {
         if self.announced.is_empty() || !mode.conflicts(self.profile.commit_lock) {
             return None;
         }
-        let is_newcomer = !trace.held.iter().any(|held| held.low == place && !held.is_predicate);
-        let is_other = |&&(slot, announced): &&(u32, u32)| slot != trace.slot && announced == place;
+        let is_newcomer = !transaction.held.iter().any(|held| held.low == place && !held.is_predicate);
+        let is_other = |&&(slot, announced): &&(u32, u32)| slot != transaction.session && announced == place;
         self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
     }
 
     /// Waits to commit. A deadlock is broken if another transaction of the cycle waits in a statement.
-    pub(super) fn wait_to_commit(&mut self, trace: &mut Trace, row: u32, other: u32) -> Answer {
-        let announced = (trace.slot, self.place_of(row).0);
+    pub(super) fn wait_to_commit(&mut self, transaction: &mut Transaction, row: u32, other: u32) -> Answer {
+        let announced = (transaction.session, self.place_of(row).0);
         if !self.announced.contains(&announced) {
             self.announced.push(announced);
         }
-        if self.wait(trace, other) {
+        if self.wait(transaction, other) {
             return Answer::Waits;
         }
         let mut last = other;
-        while let Some(next) = self.traces[last as usize].blocker.filter(|&next| next != trace.slot) {
+        while let Some(next) =
+            self.store.transactions[last as usize].blocker.filter(|&next| next != transaction.session)
+        {
             last = next;
         }
         if self.announced.iter().any(|&(slot, _)| slot == last) {
             return Answer::Refused;
         }
         self.waiting.retain(|&waiter| waiter != last);
-        self.traces[last as usize].blocker = None;
+        self.store.transactions[last as usize].blocker = None;
         Answer::Deadlock(last)
     }
 
-    fn acquire_predicate(&mut self, trace: &mut Trace, (low, high): (u32, u32), mode: Lock) -> Option<u32> {
-        let slot = trace.slot;
+    fn acquire_predicate(
+        &mut self,
+        transaction: &mut Transaction,
+        (low, high): (u32, u32),
+        mode: Lock,
+    ) -> Option<u32> {
+        let slot = transaction.session;
         if self.locks.holds_predicate(slot, (low, high), mode) {
             return None;
         }
         let other = self.locks.writer_in_the_way(slot, (low, high), mode);
-        if other.is_some() && !self.strikes(trace, Fault::MissingShareLock) {
+        if other.is_some() && !self.strikes(transaction, Fault::MissingShareLock) {
             return other;
         }
         self.locks.take_predicate(slot, (low, high), mode);
-        self.hold(trace, (low, high), mode, true);
+        self.hold(transaction, (low, high), mode, true);
         None
     }
 
     /// Records that the transaction has a lock now.
-    fn hold(&self, trace: &mut Trace, (low, high): (u32, u32), mode: Lock, is_predicate: bool) {
-        let (transaction, taken, released) = (trace.id, self.store.now, 0);
-        trace.held.push(HeldLock { transaction, low, high, mode, is_predicate, taken, released });
+    fn hold(&self, transaction: &mut Transaction, (low, high): (u32, u32), mode: Lock, is_predicate: bool) {
+        let (taken, released) = (self.store.now, 0);
+        let id = transaction.id;
+        transaction.held.push(HeldLock { transaction: id, low, high, mode, is_predicate, taken, released });
     }
 
     /// The rows that are locked with a row, from the first to the last; the first names the place of the lock.
@@ -120,24 +140,24 @@ impl Server {
     }
 
     /// Waits for another transaction; false if that one already waits for this one, directly or not.
-    pub(super) fn wait(&mut self, trace: &mut Trace, other: u32) -> bool {
+    pub(super) fn wait(&mut self, transaction: &mut Transaction, other: u32) -> bool {
         let mut last = other;
-        while let Some(next) = self.traces[last as usize].blocker {
+        while let Some(next) = self.store.transactions[last as usize].blocker {
             last = next;
         }
-        if last == trace.slot {
+        if last == transaction.session {
             return false;
         }
-        trace.blocker = Some(other);
-        self.waiting.push(trace.slot);
+        transaction.blocker = Some(other);
+        self.waiting.push(transaction.session);
         true
     }
 
     /// Releases all locks.
-    pub(super) fn release(&mut self, trace: &mut Trace) {
-        let (slot, now) = (trace.slot, self.store.now);
+    pub(super) fn release(&mut self, transaction: &mut Transaction) {
+        let (slot, now) = (transaction.session, self.store.now);
         let mut has_predicates = false;
-        for held in trace.held.iter_mut().filter(|held| held.released == 0) {
+        for held in transaction.held.iter_mut().filter(|held| held.released == 0) {
             held.released = now;
             has_predicates |= held.is_predicate;
             if !held.is_predicate {
@@ -156,8 +176,8 @@ impl Server {
         let mut place = 0;
         while place < self.waiting.len() {
             let waiter = self.waiting[place];
-            if self.traces[waiter as usize].blocker == Some(slot) {
-                self.traces[waiter as usize].blocker = None;
+            if self.store.transactions[waiter as usize].blocker == Some(slot) {
+                self.store.transactions[waiter as usize].blocker = None;
                 self.waiting.swap_remove(place);
                 self.woken.push_back(waiter);
             } else {
@@ -167,22 +187,22 @@ impl Server {
     }
 
     /// Releases one lock too early, if that fault strikes.
-    pub(super) fn release_early(&mut self, trace: &mut Trace) {
+    pub(super) fn release_early(&mut self, transaction: &mut Transaction) {
         let is_held = |held: &&HeldLock| held.released == 0 && !held.is_predicate;
-        let held = trace.held.iter().filter(is_held).count();
+        let held = transaction.held.iter().filter(is_held).count();
         if held == 0 || !self.faults.strikes(Fault::EarlyRelease) {
             return;
         }
-        let chosen = trace.held.iter().filter(is_held).nth(self.faults.one_of(held));
+        let chosen = transaction.held.iter().filter(is_held).nth(self.faults.one_of(held));
         let Some(&HeldLock { low: place, .. }) = chosen else { return };
-        for held in trace.held.iter_mut().filter(|held| held.low == place && !held.is_predicate) {
+        for held in transaction.held.iter_mut().filter(|held| held.low == place && !held.is_predicate) {
             if held.released == 0 {
                 held.released = self.store.now;
             }
         }
-        self.locks.release(trace.slot, place);
-        self.wake(trace.slot);
-        trace.strike(Fault::EarlyRelease, false);
+        self.locks.release(transaction.session, place);
+        self.wake(transaction.session);
+        transaction.strike(Fault::EarlyRelease, false);
     }
 
     /// Marks early releases as visible when a transaction takes a lock that another should still hold.
@@ -190,8 +210,7 @@ impl Server {
         if !self.faults.may(Fault::EarlyRelease) {
             return;
         }
-        let store = &self.store;
-        for other in self.traces.iter_mut().filter(|other| store.is_open(other.slot)) {
+        for other in self.store.transactions.iter_mut().filter(|other| other.is_open) {
             let is_missed = |held: &HeldLock| {
                 held.low == place && held.released > 0 && !held.is_predicate && held.mode.conflicts(mode)
             };

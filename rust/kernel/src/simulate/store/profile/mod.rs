@@ -12,13 +12,12 @@ mod faults;
 mod lock_requests;
 mod locks;
 mod reads;
-mod trace;
 mod truth;
 
 pub use faults::StruckFault;
-pub(crate) use trace::SeenVersion;
 pub use truth::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 
+use super::transaction::Transaction;
 use super::{Clocks, Fault, Isolation, Model, Settings, Store};
 use crate::history::Kind;
 use crate::intervals::profile::{Certifier, Conduct, Profile, Read, Snapshot, Statement};
@@ -26,7 +25,6 @@ use certifier::Certified;
 use faults::Faults;
 use locks::Locks;
 use std::collections::VecDeque;
-use trace::Trace;
 use truth::Witness;
 
 /// After so many ends, the oldest instant that an open transaction can see is computed again.
@@ -67,16 +65,12 @@ pub(crate) struct Server {
     pub(crate) store: Store,
     rows_of_table: u32,
     pub(crate) faults: Faults,
-    /// By slot.
-    pub(crate) traces: Vec<Trace>,
     waiting: Vec<u32>,
     woken: VecDeque<u32>,
     /// Transactions that wait to commit, and the place of the lock.
     announced: Vec<(u32, u32)>,
     locks: Locks,
     recent: VecDeque<Certified>,
-    /// No snapshot is older.
-    horizon: u64,
     ended: u32,
     witness: Option<Witness>,
 }
@@ -90,19 +84,17 @@ impl Server {
         faults: &[(Fault, u32)],
         truth: bool,
     ) -> Self {
-        let settings = Settings::new(Isolation::Snapshot, Model::Register, Clocks::Central, seed);
+        let settings = Settings::new(Isolation::Snapshot, Model::Register, Clocks::True, seed);
         Self {
             profile: profile.clone(),
             store: Store::new(settings, 0),
             rows_of_table,
             faults: Faults::new(!seed.rotate_left(16), faults),
-            traces: Vec::new(),
             waiting: Vec::new(),
             woken: VecDeque::new(),
             announced: Vec::new(),
             locks: Locks::default(),
             recent: VecDeque::new(),
-            horizon: 0,
             ended: 0,
             witness: truth.then(Witness::default),
         }
@@ -119,37 +111,34 @@ impl Server {
 
     /// Adds a slot; returns its number.
     pub(crate) fn add_slot(&mut self) -> u32 {
-        let slot = self.store.add_session();
-        self.traces.push(Trace { slot, ..Trace::default() });
-        slot
+        self.store.add_session()
     }
 
     /// Begins a transaction; `moment`, below 4, decides when it takes its snapshot, if the profile leaves that open.
     pub(crate) fn begin(&mut self, slot: u32, moment: u32) {
-        let now = self.store.now;
-        let (id, _) = self.store.begin_at(slot, now);
-        let trace = &mut self.traces[slot as usize];
-        trace.begin(id, now, moment);
+        let (_, now) = self.store.begin(slot);
+        let transaction = &mut self.store.transactions[slot as usize];
+        transaction.moment = moment;
         let takes_snapshot = match self.profile.snapshot {
             Snapshot::Begin => true,
             Snapshot::Transaction => moment == 0,
             _ => false,
         };
-        trace.snapshot = takes_snapshot.then_some(now);
+        transaction.snapshot = takes_snapshot.then_some(now);
     }
 
     /// Takes the snapshot and the locks of a statement, and decides whether it may go on.
     pub(crate) fn request(&mut self, slot: u32, request: Request) -> Answer {
-        self.with(slot, |server, trace| {
+        self.with(slot, |server, transaction| {
             let conduct = server.profile.statements[request.statement as usize];
-            server.take_snapshot(trace, request, conduct);
-            if let Some(other) = server.lock(trace, request, conduct) {
-                return if server.wait(trace, other) { Answer::Waits } else { Answer::Refused };
+            server.take_snapshot(transaction, request, conduct);
+            if let Some(other) = server.lock(transaction, request, conduct) {
+                return if server.wait(transaction, other) { Answer::Waits } else { Answer::Refused };
             }
             let may_go_on = if request.reads() {
-                server.may_read(trace, request, conduct)
+                server.may_read(transaction, request, conduct)
             } else {
-                server.may_change(trace, request)
+                server.may_change(transaction, request)
             };
             if may_go_on { Answer::Ready } else { Answer::Refused }
         })
@@ -160,7 +149,7 @@ impl Server {
         if self.faults.may(Fault::EarlyRelease) {
             self.with(slot, Self::release_early);
         }
-        self.traces[slot as usize].place += 1;
+        self.store.transactions[slot as usize].place += 1;
     }
 
     /// A transaction that waited and should try again now.
@@ -181,19 +170,19 @@ impl Server {
     }
 
     /// Lets a transaction act; meanwhile the others can be looked at.
-    fn with<T>(&mut self, slot: u32, act: impl FnOnce(&mut Self, &mut Trace) -> T) -> T {
-        let mut trace = std::mem::take(&mut self.traces[slot as usize]);
-        let result = act(self, &mut trace);
-        self.traces[slot as usize] = trace;
+    fn with<T>(&mut self, slot: u32, act: impl FnOnce(&mut Self, &mut Transaction) -> T) -> T {
+        let mut transaction = std::mem::take(&mut self.store.transactions[slot as usize]);
+        let result = act(self, &mut transaction);
+        self.store.transactions[slot as usize] = transaction;
         result
     }
 
     /// The snapshot of the transaction, if this statement takes it.
-    fn take_snapshot(&mut self, trace: &mut Trace, request: Request, conduct: Conduct) {
-        if trace.snapshot.is_some() {
+    fn take_snapshot(&mut self, transaction: &mut Transaction, request: Request, conduct: Conduct) {
+        if transaction.snapshot.is_some() {
             return;
         }
-        let is_due = match (self.profile.snapshot, trace.moment) {
+        let is_due = match (self.profile.snapshot, transaction.moment) {
             (Snapshot::Statement | Snapshot::Begin, _) => false,
             (Snapshot::FirstStatement, _) | (Snapshot::Transaction, 0 | 1) => true,
             (Snapshot::FirstRead | Snapshot::Transaction, _) => {
@@ -205,17 +194,12 @@ impl Server {
         }
         // An own earlier write must not be newer than the snapshot.
         let may_be_old = self.profile.snapshot == Snapshot::Transaction
-            && trace.moment == 3
-            && trace.writes.is_empty()
+            && transaction.moment == 3
+            && transaction.writes().next().is_none()
             && self.profile.certifier != Certifier::TimestampOrder;
         let now = self.store.now;
-        let age = if may_be_old { self.store.random.wide_below(now - trace.begun + 1) } else { 0 };
-        trace.snapshot = Some(now - age);
-    }
-
-    /// The value that an open transaction wrote to a row.
-    fn own(&self, slot: u32, row: u32) -> Option<i64> {
-        self.store.transactions[slot as usize].own(row).map(|own| own.value)
+        let age = if may_be_old { self.store.random.wide_below(now - transaction.tick + 1) } else { 0 };
+        transaction.snapshot = Some(now - age);
     }
 
     fn newest(&self, row: u32) -> super::StoredVersion {
@@ -224,9 +208,8 @@ impl Server {
 
     /// Drops certified transactions that no open transaction overlaps.
     fn collect(&mut self) {
-        let now = self.store.now;
-        self.horizon = self.store.oldest_begin().unwrap_or(now).min(now);
-        let horizon = self.horizon;
+        let horizon = self.store.oldest_begin().unwrap_or(self.store.now);
+        self.store.clock.raise_floor(horizon);
         while self.recent.front().is_some_and(|certified| certified.commit < horizon) {
             self.recent.pop_front();
         }

@@ -1,33 +1,38 @@
 //! Which versions a read shows, also because of a fault.
 
-use super::trace::{SeenVersion, Trace};
 use super::{Request, Server};
 use crate::intervals::profile::{Certifier, Conduct, Lock, Read};
+use crate::simulate::store::transaction::{SeenVersion, Transaction};
 use crate::simulate::store::{ABSENT, Fault, StoredVersion};
 
 impl Server {
     /// Whether a row or a range of rows may be read.
-    pub(super) fn may_read(&mut self, trace: &mut Trace, request: Request, conduct: Conduct) -> bool {
-        if conduct.read == Read::Locking && !self.moves_timestamp(trace) {
+    pub(super) fn may_read(
+        &mut self,
+        transaction: &mut Transaction,
+        request: Request,
+        conduct: Conduct,
+    ) -> bool {
+        if conduct.read == Read::Locking && !self.moves_timestamp(transaction) {
             return false;
         }
         let mut rows = request.low..=request.high;
         let compares = conduct.lock != Lock::None && conduct.read == Read::Consistent;
-        !compares || !rows.any(|row| self.has_locked_too_late(trace, row))
+        !compares || !rows.any(|row| self.has_locked_too_late(transaction, row))
     }
 
     /// Under timestamp ordering, a read of the newest version moves the timestamp to now, if no read is old.
-    fn moves_timestamp(&mut self, trace: &mut Trace) -> bool {
+    fn moves_timestamp(&mut self, transaction: &mut Transaction) -> bool {
         self.profile.certifier != Certifier::TimestampOrder
-            || self.reads_are_current(trace) && self.refresh(trace)
+            || self.reads_are_current(transaction) && self.refresh(transaction)
     }
 
     /// Whether a row that is locked is no longer as the snapshot shows it, where that matters.
-    fn has_locked_too_late(&self, trace: &Trace, row: u32) -> bool {
-        let Some(snapshot) = trace.snapshot else { return false };
+    fn has_locked_too_late(&self, transaction: &Transaction, row: u32) -> bool {
+        let Some(snapshot) = transaction.snapshot else { return false };
         let is_changed = self.store.rows[row as usize].is_newer_than(snapshot);
-        is_changed && self.profile.first_updater_wins && !trace.has_written(row) && {
-            let mut held = trace.held.iter().filter(|held| !held.is_predicate && held.released == 0);
+        is_changed && self.profile.first_updater_wins && !transaction.own(row).is_some() && {
+            let mut held = transaction.held.iter().filter(|held| !held.is_predicate && held.released == 0);
             held.any(|held| held.low <= row && row <= held.high)
         }
     }
@@ -35,64 +40,62 @@ impl Server {
     /// The value of a row.
     pub(crate) fn read(&mut self, slot: u32, request: Request) -> i64 {
         let Conduct { read, .. } = self.profile.statements[request.statement as usize];
-        self.with(slot, |server, trace| server.look(trace, request.low, read))
+        self.with(slot, |server, transaction| server.look(transaction, request.low, read))
     }
 
     /// Adds the existing rows of a range, with their values, to `shown`.
     pub(crate) fn range_read(&mut self, slot: u32, request: Request, shown: &mut Vec<(u32, i64)>) {
         let Conduct { read, .. } = self.profile.statements[request.statement as usize];
         let first = shown.len();
-        self.with(slot, |server, trace| {
-            let values = (request.low..=request.high).map(|row| (row, server.look(trace, row, read)));
+        self.with(slot, |server, transaction| {
+            let values = (request.low..=request.high).map(|row| (row, server.look(transaction, row, read)));
             shown.extend(values.filter(|&(_, value)| value != ABSENT));
-            server.leave_out(trace, shown, first);
+            server.leave_out(transaction, shown, first);
         });
     }
 
-    fn look(&mut self, trace: &mut Trace, key: u32, read: Read) -> i64 {
-        let at = match (read, trace.snapshot) {
+    fn look(&mut self, transaction: &mut Transaction, key: u32, read: Read) -> i64 {
+        let at = match (read, transaction.snapshot) {
             (Read::Consistent, Some(snapshot)) => snapshot,
             _ => self.store.now,
         };
         let right = match read {
-            Read::Uncommitted => self.latest(trace, key),
+            Read::Uncommitted => self.latest(transaction, key),
             Read::Consistent => self.store.rows[key as usize].at(at),
             Read::Locking => self.newest(key),
         };
-        if let Some(own) = self.own(trace.slot, key) {
+        if let Some(own) = transaction.own(key).map(|own| own.value) {
             if !self.faults.strikes(Fault::LostOwnWrite) {
                 return own;
             }
-            trace.strike(Fault::LostOwnWrite, own != right.value);
+            transaction.strike(Fault::LostOwnWrite, own != right.value);
         }
         let row = &mut self.store.rows[key as usize];
         row.read_at = row.read_at.max(at);
         self.faults.show_lost(key, at);
-        let StoredVersion { commit: from, writer, value } = self.wrong(trace, key, right, (read, at));
-        trace.seen.push(SeenVersion { key, from, writer, value, at, place: trace.place });
+        let StoredVersion { commit: from, writer, value } = self.wrong(transaction, key, right, (read, at));
+        transaction.seen.push(SeenVersion { key, from, writer, value, at, place: transaction.place });
         value
     }
 
     /// The newest write of a row, committed or not.
-    fn latest(&self, trace: &Trace, key: u32) -> StoredVersion {
+    fn latest(&self, transaction: &Transaction, key: u32) -> StoredVersion {
         let newest = self.newest(key);
-        let uncommitted = self.uncommitted(trace, key);
+        let uncommitted = self.uncommitted(transaction, key);
         uncommitted.filter(|version| version.commit > newest.commit).unwrap_or(newest)
     }
 
     /// The write of another open transaction, if it was the last to write the row; its instant for the commit.
-    fn uncommitted(&self, trace: &Trace, key: u32) -> Option<StoredVersion> {
-        let holder = self.store.holder(key, trace.slot)?;
-        let value = holder.own(key)?.value;
-        let mut writes = self.traces[holder.session as usize].writes.iter();
-        let last = writes.find(|written| written.key == key)?.last;
-        Some(StoredVersion { commit: last, writer: holder.id, value })
+    fn uncommitted(&self, transaction: &Transaction, key: u32) -> Option<StoredVersion> {
+        let holder = self.store.holder(key, transaction.session)?;
+        let own = holder.own(key)?;
+        Some(StoredVersion { commit: own.last, writer: holder.id, value: own.value })
     }
 
     /// The version that is shown instead of the right one, if a fault strikes.
     fn wrong(
         &mut self,
-        trace: &mut Trace,
+        transaction: &mut Transaction,
         key: u32,
         right: StoredVersion,
         (read, at): (Read, u64),
@@ -107,16 +110,16 @@ impl Server {
                     Some(self.store.rows[key as usize].at(right.commit - 1))
                 }
                 Fault::MovingSnapshot if read == Read::Consistent && newest.commit > at => Some(newest),
-                Fault::DirtyRead if read != Read::Uncommitted => self.uncommitted(trace, key),
+                Fault::DirtyRead if read != Read::Uncommitted => self.uncommitted(transaction, key),
                 Fault::AbortedRead => self.faults.aborted.get(&key).copied(),
                 Fault::IntermediateRead => self.faults.intermediate.get(&key).copied(),
                 _ => None,
             };
             if let Some(shown) = shown
-                && shown.writer != trace.id
+                && shown.writer != transaction.id
                 && self.faults.strikes(fault)
             {
-                trace.strike(fault, shown.value != right.value);
+                transaction.strike(fault, shown.value != right.value);
                 return shown;
             }
         }
@@ -124,13 +127,13 @@ impl Server {
     }
 
     /// Leaves a row out of the last range read, if that fault strikes.
-    fn leave_out(&mut self, trace: &mut Trace, shown: &mut Vec<(u32, i64)>, first: usize) {
+    fn leave_out(&mut self, transaction: &mut Transaction, shown: &mut Vec<(u32, i64)>, first: usize) {
         let count = shown.len() - first;
         if count == 0 || !self.faults.strikes(Fault::MissingRow) {
             return;
         }
         let (key, _) = shown.remove(first + self.faults.one_of(count));
-        trace.seen.retain(|seen| seen.place != trace.place || seen.key != key);
-        trace.strike(Fault::MissingRow, true);
+        transaction.seen.retain(|seen| seen.place != transaction.place || seen.key != key);
+        transaction.strike(Fault::MissingRow, true);
     }
 }

@@ -1,9 +1,9 @@
 //! True instants and true dependencies.
 
 use super::faults::StruckFault;
-use super::trace::{SeenVersion, Trace};
 use crate::intervals::profile::Lock;
 use crate::named_enum::named_enum;
+use crate::simulate::store::transaction::{SeenVersion, Transaction};
 use crate::simulate::store::{NO_TRANSACTION, StoredVersion};
 use hashbrown::HashMap;
 
@@ -108,21 +108,21 @@ impl Witness {
 
     pub(super) fn ended(
         &mut self,
-        trace: &Trace,
+        transaction: &Transaction,
         (number, first): (u32, u32),
         committed: Option<u64>,
         ended: u64,
     ) {
-        let id = trace.id as usize;
+        let id = transaction.id as usize;
         if self.numbers.len() <= id {
             self.numbers.resize(id + 1, NO_NUMBER);
         }
         self.numbers[id] = number;
-        let Trace { begun, snapshot, .. } = *trace;
+        let Transaction { tick: begun, snapshot, .. } = *transaction;
         self.truth.lifetimes.push(Lifetime { begun, snapshot, committed, ended });
-        let locks = trace.held.iter().map(|&held| HeldLock { transaction: number, ..held });
+        let locks = transaction.held.iter().map(|&held| HeldLock { transaction: number, ..held });
         self.truth.locks.extend(locks);
-        self.shown.extend(trace.seen.iter().map(|&seen| (number, first, seen)));
+        self.shown.extend(transaction.seen.iter().map(|&seen| (number, first, seen)));
     }
 
     /// The truth, with transactions by their numbers.
