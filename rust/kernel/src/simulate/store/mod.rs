@@ -30,10 +30,11 @@ pub(crate) use violations::Violation;
 
 use crate::generate::random::Random;
 use crate::history::Kind;
+use crate::intervals::profile::Read;
 use crate::named_enum::named_enum;
 use clock::Clock;
 use lagging::View;
-use transaction::Transaction;
+use transaction::{Own, Transaction};
 use violations::Log;
 
 /// What a row holds.
@@ -70,10 +71,19 @@ pub enum Isolation {
 }
 
 impl Isolation {
+    /// Which version of the committed ones, or of all, a read shows.
+    fn read(self) -> Read {
+        match self {
+            Self::Serializable | Self::Snapshot => Read::Consistent,
+            Self::ReadCommitted | Self::Lagging(_) => Read::Locking,
+            Self::ReadUncommitted => Read::Uncommitted,
+        }
+    }
+
     /// Whether timestamps decide what a read must show.
     #[must_use]
     pub fn has_snapshots(self) -> bool {
-        matches!(self, Self::Serializable | Self::Snapshot)
+        self.read() == Read::Consistent
     }
 
     /// Whether a second read of a row shows the same version.
@@ -248,11 +258,12 @@ impl Store {
             || transaction.is_marked && self.settings.bug == Some(Fault::LostUpdate)
     }
 
-    /// Another open transaction that wrote the row, if it was the last to do so.
-    fn holder(&self, row: u32, session: u32) -> Option<&Transaction> {
+    /// Another open transaction that wrote the row, if it was the last to do so: its id and its writes.
+    fn holder(&self, row: u32, session: u32) -> Option<(u32, &Own)> {
         let (holding, id) = self.rows[row as usize].holder;
         let holder = &self.transactions[holding as usize];
-        (holding != session && holder.is_open && holder.id == id).then_some(holder)
+        let is_held = holding != session && holder.is_open && holder.id == id;
+        holder.own(row).filter(|_| is_held).map(|own| (id, own))
     }
 
     /// Keeps a change for the commit.

@@ -2,7 +2,8 @@
 
 use super::row::{ABSENT, Row};
 use super::transaction::{Access, Own, Transaction};
-use super::{Axiom, Fault, Found, Isolation, Model, Shown, Store};
+use super::{Axiom, Fault, Found, Model, Shown, Store};
+use crate::intervals::profile::Read;
 
 impl Store {
     /// Reads a row; nothing if no version of a list is allowed for a lagging read.
@@ -132,10 +133,9 @@ impl Store {
 
     /// What the snapshot of the transaction shows, or the newest version if there is none.
     fn committed(&self, transaction: &Transaction, row: u32) -> Shown {
-        let has_snapshot =
-            self.settings.isolation.has_snapshots() && !self.strikes(transaction, Fault::MovingSnapshot);
-        let snapshot = if has_snapshot { transaction.since() } else { u64::MAX };
-        self.rows[row as usize].shown(snapshot, self.now, self.settings.model)
+        let moves = self.strikes(transaction, Fault::MovingSnapshot);
+        let read = if moves { Read::Locking } else { self.settings.isolation.read() };
+        self.rows[row as usize].shown(transaction.instant(read), self.now, self.settings.model)
     }
 
     /// Writes of another transaction that a read shows although it has not committed them.
@@ -143,12 +143,12 @@ impl Store {
         if self.strikes(transaction, Fault::AbortedRead) {
             return self.rows[row as usize].rare.as_mut()?.rolled_back.take();
         }
-        let is_dirty = self.settings.isolation == Isolation::ReadUncommitted;
-        if !is_dirty && !self.strikes(transaction, Fault::DirtyRead) {
+        if self.settings.isolation.read() != Read::Uncommitted && !self.strikes(transaction, Fault::DirtyRead)
+        {
             return None;
         }
-        let holder = self.holder(row, transaction.session)?;
-        Some((holder.id, holder.own(row)?.clone()))
+        let (writer, own) = self.holder(row, transaction.session)?;
+        Some((writer, own.clone()))
     }
 
     /// A scripted read has shown the first `version` versions of a row.

@@ -2,6 +2,7 @@
 
 use super::row::{ABSENT, Shown};
 use super::{Fault, HeldLock};
+use crate::intervals::profile::Read;
 
 /// The writes of a transaction to one row.
 #[derive(Debug, Clone, Default)]
@@ -171,6 +172,11 @@ impl Transaction {
         self.held.clear();
         self.blocker = None;
         self.struck.clear();
+    }
+
+    /// The instant that a read looks at; one that does not look at the snapshot shows the newest version.
+    pub(crate) fn instant(&self, read: Read) -> u64 {
+        self.snapshot.filter(|_| read == Read::Consistent).unwrap_or(u64::MAX)
     }
 
     /// The snapshot, or the start where there is none.

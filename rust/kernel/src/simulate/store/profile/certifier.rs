@@ -2,7 +2,7 @@
 
 use super::Server;
 use crate::intervals::profile::{Certifier, Lock, Snapshot, Statement};
-use crate::simulate::store::transaction::{Access, Own, SeenVersion, Transaction};
+use crate::simulate::store::transaction::{Access, SeenVersion, Transaction};
 use crate::simulate::store::{ABSENT, Fault};
 
 /// A transaction that committed while others were open, as serializable snapshot isolation remembers it.
@@ -17,6 +17,12 @@ pub(super) struct Certified {
     /// Whether another transaction overwrote its reads, and whether it overwrote the reads of another.
     has_out: bool,
     has_in: bool,
+}
+
+/// The rw dependencies of a transaction that commits: from it to another, and from the other to it.
+struct Dependencies {
+    goes_out: bool,
+    comes_in: bool,
 }
 
 fn bits(keys: impl Iterator<Item = u32>) -> u64 {
@@ -45,9 +51,17 @@ impl Server {
         if is_locked || !self.profile.first_updater_wins {
             return true;
         }
-        let changed = transaction.writes().filter(|access| !access.own.is_insertion);
-        let changed: Vec<_> = changed.map(|access| (access.key, since(transaction, &access.own))).collect();
-        changed.into_iter().all(|(row, since)| self.is_first_updater(transaction, row, since))
+        let late = self.late_writes(transaction).filter(|access| !access.own.is_insertion).count();
+        (0..late).all(|_| self.strikes(transaction, Fault::MissedFirstUpdater))
+    }
+
+    /// The written rows that another transaction has changed since the snapshot, or since the first own write: a
+    /// snapshot that is taken after the write counts as taken with it.
+    fn late_writes<'t>(&'t self, transaction: &'t Transaction) -> impl Iterator<Item = &'t Access> {
+        transaction.writes().filter(|access| {
+            let since = transaction.snapshot.unwrap_or(u64::MAX).min(access.own.first);
+            self.store.rows[access.key as usize].is_newer_than(since)
+        })
     }
 
     fn is_certified(&mut self, transaction: &mut Transaction) -> bool {
@@ -58,7 +72,7 @@ impl Server {
             Certifier::OptimisticReads => {
                 transaction.writes().next().is_none() || self.reads_are_current(transaction)
             }
-            Certifier::OptimisticWrites => self.writes_are_first(transaction),
+            Certifier::OptimisticWrites => self.late_writes(transaction).next().is_none(),
         };
         if !is_certified && self.strikes(transaction, Fault::MissedCertifier) {
             if self.profile.certifier == Certifier::TimestampOrder {
@@ -73,14 +87,6 @@ impl Server {
     pub(super) fn reads_are_current(&self, transaction: &Transaction) -> bool {
         let is_current = |seen: &SeenVersion| self.newest(seen.key).commit == seen.from;
         transaction.seen.iter().all(is_current)
-    }
-
-    /// Whether no other transaction wrote its rows since its snapshot, or since its own earlier write.
-    fn writes_are_first(&self, transaction: &Transaction) -> bool {
-        let is_first = |Access { key, own, .. }: &Access| {
-            !self.store.rows[*key as usize].is_newer_than(since(transaction, own))
-        };
-        transaction.writes().all(is_first)
     }
 
     /// Whether all of it can happen at its timestamp, or now if the database may choose the timestamp.
@@ -107,18 +113,23 @@ impl Server {
     }
 
     /// Serializable snapshot isolation: no committed transaction is in the middle of two rw dependencies.
-    fn is_safe(&mut self, transaction: &Transaction) -> bool {
+    fn is_safe(&self, transaction: &Transaction) -> bool {
+        let dependencies = self.dependencies(transaction);
+        let mut others = self.recent.iter().rev().zip(&dependencies);
+        let is_pivot = dependencies.iter().any(|to| to.goes_out) && dependencies.iter().any(|to| to.comes_in);
+        !is_pivot && !others.any(|(other, to)| to.goes_out && other.has_out || to.comes_in && other.has_in)
+    }
+
+    /// The dependencies between a transaction and the last ones that committed while it was open, newest first.
+    fn dependencies(&self, transaction: &Transaction) -> Vec<Dependencies> {
         let (seen_bits, written_bits) = bits_of(transaction);
         let start = transaction.since();
-        let (mut has_in, mut has_out, mut is_safe) = (false, false, true);
-        for other in self.recent.iter().rev().take_while(|other| other.commit > start) {
-            let goes_out = overwrites(other, seen_bits, transaction);
-            let comes_in = is_overwritten(other, written_bits, transaction);
-            has_out |= goes_out;
-            has_in |= comes_in;
-            is_safe &= !(goes_out && other.has_out || comes_in && other.has_in);
-        }
-        is_safe && !(has_in && has_out)
+        let overlapping = self.recent.iter().rev().take_while(|other| other.commit > start);
+        let dependencies = overlapping.map(|other| Dependencies {
+            goes_out: overwrites(other, seen_bits, transaction),
+            comes_in: is_overwritten(other, written_bits, transaction),
+        });
+        dependencies.collect()
     }
 
     /// Remembers a transaction that commits now, for those that are still open.
@@ -126,33 +137,22 @@ impl Server {
         if self.profile.certifier != Certifier::Ssi {
             return;
         }
-        let (seen_bits, written_bits) = bits_of(transaction);
-        let start = transaction.since();
-        let (mut has_in, mut has_out) = (false, false);
-        for other in self.recent.iter_mut().rev().take_while(|other| other.commit > start) {
-            let goes_out = overwrites(other, seen_bits, transaction);
-            let comes_in = is_overwritten(other, written_bits, transaction);
-            other.has_in |= goes_out;
-            other.has_out |= comes_in;
-            has_out |= goes_out;
-            has_in |= comes_in;
+        let dependencies = self.dependencies(transaction);
+        for (other, to) in self.recent.iter_mut().rev().zip(&dependencies) {
+            other.has_in |= to.goes_out;
+            other.has_out |= to.comes_in;
         }
+        let (seen_bits, written_bits) = bits_of(transaction);
         self.recent.push_back(Certified {
             commit: self.store.now,
             seen: transaction.seen.clone(),
             writes: transaction.writes().map(|access| access.key).collect(),
             seen_bits,
             written_bits,
-            has_out,
-            has_in,
+            has_out: dependencies.iter().any(|to| to.goes_out),
+            has_in: dependencies.iter().any(|to| to.comes_in),
         });
     }
-}
-
-/// From when on another transaction must not have changed a row: a snapshot that is taken after the write counts as
-/// taken with it.
-fn since(transaction: &Transaction, own: &Own) -> u64 {
-    transaction.snapshot.unwrap_or(own.first).min(own.first)
 }
 
 fn bits_of(transaction: &Transaction) -> (u64, u64) {

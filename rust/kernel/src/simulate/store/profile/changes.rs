@@ -2,6 +2,7 @@
 
 use super::{Request, Server};
 use crate::history::Kind;
+use crate::intervals::profile::Read;
 use crate::simulate::store::transaction::Transaction;
 use crate::simulate::store::{ABSENT, Fault};
 
@@ -13,14 +14,10 @@ impl Server {
         if request.kind == Kind::Insert {
             return own.map_or_else(|| self.newest(row).value, |own| own.value) == ABSENT;
         }
-        let since = transaction.snapshot.unwrap_or(self.store.now);
-        own.is_some() || self.is_first_updater(transaction, row, since)
-    }
-
-    /// Whether no other transaction has changed the row since then, where first updater wins.
-    pub(super) fn is_first_updater(&mut self, transaction: &mut Transaction, row: u32, since: u64) -> bool {
-        !self.profile.first_updater_wins
-            || !self.store.rows[row as usize].is_newer_than(since)
+        let is_late = || self.store.rows[row as usize].is_newer_than(transaction.instant(Read::Consistent));
+        own.is_some()
+            || !self.profile.first_updater_wins
+            || !is_late()
             || self.strikes(transaction, Fault::MissedFirstUpdater)
     }
 

@@ -34,11 +34,8 @@ impl Server {
 
     /// Whether a statement that reads finds a row.
     fn is_there(&self, transaction: &Transaction, row: u32, read: Read) -> bool {
-        let found = match (read, transaction.snapshot) {
-            (Read::Consistent, Some(snapshot)) => self.store.rows[row as usize].at(snapshot),
-            _ => self.newest(row),
-        };
-        transaction.own(row).map_or(found.value, |own| own.value) != ABSENT
+        let own = transaction.own(row).map(|own| own.value);
+        own.unwrap_or_else(|| self.right(transaction, row, read).value) != ABSENT
     }
 
     /// Takes the lock on a row, or on its table or database.

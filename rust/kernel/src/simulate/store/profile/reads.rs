@@ -55,15 +55,8 @@ impl Server {
     }
 
     fn look(&mut self, transaction: &mut Transaction, key: u32, read: Read) -> i64 {
-        let at = match (read, transaction.snapshot) {
-            (Read::Consistent, Some(snapshot)) => snapshot,
-            _ => self.store.now,
-        };
-        let right = match read {
-            Read::Uncommitted => self.latest(transaction, key),
-            Read::Consistent => self.store.rows[key as usize].at(at),
-            Read::Locking => self.newest(key),
-        };
+        let at = transaction.instant(read).min(self.store.now);
+        let right = self.right(transaction, key, read);
         if let Some(own) = transaction.own(key).map(|own| own.value) {
             if !self.faults.strikes(Fault::LostOwnWrite) {
                 return own;
@@ -78,18 +71,17 @@ impl Server {
         value
     }
 
-    /// The newest write of a row, committed or not.
-    fn latest(&self, transaction: &Transaction, key: u32) -> StoredVersion {
-        let newest = self.newest(key);
-        let uncommitted = self.uncommitted(transaction, key);
-        uncommitted.filter(|version| version.commit > newest.commit).unwrap_or(newest)
+    /// The version that a read shows if no fault strikes.
+    pub(super) fn right(&self, transaction: &Transaction, key: u32, read: Read) -> StoredVersion {
+        let committed = self.store.rows[key as usize].at(transaction.instant(read));
+        let latest = if read == Read::Uncommitted { self.uncommitted(transaction, key) } else { None };
+        latest.filter(|latest| latest.commit > committed.commit).unwrap_or(committed)
     }
 
     /// The write of another open transaction, if it was the last to write the row; its instant for the commit.
     fn uncommitted(&self, transaction: &Transaction, key: u32) -> Option<StoredVersion> {
-        let holder = self.store.holder(key, transaction.session)?;
-        let own = holder.own(key)?;
-        Some(StoredVersion { commit: own.last, writer: holder.id, value: own.value })
+        let (writer, own) = self.store.holder(key, transaction.session)?;
+        Some(StoredVersion { commit: own.last, writer, value: own.value })
     }
 
     /// The version that is shown instead of the right one, if a fault strikes.
