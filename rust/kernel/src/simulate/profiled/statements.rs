@@ -142,7 +142,7 @@ impl ProfiledRun {
 
     /// An earlier answer to another client shows this version, if that fault strikes.
     fn show_future(&mut self, transaction: &Transaction, version: StoredVersion, row: u32) {
-        if !self.server.faults.may(Fault::FutureRead) || version.value == ABSENT {
+        if !self.server.store.faults.may(Fault::FutureRead) || version.value == ABSENT {
             return;
         }
         for other in self.transactions.iter_mut().filter(|other| other.is_active) {
@@ -150,7 +150,10 @@ impl ProfiledRun {
             let Some(seen) = reader.seen.iter_mut().find(|seen| seen.key == row) else { continue };
             let Some(done) = other.done.get_mut(seen.place as usize) else { continue };
             let is_past = done.complete > 0 && done.complete < transaction.invoke;
-            if done.request.kind == Kind::Read && is_past && self.server.faults.strikes(Fault::FutureRead) {
+            if done.request.kind == Kind::Read
+                && is_past
+                && self.server.store.faults.strikes(Fault::FutureRead)
+            {
                 done.value = version.value;
                 *seen = SeenVersion {
                     from: version.commit,

@@ -112,7 +112,7 @@ impl Store {
     fn recorded(&mut self, session: u32, now: u64) -> (u64, u64) {
         let transaction = &self.transactions[session as usize];
         if self.strikes(transaction, Fault::ClockSkew) {
-            let commit = self.clock.behind(transaction.start, now, &mut self.faults).unwrap_or(now);
+            let commit = self.clock.behind(transaction.start, now, &mut self.faults.random).unwrap_or(now);
             return (transaction.start, commit);
         }
         let is_free = |access: &Access| self.rows[access.key as usize].newest().commit < transaction.start;
@@ -153,7 +153,7 @@ impl Store {
             visible[writes / 2..].fill(self.now + self.settings.hidden_for);
         }
         if self.strikes(transaction, Fault::DroppedWrite) && writes > 0 {
-            visible[self.faults.below(writes as u32) as usize] = u64::MAX;
+            visible[self.faults.one_of(writes)] = u64::MAX;
         }
         visible
     }

@@ -1,6 +1,9 @@
-//! Faults: named switches.
+//! Faults: named switches, each with its rate.
 
+use super::StoredVersion;
+use crate::generate::random::Random;
 use crate::named_enum::named_enum;
+use hashbrown::HashMap;
 
 named_enum! {
     /// A fault, by what goes wrong. An isolation has the first four and the last nine, a profile all but the last nine.
@@ -65,5 +68,70 @@ impl Fault {
     #[must_use]
     pub fn is_of_profiles(self) -> bool {
         self <= Self::MissingRow
+    }
+}
+
+/// One occasion at which a fault of a profile struck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StruckFault {
+    /// The fault.
+    pub fault: Fault,
+    /// The number of the transaction.
+    pub transaction: u32,
+    /// The number of the operation.
+    pub operation: u32,
+    /// Whether clients of committed transactions can have seen it.
+    pub is_visible: bool,
+}
+
+/// The faults that may strike, and the data that they need.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    pub(super) random: Random,
+    rates: [u32; Fault::ALL.len()],
+    /// By row: the last version that was rolled back, and the last that its own transaction overwrote.
+    pub(super) aborted: HashMap<u32, StoredVersion>,
+    pub(super) intermediate: HashMap<u32, StoredVersion>,
+    /// Rows whose newest version got lost: the place of the fault in `struck`, and when.
+    pub(super) lost: HashMap<u32, (usize, u64)>,
+    pub(super) struck: Vec<StruckFault>,
+}
+
+impl Faults {
+    pub(super) fn new(seed: u64, rates: impl IntoIterator<Item = (Fault, u32)>) -> Self {
+        let mut faults = Self {
+            random: Random(seed),
+            rates: [0; Fault::ALL.len()],
+            aborted: HashMap::new(),
+            intermediate: HashMap::new(),
+            lost: HashMap::new(),
+            struck: Vec::new(),
+        };
+        for (fault, rate) in rates {
+            faults.rates[fault as usize] = rate;
+        }
+        faults
+    }
+
+    pub(crate) fn may(&self, fault: Fault) -> bool {
+        self.rates[fault as usize] > 0
+    }
+
+    pub(crate) fn strikes(&mut self, fault: Fault) -> bool {
+        self.may(fault) && self.random.below(1_000_000) < self.rates[fault as usize]
+    }
+
+    /// Marks the loss of a version as visible if a read at this instant should have shown it.
+    pub(super) fn show_lost(&mut self, key: u32, at: u64) {
+        if let Some(&(struck, lost)) = self.lost.get(&key)
+            && at > lost
+        {
+            self.struck[struck].is_visible = true;
+        }
+    }
+
+    /// One of so many.
+    pub(super) fn one_of(&mut self, many: usize) -> usize {
+        self.random.below(many as u32) as usize
     }
 }

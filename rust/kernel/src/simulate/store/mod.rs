@@ -18,10 +18,10 @@ mod violations;
 
 pub use clock::Clocks;
 pub(crate) use clock::TICK;
-pub use fault::Fault;
+pub use fault::{Fault, StruckFault};
 pub use lagging::Lagging;
 pub(crate) use profile::{Answer, Request, Server};
-pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
+pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, StoredVersion};
 pub use transaction::Change;
 pub(crate) use transaction::SeenVersion;
@@ -33,6 +33,7 @@ use crate::history::Kind;
 use crate::intervals::profile::Read;
 use crate::named_enum::named_enum;
 use clock::Clock;
+use fault::Faults;
 use lagging::View;
 use transaction::{Own, Transaction};
 use violations::Log;
@@ -149,7 +150,7 @@ pub(crate) struct Store {
     /// What the scheduler draws, and lagging reads.
     pub(crate) random: Random,
     /// Faults have their own random numbers, so that they change nothing else.
-    faults: Random,
+    pub(crate) faults: Faults,
     clock: Clock,
     /// True time; the scheduler moves it on.
     pub(crate) now: u64,
@@ -174,7 +175,7 @@ impl Store {
             settings,
             clock: Clock::new(settings.clocks, &mut random),
             random,
-            faults: Random(!settings.seed),
+            faults: Faults::new(!settings.seed, settings.bug.map(|bug| (bug, settings.bug_rate))),
             now: TICK,
             rows: Vec::new(),
             transactions: (0..sessions).map(Transaction::new).collect(),
@@ -305,7 +306,7 @@ impl Store {
 
     /// Decides at the begin whether the fault may strike.
     fn mark(&mut self, transaction: &mut Transaction, bug: Fault) {
-        transaction.is_marked = self.faults.below(1_000_000) < self.settings.bug_rate;
+        transaction.is_marked = self.faults.strikes(bug);
         let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
         if bug == Fault::StaleSnapshot {
             transaction.snapshot = Some(transaction.start.min(oldest));

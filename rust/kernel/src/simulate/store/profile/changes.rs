@@ -23,7 +23,7 @@ impl Server {
 
     /// Whether a fault strikes that clients can see.
     pub(super) fn strikes(&mut self, transaction: &mut Transaction, fault: Fault) -> bool {
-        let strikes = self.faults.strikes(fault);
+        let strikes = self.store.faults.strikes(fault);
         if strikes {
             transaction.strike(fault, true);
         }

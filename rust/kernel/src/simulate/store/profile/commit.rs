@@ -1,10 +1,9 @@
 //! How transactions end.
 
-use super::faults::StruckFault;
 use super::{Answer, Server, UNTIL_COLLECTION};
 use crate::intervals::profile::{Certifier, Lock};
 use crate::simulate::store::transaction::{Access, Transaction};
-use crate::simulate::store::{ABSENT, Fault, StoredVersion};
+use crate::simulate::store::{ABSENT, Fault, StoredVersion, StruckFault};
 
 impl Server {
     /// Locks the changed rows, if the profile has locks of commits.
@@ -54,7 +53,7 @@ impl Server {
     fn lose_versions(&mut self, transaction: &mut Transaction) {
         for place in 0..transaction.accesses().len() {
             let own = &mut transaction.accesses[place].own;
-            if !own.is_empty() && self.faults.strikes(Fault::LostVersion) {
+            if !own.is_empty() && self.store.faults.strikes(Fault::LostVersion) {
                 own.count = 0;
                 let place = own.place;
                 transaction.struck.push((Fault::LostVersion, place, false));
@@ -65,9 +64,9 @@ impl Server {
     /// A row has the version of a transaction.
     fn installed(&mut self, &Access { key, ref own, .. }: &Access) -> (u32, StoredVersion) {
         let version = self.newest(key);
-        self.faults.lost.remove(&key);
-        if own.count > 1 && self.faults.may(Fault::IntermediateRead) {
-            self.faults.intermediate.insert(key, StoredVersion { value: own.previous, ..version });
+        self.store.faults.lost.remove(&key);
+        if own.count > 1 && self.store.faults.may(Fault::IntermediateRead) {
+            self.store.faults.intermediate.insert(key, StoredVersion { value: own.previous, ..version });
         }
         if let Some(witness) = &mut self.witness {
             witness.installed(key, version);
@@ -77,11 +76,11 @@ impl Server {
 
     /// Rolls back: undoes the writes and releases the locks.
     pub(crate) fn abort(&mut self, slot: u32) {
-        if self.faults.may(Fault::AbortedRead) {
+        if self.store.faults.may(Fault::AbortedRead) {
             let (transaction, commit) = (&self.store.transactions[slot as usize], self.store.now);
             for access in transaction.writes().filter(|access| access.own.value != ABSENT) {
                 let version = StoredVersion { commit, writer: transaction.id, value: access.own.value };
-                self.faults.aborted.insert(access.key, version);
+                self.store.faults.aborted.insert(access.key, version);
             }
         }
         self.with(slot, Self::release);
@@ -97,10 +96,10 @@ impl Server {
         for &(fault, place, is_visible) in &transaction.struck {
             let lost = transaction.accesses().iter().find(|access| access.own.place == place);
             if let Some(access) = lost.filter(|_| fault == Fault::LostVersion) {
-                self.faults.lost.insert(access.key, (self.faults.struck.len(), now));
+                self.store.faults.lost.insert(access.key, (self.store.faults.struck.len(), now));
             }
             let (operation, is_visible) = (first + place, is_visible && committed.is_some());
-            self.faults.struck.push(StruckFault { fault, transaction: number, operation, is_visible });
+            self.store.faults.struck.push(StruckFault { fault, transaction: number, operation, is_visible });
         }
         self.ended += 1;
         if self.ended.is_multiple_of(UNTIL_COLLECTION) {

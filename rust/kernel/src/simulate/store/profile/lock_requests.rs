@@ -187,10 +187,10 @@ impl Server {
     pub(super) fn release_early(&mut self, transaction: &mut Transaction) {
         let is_held = |held: &&HeldLock| held.released == 0 && !held.is_predicate;
         let held = transaction.held.iter().filter(is_held).count();
-        if held == 0 || !self.faults.strikes(Fault::EarlyRelease) {
+        if held == 0 || !self.store.faults.strikes(Fault::EarlyRelease) {
             return;
         }
-        let chosen = transaction.held.iter().filter(is_held).nth(self.faults.one_of(held));
+        let chosen = transaction.held.iter().filter(is_held).nth(self.store.faults.one_of(held));
         let Some(&HeldLock { low: place, .. }) = chosen else { return };
         for held in transaction.held.iter_mut().filter(|held| held.low == place && !held.is_predicate) {
             if held.released == 0 {
@@ -204,7 +204,7 @@ impl Server {
 
     /// Marks early releases as visible when a transaction takes a lock that another should still hold.
     fn show_early_releases(&mut self, place: u32, mode: Lock) {
-        if !self.faults.may(Fault::EarlyRelease) {
+        if !self.store.faults.may(Fault::EarlyRelease) {
             return;
         }
         for other in self.store.transactions.iter_mut().filter(|other| other.is_open) {

@@ -8,21 +8,19 @@
 mod certifier;
 mod changes;
 mod commit;
-mod faults;
 mod lock_requests;
 mod locks;
 mod reads;
 mod truth;
 
-pub use faults::StruckFault;
 pub use truth::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 
+use super::fault::Faults;
 use super::transaction::Transaction;
 use super::{Clocks, Fault, Isolation, Model, Settings, Store};
 use crate::history::Kind;
 use crate::intervals::profile::{Certifier, Conduct, Profile, Read, Snapshot, Statement};
 use certifier::Certified;
-use faults::Faults;
 use locks::Locks;
 use std::collections::VecDeque;
 use truth::Witness;
@@ -64,7 +62,6 @@ pub(crate) struct Server {
     /// Rows, versions and the writes that open transactions keep back.
     pub(crate) store: Store,
     rows_of_table: u32,
-    pub(crate) faults: Faults,
     waiting: Vec<u32>,
     woken: VecDeque<u32>,
     /// Transactions that wait to commit, and the place of the lock.
@@ -85,11 +82,12 @@ impl Server {
         truth: bool,
     ) -> Self {
         let settings = Settings::new(Isolation::Snapshot, Model::Register, Clocks::True, seed);
+        let mut store = Store::new(settings, 0);
+        store.faults = Faults::new(!seed.rotate_left(16), faults.iter().copied());
         Self {
             profile: profile.clone(),
-            store: Store::new(settings, 0),
+            store,
             rows_of_table,
-            faults: Faults::new(!seed.rotate_left(16), faults),
             waiting: Vec::new(),
             woken: VecDeque::new(),
             announced: Vec::new(),
@@ -146,7 +144,7 @@ impl Server {
 
     /// The statement is done.
     pub(crate) fn done(&mut self, slot: u32) {
-        if self.faults.may(Fault::EarlyRelease) {
+        if self.store.faults.may(Fault::EarlyRelease) {
             self.with(slot, Self::release_early);
         }
         self.store.transactions[slot as usize].place += 1;
@@ -166,7 +164,7 @@ impl Server {
     /// The true times, and the faults that struck.
     pub(crate) fn into_truth(self) -> Truth {
         let truth = self.witness.map_or_else(Truth::default, Witness::into_truth);
-        Truth { faults: self.faults.struck, ..truth }
+        Truth { faults: self.store.faults.struck, ..truth }
     }
 
     /// Lets a transaction act; meanwhile the others can be looked at.

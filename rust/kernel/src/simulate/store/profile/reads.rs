@@ -58,14 +58,14 @@ impl Server {
         let at = transaction.instant(read).min(self.store.now);
         let right = self.right(transaction, key, read);
         if let Some(own) = transaction.own(key).map(|own| own.value) {
-            if !self.faults.strikes(Fault::LostOwnWrite) {
+            if !self.store.faults.strikes(Fault::LostOwnWrite) {
                 return own;
             }
             transaction.strike(Fault::LostOwnWrite, own != right.value);
         }
         let row = &mut self.store.rows[key as usize];
         row.read_at = row.read_at.max(at);
-        self.faults.show_lost(key, at);
+        self.store.faults.show_lost(key, at);
         let StoredVersion { commit: from, writer, value } = self.wrong(transaction, key, right, (read, at));
         transaction.seen.push(SeenVersion { key, from, writer, value, at, place: transaction.place });
         value
@@ -93,7 +93,7 @@ impl Server {
         (read, at): (Read, u64),
     ) -> StoredVersion {
         for fault in Fault::ALL.into_iter().take(Fault::FutureRead as usize) {
-            if !self.faults.may(fault) {
+            if !self.store.faults.may(fault) {
                 continue;
             }
             let newest = self.newest(key);
@@ -103,13 +103,13 @@ impl Server {
                 }
                 Fault::MovingSnapshot if read == Read::Consistent && newest.commit > at => Some(newest),
                 Fault::DirtyRead if read != Read::Uncommitted => self.uncommitted(transaction, key),
-                Fault::AbortedRead => self.faults.aborted.get(&key).copied(),
-                Fault::IntermediateRead => self.faults.intermediate.get(&key).copied(),
+                Fault::AbortedRead => self.store.faults.aborted.get(&key).copied(),
+                Fault::IntermediateRead => self.store.faults.intermediate.get(&key).copied(),
                 _ => None,
             };
             if let Some(shown) = shown
                 && shown.writer != transaction.id
-                && self.faults.strikes(fault)
+                && self.store.faults.strikes(fault)
             {
                 transaction.strike(fault, shown.value != right.value);
                 return shown;
@@ -121,10 +121,10 @@ impl Server {
     /// Leaves a row out of the last range read, if that fault strikes.
     fn leave_out(&mut self, transaction: &mut Transaction, shown: &mut Vec<(u32, i64)>, first: usize) {
         let count = shown.len() - first;
-        if count == 0 || !self.faults.strikes(Fault::MissingRow) {
+        if count == 0 || !self.store.faults.strikes(Fault::MissingRow) {
             return;
         }
-        let (key, _) = shown.remove(first + self.faults.one_of(count));
+        let (key, _) = shown.remove(first + self.store.faults.one_of(count));
         transaction.seen.retain(|seen| seen.place != transaction.place || seen.key != key);
         transaction.strike(Fault::MissingRow, true);
     }

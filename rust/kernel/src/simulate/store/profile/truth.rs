@@ -1,10 +1,9 @@
 //! True instants and true dependencies.
 
-use super::faults::StruckFault;
 use crate::intervals::profile::Lock;
 use crate::named_enum::named_enum;
 use crate::simulate::store::transaction::{SeenVersion, Transaction};
-use crate::simulate::store::{NO_TRANSACTION, StoredVersion};
+use crate::simulate::store::{NO_TRANSACTION, StoredVersion, StruckFault};
 use hashbrown::HashMap;
 
 /// The number of a transaction that has not ended.
