@@ -172,3 +172,21 @@ fn a_key_is_retired_after_so_many_writes() {
     assert!(scheduler.store.rows.iter().all(|row| row.written < 5 + 6 * 8));
     assert!(scheduler.store.rows.len() > 100);
 }
+
+#[test]
+#[should_panic(expected = "only an open transaction reads, writes and commits")]
+fn a_session_without_a_transaction_cannot_read() {
+    let mut store = Interactive::new(Isolation::Snapshot, Model::Register, None, 0, 1);
+    let session = store.add_session();
+    store.read(session, 1);
+}
+
+#[test]
+#[should_panic(expected = "only an open transaction reads, writes and commits")]
+fn a_transaction_cannot_commit_twice() {
+    let mut store = Interactive::new(Isolation::Snapshot, Model::Register, None, 0, 1);
+    let session = store.add_session();
+    store.begin(session);
+    store.commit(session).unwrap();
+    let _ = store.commit(session);
+}

@@ -28,7 +28,7 @@ pub struct ProfiledRun {
     pub(super) delaying: Random,
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     scheduled: u64,
-    /// By slot of the server.
+    /// By slot: a session of the server, not of the client.
     pub(super) transactions: Vec<Transaction>,
     free: Vec<u32>,
     /// By how much the clock of each client is off, and the session that it has now.
@@ -145,7 +145,7 @@ impl ProfiledRun {
         self.remaining -= 1;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.transactions.push(Transaction::default());
-            self.server.add_slot()
+            self.server.store.add_session()
         });
         let mut transaction = std::mem::take(&mut self.transactions[slot as usize]);
         transaction.clear();

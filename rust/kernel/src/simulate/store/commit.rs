@@ -2,7 +2,7 @@
 
 use super::clock::Clocks;
 use super::lagging::View;
-use super::transaction::{Access, Transaction};
+use super::transaction::{Access, NOT_OPEN, Transaction};
 use super::{Fault, Isolation, Refusal, Store};
 
 impl Store {
@@ -19,7 +19,9 @@ impl Store {
 
     /// Installs the writes of a transaction at an instant and ends it; returns its start and commit timestamps.
     pub(super) fn commit_at(&mut self, session: u32, now: u64) -> (u64, u64) {
-        let mut times = (self.transactions[session as usize].start, now);
+        let transaction = &self.transactions[session as usize];
+        assert!(transaction.is_open, "{NOT_OPEN}");
+        let mut times = (transaction.start, now);
         if let Some(bug) = self.settings.bug {
             times = self.commit_with_fault(session, now, bug);
         } else {

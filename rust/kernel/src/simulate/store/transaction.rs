@@ -4,6 +4,9 @@ use super::row::{ABSENT, Shown};
 use super::{Fault, HeldLock};
 use crate::intervals::profile::Read;
 
+/// The callers of the store see to it.
+pub(super) const NOT_OPEN: &str = "only an open transaction reads, writes and commits";
+
 /// The writes of a transaction to one row.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
@@ -189,7 +192,7 @@ impl Transaction {
     #[expect(clippy::inline_always, reason = "every operation does this")]
     #[inline(always)]
     pub(crate) fn access(&mut self, key: u32, newest: &mut (u32, u32)) -> usize {
-        assert!(self.is_open, "only an open transaction reads and writes");
+        assert!(self.is_open, "{NOT_OPEN}");
         if newest.0 == self.id {
             return newest.1 as usize;
         }

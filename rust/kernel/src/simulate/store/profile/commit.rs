@@ -7,12 +7,12 @@ use crate::simulate::store::{ABSENT, Fault, StoredVersion, StruckFault};
 
 impl Server {
     /// Locks the changed rows, if the profile has locks of commits.
-    pub(crate) fn lock_for_commit(&mut self, slot: u32) -> Answer {
+    pub(crate) fn lock_for_commit(&mut self, session: u32) -> Answer {
         let mode = self.profile.commit_lock;
         if mode == Lock::None {
             return Answer::Ready;
         }
-        self.with(slot, |server, transaction| {
+        self.with(session, |server, transaction| {
             let rows: Vec<u32> = transaction.writes().map(|access| access.key).collect();
             for row in rows {
                 if let Some(other) = server.acquire(transaction, row, mode, true) {
@@ -24,13 +24,13 @@ impl Server {
     }
 
     /// Commits; the versions that appeared by row, or nothing if the transaction must be aborted.
-    pub(crate) fn commit(&mut self, slot: u32) -> Option<Vec<(u32, StoredVersion)>> {
-        let commit = self.with(slot, |server, transaction| {
+    pub(crate) fn commit(&mut self, session: u32) -> Option<Vec<(u32, StoredVersion)>> {
+        let commit = self.with(session, |server, transaction| {
             let may_commit = server.may_commit(transaction);
             may_commit.then(|| server.prepare(transaction))
         })?;
-        self.store.commit_at(slot, commit);
-        self.with(slot, |server, transaction| {
+        self.store.commit_at(session, commit);
+        self.with(session, |server, transaction| {
             server.release(transaction);
             Some(transaction.writes().map(|access| server.installed(access)).collect())
         })
@@ -75,21 +75,21 @@ impl Server {
     }
 
     /// Rolls back: undoes the writes and releases the locks.
-    pub(crate) fn abort(&mut self, slot: u32) {
+    pub(crate) fn abort(&mut self, session: u32) {
         if self.store.faults.may(Fault::AbortedRead) {
-            let (transaction, commit) = (&self.store.transactions[slot as usize], self.store.now);
+            let (transaction, commit) = (&self.store.transactions[session as usize], self.store.now);
             for access in transaction.writes().filter(|access| access.own.value != ABSENT) {
                 let version = StoredVersion { commit, writer: transaction.id, value: access.own.value };
                 self.store.faults.aborted.insert(access.key, version);
             }
         }
-        self.with(slot, Self::release);
-        self.store.abort(slot);
+        self.with(session, Self::release);
+        self.store.abort(session);
     }
 
     /// The transaction is in the history, with this number and this first operation.
-    pub(crate) fn ended(&mut self, slot: u32, (number, first): (u32, u32), committed: Option<u64>) {
-        let (transaction, now) = (&self.store.transactions[slot as usize], self.store.now);
+    pub(crate) fn ended(&mut self, session: u32, (number, first): (u32, u32), committed: Option<u64>) {
+        let (transaction, now) = (&self.store.transactions[session as usize], self.store.now);
         if let Some(witness) = &mut self.witness {
             witness.ended(transaction, (number, first), committed, now);
         }

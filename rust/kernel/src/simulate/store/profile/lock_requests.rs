@@ -47,10 +47,10 @@ impl Server {
         writes: bool,
     ) -> Option<u32> {
         let (low, high) = self.place_of(row);
-        let slot = transaction.session;
-        let mut other = self.locks.in_the_way(slot, low, mode);
+        let session = transaction.session;
+        let mut other = self.locks.in_the_way(session, low, mode);
         if writes && self.profile.granularity == Granularity::Row {
-            other = other.or_else(|| self.locks.predicate_in_the_way(slot, row, mode));
+            other = other.or_else(|| self.locks.predicate_in_the_way(session, row, mode));
         }
         let fault = if writes { Fault::MissingLock } else { Fault::MissingShareLock };
         if other.is_some() && !self.strikes(transaction, fault) {
@@ -61,7 +61,7 @@ impl Server {
         {
             return Some(announcer);
         }
-        if self.locks.take(slot, low, mode, writes) {
+        if self.locks.take(session, low, mode, writes) {
             self.hold(transaction, (low, high), mode, false);
             self.show_early_releases(low, mode);
         }
@@ -74,8 +74,9 @@ impl Server {
             return None;
         }
         let is_newcomer = !transaction.held.iter().any(|held| held.low == place && !held.is_predicate);
-        let is_other = |&&(slot, announced): &&(u32, u32)| slot != transaction.session && announced == place;
-        self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(slot, _)| slot)
+        let is_other =
+            |&&(session, announced): &&(u32, u32)| session != transaction.session && announced == place;
+        self.announced.iter().find(is_other).filter(|_| is_newcomer).map(|&(session, _)| session)
     }
 
     /// Waits to commit. A deadlock is broken if another transaction of the cycle waits in a statement.
@@ -93,7 +94,7 @@ impl Server {
         {
             last = next;
         }
-        if self.announced.iter().any(|&(slot, _)| slot == last) {
+        if self.announced.iter().any(|&(session, _)| session == last) {
             return Answer::Refused;
         }
         self.waiting.retain(|&waiter| waiter != last);
@@ -107,15 +108,15 @@ impl Server {
         (low, high): (u32, u32),
         mode: Lock,
     ) -> Option<u32> {
-        let slot = transaction.session;
-        if self.locks.holds_predicate(slot, (low, high), mode) {
+        let session = transaction.session;
+        if self.locks.holds_predicate(session, (low, high), mode) {
             return None;
         }
-        let other = self.locks.writer_in_the_way(slot, (low, high), mode);
+        let other = self.locks.writer_in_the_way(session, (low, high), mode);
         if other.is_some() && !self.strikes(transaction, Fault::MissingShareLock) {
             return other;
         }
-        self.locks.take_predicate(slot, (low, high), mode);
+        self.locks.take_predicate(session, (low, high), mode);
         self.hold(transaction, (low, high), mode, true);
         None
     }
@@ -152,28 +153,28 @@ impl Server {
 
     /// Releases all locks.
     pub(super) fn release(&mut self, transaction: &mut Transaction) {
-        let (slot, now) = (transaction.session, self.store.now);
+        let (session, now) = (transaction.session, self.store.now);
         let mut has_predicates = false;
         for held in transaction.held.iter_mut().filter(|held| held.released == 0) {
             held.released = now;
             has_predicates |= held.is_predicate;
             if !held.is_predicate {
-                self.locks.release(slot, held.low);
+                self.locks.release(session, held.low);
             }
         }
         if has_predicates {
-            self.locks.release_predicates(slot);
+            self.locks.release_predicates(session);
         }
-        self.announced.retain(|&(announcer, _)| announcer != slot);
-        self.wake(slot);
+        self.announced.retain(|&(announcer, _)| announcer != session);
+        self.wake(session);
     }
 
     /// Transactions that waited for this one try again.
-    fn wake(&mut self, slot: u32) {
+    fn wake(&mut self, session: u32) {
         let mut place = 0;
         while place < self.waiting.len() {
             let waiter = self.waiting[place];
-            if self.store.transactions[waiter as usize].blocker == Some(slot) {
+            if self.store.transactions[waiter as usize].blocker == Some(session) {
                 self.store.transactions[waiter as usize].blocker = None;
                 self.waiting.swap_remove(place);
                 self.woken.push_back(waiter);

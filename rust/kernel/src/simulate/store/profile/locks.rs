@@ -4,7 +4,7 @@ use crate::intervals::profile::Lock;
 
 #[derive(Debug, Clone, Copy)]
 struct Holder {
-    slot: u32,
+    session: u32,
     mode: Lock,
     /// Whether a statement that writes took it.
     writes: bool,
@@ -12,7 +12,7 @@ struct Holder {
 
 #[derive(Debug, Clone, Copy)]
 struct Predicate {
-    slot: u32,
+    session: u32,
     mode: Lock,
     low: u32,
     high: u32,
@@ -31,34 +31,34 @@ impl Locks {
     }
 
     /// Another transaction whose lock there excludes this mode.
-    pub(super) fn in_the_way(&self, slot: u32, place: u32, mode: Lock) -> Option<u32> {
+    pub(super) fn in_the_way(&self, session: u32, place: u32, mode: Lock) -> Option<u32> {
         let holders = &self.holders[place as usize];
-        let other = holders.iter().find(|holder| holder.slot != slot && holder.mode.conflicts(mode));
-        other.map(|holder| holder.slot)
+        let other = holders.iter().find(|holder| holder.session != session && holder.mode.conflicts(mode));
+        other.map(|holder| holder.session)
     }
 
     /// Another transaction whose lock on a range excludes a write of this row.
-    pub(super) fn predicate_in_the_way(&self, slot: u32, row: u32, mode: Lock) -> Option<u32> {
+    pub(super) fn predicate_in_the_way(&self, session: u32, row: u32, mode: Lock) -> Option<u32> {
         let other = self.predicates.iter().find(|held| {
-            held.slot != slot && held.low <= row && row <= held.high && held.mode.conflicts(mode)
+            held.session != session && held.low <= row && row <= held.high && held.mode.conflicts(mode)
         });
-        other.map(|held| held.slot)
+        other.map(|held| held.session)
     }
 
     /// Another transaction that wrote a row of this range.
-    pub(super) fn writer_in_the_way(&self, slot: u32, (low, high): (u32, u32), mode: Lock) -> Option<u32> {
+    pub(super) fn writer_in_the_way(&self, session: u32, (low, high): (u32, u32), mode: Lock) -> Option<u32> {
         let rows = &self.holders[low as usize..=high as usize];
         let other = rows
             .iter()
             .flatten()
-            .find(|holder| holder.writes && holder.slot != slot && holder.mode.conflicts(mode));
-        other.map(|holder| holder.slot)
+            .find(|holder| holder.writes && holder.session != session && holder.mode.conflicts(mode));
+        other.map(|holder| holder.session)
     }
 
     /// Takes a lock; false if it was held already.
-    pub(super) fn take(&mut self, slot: u32, place: u32, mode: Lock, writes: bool) -> bool {
+    pub(super) fn take(&mut self, session: u32, place: u32, mode: Lock, writes: bool) -> bool {
         let holders = &mut self.holders[place as usize];
-        if let Some(mine) = holders.iter_mut().find(|holder| holder.slot == slot) {
+        if let Some(mine) = holders.iter_mut().find(|holder| holder.session == session) {
             mine.writes |= writes;
             let is_stronger = mode as u8 > mine.mode as u8;
             if is_stronger {
@@ -66,25 +66,25 @@ impl Locks {
             }
             return is_stronger;
         }
-        holders.push(Holder { slot, mode, writes });
+        holders.push(Holder { session, mode, writes });
         true
     }
 
-    pub(super) fn holds_predicate(&self, slot: u32, (low, high): (u32, u32), mode: Lock) -> bool {
+    pub(super) fn holds_predicate(&self, session: u32, (low, high): (u32, u32), mode: Lock) -> bool {
         self.predicates.iter().any(|held| {
-            held.slot == slot && held.low <= low && high <= held.high && held.mode as u8 >= mode as u8
+            held.session == session && held.low <= low && high <= held.high && held.mode as u8 >= mode as u8
         })
     }
 
-    pub(super) fn take_predicate(&mut self, slot: u32, (low, high): (u32, u32), mode: Lock) {
-        self.predicates.push(Predicate { slot, mode, low, high });
+    pub(super) fn take_predicate(&mut self, session: u32, (low, high): (u32, u32), mode: Lock) {
+        self.predicates.push(Predicate { session, mode, low, high });
     }
 
-    pub(super) fn release(&mut self, slot: u32, place: u32) {
-        self.holders[place as usize].retain(|holder| holder.slot != slot);
+    pub(super) fn release(&mut self, session: u32, place: u32) {
+        self.holders[place as usize].retain(|holder| holder.session != session);
     }
 
-    pub(super) fn release_predicates(&mut self, slot: u32) {
-        self.predicates.retain(|held| held.slot != slot);
+    pub(super) fn release_predicates(&mut self, session: u32) {
+        self.predicates.retain(|held| held.session != session);
     }
 }

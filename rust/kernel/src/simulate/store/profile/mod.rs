@@ -2,8 +2,7 @@
 //!
 //! A statement is given to the [`Server`] with [`Server::request`]. If the answer is [`Answer::Ready`], the client
 //! reads or changes the rows. A transaction that waits is named by [`Server::next_woken`] when it should try again.
-//! Time is true time, in nanoseconds; the caller moves it on. A slot is a session of the store: it has one open
-//! transaction. Faults are rare, and each one is recorded.
+//! Time is true time, in nanoseconds; the caller moves it on. Faults are rare, and each one is recorded.
 
 mod certifier;
 mod changes;
@@ -52,7 +51,7 @@ pub(crate) enum Answer {
     Waits,
     /// The transaction must be aborted.
     Refused,
-    /// The commit waits in a deadlock: the transaction in this slot must be aborted.
+    /// The commit waits in a deadlock: the transaction of this session must be aborted.
     Deadlock(u32),
 }
 
@@ -81,6 +80,7 @@ impl Server {
         faults: &[(Fault, u32)],
         truth: bool,
     ) -> Self {
+        // The profile decides in place of the isolation.
         let settings = Settings::new(Isolation::Snapshot, Model::Register, Clocks::True, seed);
         let mut store = Store::new(settings, 0);
         store.faults = Faults::new(!seed.rotate_left(16), faults.iter().copied());
@@ -107,15 +107,10 @@ impl Server {
         }
     }
 
-    /// Adds a slot; returns its number.
-    pub(crate) fn add_slot(&mut self) -> u32 {
-        self.store.add_session()
-    }
-
     /// Begins a transaction; `moment`, below 4, decides when it takes its snapshot, if the profile leaves that open.
-    pub(crate) fn begin(&mut self, slot: u32, moment: u32) {
-        let (_, now) = self.store.begin(slot);
-        let transaction = &mut self.store.transactions[slot as usize];
+    pub(crate) fn begin(&mut self, session: u32, moment: u32) {
+        let (_, now) = self.store.begin(session);
+        let transaction = &mut self.store.transactions[session as usize];
         transaction.moment = moment;
         let takes_snapshot = match self.profile.snapshot {
             Snapshot::Begin => true,
@@ -126,8 +121,8 @@ impl Server {
     }
 
     /// Takes the snapshot and the locks of a statement, and decides whether it may go on.
-    pub(crate) fn request(&mut self, slot: u32, request: Request) -> Answer {
-        self.with(slot, |server, transaction| {
+    pub(crate) fn request(&mut self, session: u32, request: Request) -> Answer {
+        self.with(session, |server, transaction| {
             let conduct = server.profile.statements[request.statement as usize];
             server.take_snapshot(transaction, request, conduct);
             if let Some(other) = server.lock(transaction, request, conduct) {
@@ -143,11 +138,11 @@ impl Server {
     }
 
     /// The statement is done.
-    pub(crate) fn done(&mut self, slot: u32) {
+    pub(crate) fn done(&mut self, session: u32) {
         if self.store.faults.may(Fault::EarlyRelease) {
-            self.with(slot, Self::release_early);
+            self.with(session, Self::release_early);
         }
-        self.store.transactions[slot as usize].place += 1;
+        self.store.transactions[session as usize].place += 1;
     }
 
     /// A transaction that waited and should try again now.
@@ -168,10 +163,10 @@ impl Server {
     }
 
     /// Lets a transaction act; meanwhile the others can be looked at.
-    fn with<T>(&mut self, slot: u32, act: impl FnOnce(&mut Self, &mut Transaction) -> T) -> T {
-        let mut transaction = std::mem::take(&mut self.store.transactions[slot as usize]);
+    fn with<T>(&mut self, session: u32, act: impl FnOnce(&mut Self, &mut Transaction) -> T) -> T {
+        let mut transaction = std::mem::take(&mut self.store.transactions[session as usize]);
         let result = act(self, &mut transaction);
-        self.store.transactions[slot as usize] = transaction;
+        self.store.transactions[session as usize] = transaction;
         result
     }
 

@@ -31,23 +31,23 @@ impl Server {
     fn has_locked_too_late(&self, transaction: &Transaction, row: u32) -> bool {
         let Some(snapshot) = transaction.snapshot else { return false };
         let is_changed = self.store.rows[row as usize].is_newer_than(snapshot);
-        is_changed && self.profile.first_updater_wins && !transaction.own(row).is_some() && {
+        is_changed && self.profile.first_updater_wins && transaction.own(row).is_none() && {
             let mut held = transaction.held.iter().filter(|held| !held.is_predicate && held.released == 0);
             held.any(|held| held.low <= row && row <= held.high)
         }
     }
 
     /// The value of a row.
-    pub(crate) fn read(&mut self, slot: u32, request: Request) -> i64 {
+    pub(crate) fn read(&mut self, session: u32, request: Request) -> i64 {
         let Conduct { read, .. } = self.profile.statements[request.statement as usize];
-        self.with(slot, |server, transaction| server.look(transaction, request.low, read))
+        self.with(session, |server, transaction| server.look(transaction, request.low, read))
     }
 
     /// Adds the existing rows of a range, with their values, to `shown`.
-    pub(crate) fn range_read(&mut self, slot: u32, request: Request, shown: &mut Vec<(u32, i64)>) {
+    pub(crate) fn range_read(&mut self, session: u32, request: Request, shown: &mut Vec<(u32, i64)>) {
         let Conduct { read, .. } = self.profile.statements[request.statement as usize];
         let first = shown.len();
-        self.with(slot, |server, transaction| {
+        self.with(session, |server, transaction| {
             let values = (request.low..=request.high).map(|row| (row, server.look(transaction, row, read)));
             shown.extend(values.filter(|&(_, value)| value != ABSENT));
             server.leave_out(transaction, shown, first);
