@@ -5,7 +5,7 @@ use super::plan::delay;
 use super::run::ProfiledRun;
 use crate::history::{Kind, Status};
 use crate::intervals::profile::Lock;
-use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, StoredVersion};
+use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, Store, StoredVersion};
 
 impl ProfiledRun {
     /// The server handles a statement.
@@ -142,25 +142,18 @@ impl ProfiledRun {
 
     /// An earlier answer to another client shows this version, if that fault strikes.
     fn show_future(&mut self, transaction: &Transaction, version: StoredVersion, row: u32) {
-        if !self.server.store.faults.may(Fault::FutureRead) || version.value == ABSENT {
+        let Store { faults, transactions, .. } = &mut self.server.store;
+        if !faults.may(Fault::FutureRead) || version.value == ABSENT {
             return;
         }
         for other in self.transactions.iter_mut().filter(|other| other.is_active) {
-            let reader = &mut self.server.store.transactions[other.slot as usize];
+            let reader = &mut transactions[other.slot as usize];
             let Some(seen) = reader.seen.iter_mut().find(|seen| seen.key == row) else { continue };
             let Some(done) = other.done.get_mut(seen.place as usize) else { continue };
             let is_past = done.complete > 0 && done.complete < transaction.invoke;
-            if done.request.kind == Kind::Read
-                && is_past
-                && self.server.store.faults.strikes(Fault::FutureRead)
-            {
+            if done.request.kind == Kind::Read && is_past && faults.strikes(Fault::FutureRead) {
                 done.value = version.value;
-                *seen = SeenVersion {
-                    from: version.commit,
-                    writer: version.writer,
-                    value: version.value,
-                    ..*seen
-                };
+                seen.version = version;
                 reader.struck.push((Fault::FutureRead, seen.place, true));
                 return;
             }

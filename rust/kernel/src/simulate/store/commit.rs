@@ -92,14 +92,14 @@ impl Store {
         let is_newer = |access: &&Access| self.rows[access.key as usize].is_newer_than(limit);
         let mut newer = transaction.accesses().iter().filter(is_newer);
         newer.find_map(|access| match access.is_written() {
-            true if !self.strikes(transaction, Fault::LostUpdate) => Some(Refusal::WrittenByAnother),
+            true if transaction.fault != Some(Fault::LostUpdate) => Some(Refusal::WrittenByAnother),
             false if access.shown.is_some() && self.certifies_reads(transaction) => Some(Refusal::ReadIsOld),
             _ => None,
         })
     }
 
     fn certifies_reads(&self, transaction: &Transaction) -> bool {
-        self.settings.isolation == Isolation::Serializable && !self.strikes(transaction, Fault::WriteSkew)
+        self.settings.isolation == Isolation::Serializable && transaction.fault != Some(Fault::WriteSkew)
     }
 
     /// Whether a row that is not written has changed, where that matters: for rows of a range that was read.
@@ -113,12 +113,12 @@ impl Store {
     /// The start and commit timestamps that are recorded.
     fn recorded(&mut self, session: u32, now: u64) -> (u64, u64) {
         let transaction = &self.transactions[session as usize];
-        if self.strikes(transaction, Fault::ClockSkew) {
+        if transaction.fault == Some(Fault::ClockSkew) {
             let commit = self.clock.behind(transaction.start, now, &mut self.faults.random).unwrap_or(now);
             return (transaction.start, commit);
         }
         let is_free = |access: &Access| self.rows[access.key as usize].newest().commit < transaction.start;
-        if self.strikes(transaction, Fault::TimestampSwap) && transaction.writes().all(is_free) {
+        if transaction.fault == Some(Fault::TimestampSwap) && transaction.writes().all(is_free) {
             return (now, transaction.start);
         }
         (transaction.start, now)
@@ -146,15 +146,15 @@ impl Store {
     /// The instant from which each write is visible; empty if all are at once.
     fn visible_from(&mut self, session: u32) -> Vec<u64> {
         let transaction = &self.transactions[session as usize];
-        if !transaction.is_marked {
+        if transaction.fault.is_none() {
             return Vec::new();
         }
         let writes = transaction.writes().count();
         let mut visible = vec![0; writes];
-        if self.strikes(transaction, Fault::FracturedCommit) && writes > 1 {
+        if transaction.fault == Some(Fault::FracturedCommit) && writes > 1 {
             visible[writes / 2..].fill(self.now + self.settings.hidden_for);
         }
-        if self.strikes(transaction, Fault::DroppedWrite) && writes > 0 {
+        if transaction.fault == Some(Fault::DroppedWrite) && writes > 0 {
             visible[self.faults.one_of(writes)] = u64::MAX;
         }
         visible

@@ -24,7 +24,6 @@ pub(crate) use profile::{Answer, Request, Server};
 pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, Truth};
 pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, StoredVersion};
 pub use transaction::Change;
-pub(crate) use transaction::SeenVersion;
 pub use violations::Axiom;
 pub(crate) use violations::Violation;
 
@@ -255,8 +254,7 @@ impl Store {
             return true;
         }
         let is_late = is_early && self.rows[row as usize].is_newer_than(self.limit(transaction));
-        self.holder(row, session).is_none() && !is_late
-            || transaction.is_marked && self.settings.bug == Some(Fault::LostUpdate)
+        self.holder(row, session).is_none() && !is_late || transaction.fault == Some(Fault::LostUpdate)
     }
 
     /// Another open transaction that wrote the row, if it was the last to do so: its id and its writes.
@@ -306,8 +304,11 @@ impl Store {
 
     /// Decides at the begin whether the fault may strike.
     fn mark(&mut self, transaction: &mut Transaction, bug: Fault) {
-        transaction.is_marked = self.faults.strikes(bug);
-        let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
+        if !self.faults.strikes(bug) {
+            return;
+        }
+        transaction.fault = Some(bug);
+        let Some(oldest) = self.oldest_begin() else { return };
         if bug == Fault::StaleSnapshot {
             transaction.snapshot = Some(transaction.start.min(oldest));
         }
@@ -315,9 +316,5 @@ impl Store {
             transaction.start = clock::after(oldest);
             transaction.snapshot = Some(transaction.start);
         }
-    }
-
-    fn strikes(&self, transaction: &Transaction, bug: Fault) -> bool {
-        transaction.is_marked && self.settings.bug == Some(bug)
     }
 }

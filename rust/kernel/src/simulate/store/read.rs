@@ -71,7 +71,7 @@ impl Store {
     }
 
     fn observe_again(&mut self, transaction: &mut Transaction, place: usize) {
-        if !self.strikes(transaction, Fault::NonRepeatableRead) {
+        if transaction.fault != Some(Fault::NonRepeatableRead) {
             return;
         }
         let access = &mut transaction.accesses[place];
@@ -90,7 +90,7 @@ impl Store {
             Model::Register => access.own.count,
             Model::List => access.own.elements.len() as u32,
         };
-        if count == access.forgotten || !self.strikes(transaction, Fault::ForgottenWrite) {
+        if count == access.forgotten || transaction.fault != Some(Fault::ForgottenWrite) {
             return;
         }
         let row = access.key;
@@ -133,17 +133,17 @@ impl Store {
 
     /// What the snapshot of the transaction shows, or the newest version if there is none.
     fn committed(&self, transaction: &Transaction, row: u32) -> Shown {
-        let moves = self.strikes(transaction, Fault::MovingSnapshot);
+        let moves = transaction.fault == Some(Fault::MovingSnapshot);
         let read = if moves { Read::Locking } else { self.settings.isolation.read() };
         self.rows[row as usize].shown(transaction.instant(read), self.now, self.settings.model)
     }
 
     /// Writes of another transaction that a read shows although it has not committed them.
     fn uncommitted(&mut self, transaction: &Transaction, row: u32) -> Option<(u32, Own)> {
-        if self.strikes(transaction, Fault::AbortedRead) {
+        if transaction.fault == Some(Fault::AbortedRead) {
             return self.rows[row as usize].rare.as_mut()?.rolled_back.take();
         }
-        if self.settings.isolation.read() != Read::Uncommitted && !self.strikes(transaction, Fault::DirtyRead)
+        if self.settings.isolation.read() != Read::Uncommitted && transaction.fault != Some(Fault::DirtyRead)
         {
             return None;
         }

@@ -1,6 +1,6 @@
 //! An open transaction: what it has read, and the writes that it keeps back until its commit.
 
-use super::row::{ABSENT, Shown};
+use super::row::{ABSENT, Shown, StoredVersion};
 use super::{Fault, HeldLock};
 use crate::intervals::profile::Read;
 
@@ -115,10 +115,7 @@ impl Access {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeenVersion {
     pub(crate) key: u32,
-    /// When the version appeared.
-    pub(crate) from: u64,
-    pub(crate) writer: u32,
-    pub(crate) value: i64,
+    pub(crate) version: StoredVersion,
     /// The true instant that the read looked at.
     pub(crate) at: u64,
     /// The place of the operation in its transaction.
@@ -137,8 +134,8 @@ pub(crate) struct Transaction {
     pub(crate) start: u64,
     /// The snapshot that is read: that of the start, but for a fault. A profile may take it later.
     pub(crate) snapshot: Option<u64>,
-    /// Whether the fault of an isolation may strike here.
-    pub(crate) is_marked: bool,
+    /// The fault of an isolation that strikes here.
+    pub(crate) fault: Option<Fault>,
     /// The place of the current operation; under an isolation, only reads are counted.
     pub(crate) place: u32,
     /// The first `used` are of this transaction; the memory of the others is kept.
@@ -167,7 +164,7 @@ impl Transaction {
     pub(crate) fn begin(&mut self, id: u32, tick: u64) {
         (self.id, self.is_open) = (id, true);
         (self.tick, self.start, self.snapshot) = (tick, tick, Some(tick));
-        self.is_marked = false;
+        self.fault = None;
         // The begin is the first operation.
         self.place = 1;
         self.used = 0;

@@ -85,7 +85,7 @@ impl Server {
 
     /// Whether all reads showed versions that are still the newest.
     pub(super) fn reads_are_current(&self, transaction: &Transaction) -> bool {
-        let is_current = |seen: &SeenVersion| self.newest(seen.key).commit == seen.from;
+        let is_current = |seen: &SeenVersion| self.newest(seen.key).commit == seen.version.commit;
         transaction.seen.iter().all(is_current)
     }
 
@@ -163,7 +163,10 @@ fn bits_of(transaction: &Transaction) -> (u64, u64) {
 /// Whether `other` overwrote what the transaction read.
 fn overwrites(other: &Certified, seen_bits: u64, transaction: &Transaction) -> bool {
     other.written_bits & seen_bits != 0
-        && transaction.seen.iter().any(|seen| seen.from < other.commit && other.writes.contains(&seen.key))
+        && transaction
+            .seen
+            .iter()
+            .any(|seen| seen.version.commit < other.commit && other.writes.contains(&seen.key))
 }
 
 /// Whether the transaction overwrites what `other` read.

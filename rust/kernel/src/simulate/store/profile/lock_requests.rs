@@ -1,18 +1,14 @@
 //! How transactions take locks, wait for them and release them.
 
 use super::{Answer, HeldLock, Request, Server};
-use crate::intervals::profile::{Conduct, Granularity, Lock, Read};
+use crate::intervals::profile::{Granularity, Lock, Read};
 use crate::simulate::store::transaction::Transaction;
 use crate::simulate::store::{ABSENT, Fault};
 
 impl Server {
     /// Takes the locks of a statement; or returns the transaction that holds a conflicting one.
-    pub(super) fn lock(
-        &mut self,
-        transaction: &mut Transaction,
-        request: Request,
-        conduct: Conduct,
-    ) -> Option<u32> {
+    pub(super) fn lock(&mut self, transaction: &mut Transaction, request: Request) -> Option<u32> {
+        let conduct = self.conduct(request);
         if conduct.lock == Lock::None {
             return None;
         }
@@ -85,15 +81,7 @@ impl Server {
         if !self.announced.contains(&announced) {
             self.announced.push(announced);
         }
-        if self.wait(transaction, other) {
-            return Answer::Waits;
-        }
-        let mut last = other;
-        while let Some(next) =
-            self.store.transactions[last as usize].blocker.filter(|&next| next != transaction.session)
-        {
-            last = next;
-        }
+        let Some(last) = self.wait(transaction, other) else { return Answer::Waits };
         if self.announced.iter().any(|&(session, _)| session == last) {
             return Answer::Refused;
         }
@@ -123,8 +111,7 @@ impl Server {
 
     /// Records that the transaction has a lock now.
     fn hold(&self, transaction: &mut Transaction, (low, high): (u32, u32), mode: Lock, is_predicate: bool) {
-        let (taken, released) = (self.store.now, 0);
-        let id = transaction.id;
+        let (id, taken, released) = (transaction.id, self.store.now, 0);
         transaction.held.push(HeldLock { transaction: id, low, high, mode, is_predicate, taken, released });
     }
 
@@ -137,18 +124,18 @@ impl Server {
         }
     }
 
-    /// Waits for another transaction; false if that one already waits for this one, directly or not.
-    pub(super) fn wait(&mut self, transaction: &mut Transaction, other: u32) -> bool {
+    /// Waits for another transaction; or returns the one that closes a cycle: it waits for this transaction.
+    pub(super) fn wait(&mut self, transaction: &mut Transaction, other: u32) -> Option<u32> {
         let mut last = other;
         while let Some(next) = self.store.transactions[last as usize].blocker {
+            if next == transaction.session {
+                return Some(last);
+            }
             last = next;
-        }
-        if last == transaction.session {
-            return false;
         }
         transaction.blocker = Some(other);
         self.waiting.push(transaction.session);
-        true
+        None
     }
 
     /// Releases all locks.

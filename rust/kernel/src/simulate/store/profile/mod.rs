@@ -123,15 +123,14 @@ impl Server {
     /// Takes the snapshot and the locks of a statement, and decides whether it may go on.
     pub(crate) fn request(&mut self, session: u32, request: Request) -> Answer {
         self.with(session, |server, transaction| {
-            let conduct = server.profile.statements[request.statement as usize];
-            server.take_snapshot(transaction, request, conduct);
-            if let Some(other) = server.lock(transaction, request, conduct) {
-                return if server.wait(transaction, other) { Answer::Waits } else { Answer::Refused };
+            server.take_snapshot(transaction, request);
+            if let Some(other) = server.lock(transaction, request) {
+                let is_deadlock = server.wait(transaction, other).is_some();
+                return if is_deadlock { Answer::Refused } else { Answer::Waits };
             }
-            let may_go_on = if request.reads() {
-                server.may_read(transaction, request, conduct)
-            } else {
-                server.may_change(transaction, request)
+            let may_go_on = match request.reads() {
+                true => server.may_read(transaction, request),
+                false => server.may_change(transaction, request),
             };
             if may_go_on { Answer::Ready } else { Answer::Refused }
         })
@@ -171,7 +170,7 @@ impl Server {
     }
 
     /// The snapshot of the transaction, if this statement takes it.
-    fn take_snapshot(&mut self, transaction: &mut Transaction, request: Request, conduct: Conduct) {
+    fn take_snapshot(&mut self, transaction: &mut Transaction, request: Request) {
         if transaction.snapshot.is_some() {
             return;
         }
@@ -179,7 +178,7 @@ impl Server {
             (Snapshot::Statement | Snapshot::Begin, _) => false,
             (Snapshot::FirstStatement, _) | (Snapshot::Transaction, 0 | 1) => true,
             (Snapshot::FirstRead | Snapshot::Transaction, _) => {
-                request.reads() && conduct.read == Read::Consistent
+                request.reads() && self.conduct(request).read == Read::Consistent
             }
         };
         if !is_due {
@@ -193,6 +192,10 @@ impl Server {
         let now = self.store.now;
         let age = if may_be_old { self.store.random.wide_below(now - transaction.tick + 1) } else { 0 };
         transaction.snapshot = Some(now - age);
+    }
+
+    fn conduct(&self, request: Request) -> Conduct {
+        self.profile.statements[request.statement as usize]
     }
 
     fn newest(&self, row: u32) -> super::StoredVersion {

@@ -1,18 +1,14 @@
 //! Which versions a read shows, also because of a fault.
 
 use super::{Request, Server};
-use crate::intervals::profile::{Certifier, Conduct, Lock, Read};
+use crate::intervals::profile::{Certifier, Lock, Read};
 use crate::simulate::store::transaction::{SeenVersion, Transaction};
 use crate::simulate::store::{ABSENT, Fault, StoredVersion};
 
 impl Server {
     /// Whether a row or a range of rows may be read.
-    pub(super) fn may_read(
-        &mut self,
-        transaction: &mut Transaction,
-        request: Request,
-        conduct: Conduct,
-    ) -> bool {
+    pub(super) fn may_read(&mut self, transaction: &mut Transaction, request: Request) -> bool {
+        let conduct = self.conduct(request);
         if conduct.read == Read::Locking && !self.moves_timestamp(transaction) {
             return false;
         }
@@ -39,13 +35,13 @@ impl Server {
 
     /// The value of a row.
     pub(crate) fn read(&mut self, session: u32, request: Request) -> i64 {
-        let Conduct { read, .. } = self.profile.statements[request.statement as usize];
+        let read = self.conduct(request).read;
         self.with(session, |server, transaction| server.look(transaction, request.low, read))
     }
 
     /// Adds the existing rows of a range, with their values, to `shown`.
     pub(crate) fn range_read(&mut self, session: u32, request: Request, shown: &mut Vec<(u32, i64)>) {
-        let Conduct { read, .. } = self.profile.statements[request.statement as usize];
+        let read = self.conduct(request).read;
         let first = shown.len();
         self.with(session, |server, transaction| {
             let values = (request.low..=request.high).map(|row| (row, server.look(transaction, row, read)));
@@ -66,9 +62,9 @@ impl Server {
         let row = &mut self.store.rows[key as usize];
         row.read_at = row.read_at.max(at);
         self.store.faults.show_lost(key, at);
-        let StoredVersion { commit: from, writer, value } = self.wrong(transaction, key, right, (read, at));
-        transaction.seen.push(SeenVersion { key, from, writer, value, at, place: transaction.place });
-        value
+        let version = self.wrong(transaction, key, right, (read, at));
+        transaction.seen.push(SeenVersion { key, version, at, place: transaction.place });
+        version.value
     }
 
     /// The version that a read shows if no fault strikes.

@@ -128,8 +128,9 @@ impl Witness {
     pub(super) fn into_truth(mut self) -> Truth {
         let numbers = &self.numbers;
         let number = |id: u32| numbers.get(id as usize).copied().filter(|&number| number != NO_NUMBER);
-        let shown = self.shown.iter().map(|&(_, first, SeenVersion { key, at, writer, from, place, .. })| {
-            (writer, ShownVersion { operation: first + place, key, at, writer: number(writer), from })
+        let shown = self.shown.iter().map(|&(_, first, SeenVersion { key, version, at, place })| {
+            let (operation, writer, from) = (first + place, number(version.writer), version.commit);
+            (version.writer, ShownVersion { operation, key, at, writer, from })
         });
         // A run that was stopped has writers that did not end.
         let shown = shown.filter(|(id, shown)| *id == NO_TRANSACTION || shown.writer.is_some());
@@ -160,10 +161,11 @@ impl Witness {
         }
         let is_committed = |reader: u32| self.truth.lifetimes[reader as usize].committed.is_some();
         for &(reader, _, seen) in self.shown.iter().filter(|&&(reader, ..)| is_committed(reader)) {
-            let chain = &self.chains[seen.key as usize];
-            let place = places.get(&(seen.key, seen.writer)).copied();
+            let (chain, StoredVersion { writer, value, .. }) =
+                (&self.chains[seen.key as usize], seen.version);
+            let place = places.get(&(seen.key, writer)).copied();
             // A write that was rolled back, or overwritten by its own transaction, is no version.
-            if seen.writer != NO_TRANSACTION && place.is_none_or(|place| chain[place].value != seen.value) {
+            if writer != NO_TRANSACTION && place.is_none_or(|place| chain[place].value != value) {
                 continue;
             }
             let number = |version: &StoredVersion| self.numbers[version.writer as usize];
