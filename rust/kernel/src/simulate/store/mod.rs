@@ -261,8 +261,10 @@ impl Store {
     fn holder(&self, row: u32, session: u32) -> Option<(u32, &Own)> {
         let (holding, id) = self.rows[row as usize].holder;
         let holder = &self.transactions[holding as usize];
-        let is_held = holding != session && holder.is_open && holder.id == id;
-        holder.own(row).filter(|_| is_held).map(|own| (id, own))
+        if holding == session || !holder.is_open || holder.id != id {
+            return None;
+        }
+        holder.own(row).map(|own| (id, own))
     }
 
     /// Keeps a change for the commit.
@@ -293,7 +295,7 @@ impl Store {
     /// No open transaction has an older snapshot, and no later one will.
     fn horizon(&self) -> u64 {
         let floor = self.clock.floor(self.now);
-        self.others().map(|other| other.since()).fold(floor, u64::min)
+        self.others().map(Transaction::since).fold(floor, u64::min)
     }
 
     /// When the oldest other open transaction began. Not its start timestamp: if a fault passed that on from

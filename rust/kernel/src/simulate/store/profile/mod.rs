@@ -128,9 +128,10 @@ impl Server {
                 let is_deadlock = server.wait(transaction, other).is_some();
                 return if is_deadlock { Answer::Refused } else { Answer::Waits };
             }
-            let may_go_on = match request.reads() {
-                true => server.may_read(transaction, request),
-                false => server.may_change(transaction, request),
+            let may_go_on = if request.reads() {
+                server.may_read(transaction, request)
+            } else {
+                server.may_change(transaction, request)
             };
             if may_go_on { Answer::Ready } else { Answer::Refused }
         })
