@@ -1,4 +1,5 @@
-//! Where timestamps come from: one counter, the order of execution, or hybrid logical clocks of several nodes.
+//! Where timestamps come from: one counter, the order of execution, true time, or hybrid logical clocks of several
+//! nodes.
 //!
 //! The clock of a node follows its physical clock, which may be ahead of true time, and never falls behind a
 //! timestamp that the node has seen (Kulkarni et al. 2014). A read shows its start timestamp to the node of its

@@ -4,7 +4,7 @@ use super::row::{ABSENT, Shown, StoredVersion};
 use super::{Fault, HeldLock};
 use crate::intervals::profile::Read;
 
-/// The callers of the store see to it.
+/// What a caller of the store must see to.
 pub(super) const NOT_OPEN: &str = "only an open transaction reads, writes and commits";
 
 /// The writes of a transaction to one row.
