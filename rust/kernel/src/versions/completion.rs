@@ -10,7 +10,7 @@ use super::search::{Answer, Budget, Problem, blamed, solve};
 use super::shortest_paths::Paths;
 use super::witness::{Step, Witnesses};
 use crate::cancel::Cancel;
-use crate::graph::{Components, Edges};
+use crate::graph::Edges;
 use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
 use hashbrown::HashMap;
@@ -31,6 +31,8 @@ pub struct OpenPair {
 /// What is open, and the transactions that are on possible cycles.
 pub struct Completion<'s, 'h> {
     small: &'s Dependencies,
+    /// The component of each node, by edges that are known or that an order of registers may add.
+    components: &'s [u32],
     lookup: &'s Lookup<'h>,
     /// The node of each transaction.
     nodes: Vec<u32>,
@@ -44,11 +46,17 @@ pub struct Completion<'s, 'h> {
 impl<'s, 'h> Completion<'s, 'h> {
     /// Finds the open pairs.
     #[must_use]
-    pub fn new(small: &'s Dependencies, lookup: &'s Lookup<'h>, budget: Budget) -> Self {
+    pub fn new(
+        small: &'s Dependencies,
+        components: &'s [u32],
+        lookup: &'s Lookup<'h>,
+        budget: Budget,
+    ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
         let mut all = Self {
             small,
+            components,
             lookup,
             nodes,
             pairs: Vec::new(),
@@ -105,22 +113,24 @@ impl<'s, 'h> Completion<'s, 'h> {
         self.readers.get(&version).map_or(&[], Vec::as_slice)
     }
 
-    /// Pairs that matter for an order: transactions in different components are in order already, if
-    /// no transaction read the open versions.
-    fn pairs_of(&self, found: &Components) -> Vec<OpenPair> {
-        let matters = |pair: &&OpenPair| {
-            let is_read = !self.readers(pair.first).is_empty() || !self.readers(pair.second).is_empty();
-            let is_list = self.lookup.order(pair.key).source == Source::ListRead;
-            let (first, second) = (self.node(pair.first), self.node(pair.second));
-            !is_list || is_read || found.of[first as usize] == found.of[second as usize]
+    /// Pairs that matter for an order: unread appends of transactions in different components are in order
+    /// already, whatever the order of registers.
+    fn pairs_of(&self, order: Order) -> Vec<OpenPair> {
+        let known;
+        let component = if self.is_of_lists() {
+            let parts = Parts { wr: true, rw: true, order };
+            known = components(&self.small.graph(parts), self.small.nodes());
+            &known.of
+        } else {
+            self.components
         };
-        self.pairs.iter().filter(matters).copied().collect()
+        let of = |version: u32| component[self.node(version) as usize];
+        self.pairs.iter().filter(|pair| of(pair.first) == of(pair.second)).copied().collect()
     }
 
     /// Whether only unread appends are open.
     fn is_of_lists(&self) -> bool {
-        let orders = self.lookup.orders;
-        orders.keys.iter().all(|order| order.source == Source::ListRead || orders.is_whole(order))
+        !self.lookup.orders.has_open_registers()
     }
 
     /// Whether some order of the open versions satisfies the level; if not, what follows from each order of
@@ -133,9 +143,7 @@ impl<'s, 'h> Completion<'s, 'h> {
         if self.is_too_large {
             return (Answer::Unknown, Vec::new());
         }
-        let order = level.order();
-        let parts = Parts { wr: true, rw: true, order };
-        let pairs = self.pairs_of(&components(&self.small.graph(parts), self.small.nodes()));
+        let pairs = self.pairs_of(level.order());
         let level_problem = LevelProblem::new(self, level);
         let problem = level_problem.problem(&pairs);
         let answer = solve(&problem, self.budget, cancel);
