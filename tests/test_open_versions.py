@@ -113,9 +113,9 @@ def test_every_order_is_told_with_the_circle_that_it_closes() -> None:
     [anomaly] = verdict.anomalies
     Replay(history).anomaly(anomaly)
     said = message(anomaly)
-    assert "If T1's 3 came before T2's 5 in y" in said
-    assert "If T2's 5 came before T1's 3 in y and T1's 4 came before T3's 7 in x" in said
-    assert "If T2's 5 came before T1's 3 in y and T3's 7 came before T1's 4 in x" in said
+    assert "If T3's 7 came before T1's 4 in x: T1 before T3" in said
+    assert "If T1's 4 came before T3's 7 in x and T1's 3 came before T2's 5 in y: T2 before T1" in said
+    assert "If T1's 4 came before T3's 7 in x and T2's 5 came before T1's 3 in y: T3 before T1" in said
 
 
 @pytest.mark.parametrize("level", ["pl-2", "snapshot-isolation", "serializable"])
