@@ -94,7 +94,8 @@ def _judge_by(
         verdicts += (replace(verdict, method=version_order.METHOD) for verdict in wrong)
     for checker in checkers:
         if checker is version_order:
-            if version_order.concerns(asked, claims) or values.is_too_large(verdicts):
+            is_open = any(v.level in asked and v.outcome is Outcome.UNKNOWN for v in verdicts)
+            if is_open or version_order.concerns(asked, claims):
                 judgement = version_order.judge(history, max_anomalies=max_anomalies, assume=claims)
                 verdicts += judgement.verdicts()
                 ordered = judgement.ordered

@@ -35,7 +35,6 @@ __all__ = [
     "check_in_order",
     "effort",
     "find",
-    "is_too_large",
     "wrong_reads",
 ]
 
@@ -85,11 +84,6 @@ def check_in_order(
         # Whether a claim breaks a level, only the method of version orders knows.
         is_by_order = verdict.level in WEAK and not assume
         yield replace(verdict, method=version_order.METHOD) if is_by_order else verdict
-
-
-def is_too_large(verdicts: Sequence[Verdict]) -> bool:
-    """Whether a level was not decided because that would take too long."""
-    return any(verdict.reason == _TOO_LARGE for verdict in verdicts)
 
 
 def wrong_reads(history: History, *, max_anomalies: int) -> Iterator[Verdict]:

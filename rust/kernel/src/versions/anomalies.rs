@@ -213,3 +213,25 @@ impl Naming<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Counted;
+
+    #[test]
+    fn a_component_that_contains_another_is_known() {
+        let mut counted = Counted::default();
+        counted.note(&[1, 2, 3]);
+        counted.note(&[3, 4]);
+        let cases: [(&[u32], bool); 5] = [
+            (&[1, 2, 3], true),
+            (&[0, 1, 2, 3, 9], true),
+            (&[1, 2], false),
+            (&[2, 3, 4], true),
+            (&[5], false),
+        ];
+        for (nodes, is_known) in cases {
+            assert_eq!(counted.is_within(nodes), is_known, "{nodes:?}");
+        }
+    }
+}

@@ -171,3 +171,6 @@ const fn is_met_by_any_order(level: Level) -> bool {
             | Level::StrictSerializable
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,3 +87,55 @@ pub fn judge_by_recorded_order(
     }
     first
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::Builder;
+    use crate::history::{Kind, Status, VersionSource};
+    use crate::value::Value;
+    use crate::weak::reader::WeakLevel;
+
+    fn number(value: i64) -> Value {
+        Value::small(value).unwrap()
+    }
+
+    /// The third transaction reads y from the second, and x from the first.
+    fn violated(log: &[i64], declared: &[i64]) -> (Vec<bool>, Vec<bool>) {
+        let mut builder = Builder::new();
+        let [x, y] = [0, 1].map(|key| builder.key(number(key)));
+        let operations: [&[(Kind, u32, i64)]; 3] = [
+            &[(Kind::Write, x, 1)],
+            &[(Kind::Write, x, 2), (Kind::Write, y, 2)],
+            &[(Kind::Read, y, 2), (Kind::Read, x, 1)],
+        ];
+        for (id, operations) in (1..).zip(operations) {
+            let session = builder.session(number(id));
+            let transaction = builder.transaction(number(id), session, Status::Committed, 1).unwrap();
+            for &(kind, key, value) in operations {
+                builder.operation(transaction, kind, key, number(value), 1);
+            }
+        }
+        log.iter().for_each(|&value| builder.version(VersionSource::Log, x, number(value)));
+        declared.iter().for_each(|&value| builder.version(VersionSource::Declared, x, number(value)));
+        let (history, cancel) = (builder.finish().unwrap(), Cancel::default());
+        let (_, observations) = crate::reads::judge(&history, &cancel);
+        let question = Question::new(WeakLevel::Causal, 1);
+        let found = judge_by_recorded_order(&history, &observations, question, &cancel);
+        (found.violated, found.contradictory)
+    }
+
+    #[test]
+    fn a_commit_order_contains_what_is_recorded() {
+        assert_eq!(violated(&[], &[]).0, [false; 3]);
+        assert_eq!(violated(&[2, 1], &[]).0, [false; 3]);
+        assert_eq!(violated(&[1, 2], &[]).0, [true; 3]);
+        assert_eq!(violated(&[], &[1, 2]).0, [true; 3]);
+    }
+
+    #[test]
+    fn sources_that_lead_to_different_answers_contradict_each_other() {
+        assert_eq!(violated(&[1, 2], &[1, 2]).1, [false; 3]);
+        assert_eq!(violated(&[1, 2], &[2, 1]).1, [true; 3]);
+    }
+}
