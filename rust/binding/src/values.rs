@@ -129,6 +129,7 @@ pub struct WeakEffort {
 /// [`HappensBeforeMethod`]; `max_steps` and `max_clock_bytes` bound the work for very many sessions.
 #[pyfunction]
 #[pyo3(signature = (columns, *, strongest, max_anomalies, happens_before = "lazy", max_steps = None, max_clock_bytes = None, by_recorded_order = false))]
+#[expect(clippy::too_many_arguments, reason = "the question, by name")]
 pub fn judge_values(
     py: Python<'_>,
     columns: &Columns,

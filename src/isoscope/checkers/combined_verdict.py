@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.checkers.values import WEAK
+from isoscope.checkers.recorded_order import WEAK
 from isoscope.levels import DEFINITIONS, Level
 from isoscope.verdict import Method, Outcome, Verdict
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from isoscope._native import itemised
 from isoscope.checkers import intervals, timestamps, values, version_order
 from isoscope.checkers.combined_verdict import combined_verdict
+from isoscope.checkers.recorded_order import is_recorded_beside_lists
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import Level, implied
 from isoscope.verdict import Method, Outcome, Verdict
@@ -116,7 +117,7 @@ def levels_by_recorded_order(history: History, claims: Sequence[Claim] = ()) -> 
 
     Of lists they know the order, which is all that the weak levels ask for.
     """
-    if claims or version_order.has_order_beside_lists(history):
+    if claims or is_recorded_beside_lists(history):
         return frozenset(version_order.LEVELS) | implied(Level.CAUSAL) - {Level.CUT_ISOLATION}
     is_recorded = EvidenceKind.VERSION_ORDER in history.evidence.present
     return frozenset(version_order.LEVELS if is_recorded else ())

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import HAPPENS_BEFORE_METHODS, judge_values
-from isoscope.checkers import conflicts, reads, version_order
+from isoscope.checkers import conflicts, reads
+from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK, is_recorded_beside_lists
 from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
@@ -30,7 +31,6 @@ __all__ = [
     "LEVELS",
     "METHOD",
     "NAMES",
-    "WEAK",
     "check",
     "check_in_order",
     "effort",
@@ -51,8 +51,6 @@ LEVELS = (
     Level.CAUSAL,
 )
 NAMES = reads.NAMES | conflicts.NAMES
-#: Levels that ask for a commit order.
-WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 #: Anomalies that a read with several possible writers can hide: the others do not depend on the writer.
 _BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
 _NOT_ALL = "the history is too large to look for all anomalies"
@@ -76,14 +74,14 @@ def check_in_order(
     history: History, *, levels: Sequence[Level], max_anomalies: int, assume: Sequence[Claim] = ()
 ) -> Iterator[Verdict]:
     """The same where the order of versions is looked at: the weak levels ask for what is recorded of it."""
-    if not version_order.has_order_beside_lists(history):
+    if not is_recorded_beside_lists(history):
         yield from check(history, levels=levels, max_anomalies=max_anomalies)
         return
     found = _found(history, _strongest(levels), max_anomalies, by_recorded_order=True)
     for verdict in _verdicts(found):
         # Whether a claim breaks a level, only the method of version orders knows.
         is_by_order = verdict.level in WEAK and not assume
-        yield replace(verdict, method=version_order.METHOD) if is_by_order else verdict
+        yield replace(verdict, method=Method.VERSION_ORDER) if is_by_order else verdict
 
 
 def wrong_reads(history: History, *, max_anomalies: int) -> Iterator[Verdict]:
@@ -235,8 +233,7 @@ def _verdicts(found: _Found) -> Iterator[Verdict]:
                 anomalies=shown,
             )
         elif level in found.contradictory and not found.breaks(level):
-            reason = version_order.CONTRADICTORY
-            yield Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
+            yield Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=CONTRADICTORY)
         elif level in found.satisfied and not found.breaks(level):
             reason = _unjudged(found.unjudged, by_writer=level is not Level.CUT_ISOLATION)
             outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from isoscope import levels as lattice
 from isoscope._native import dependencies, judge_versions, ordered_keys
 from isoscope.checkers import cycles
+from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK
 from isoscope.checkers.unjudged import unjudged_reason
-from isoscope.history import EvidenceKind
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Claim, Method, Ordered, Outcome, Presence, Sighting, Verdict
 
@@ -36,7 +36,6 @@ __all__ = [
     "disbelieved",
     "edges",
     "find",
-    "has_order_beside_lists",
     "judge",
     "ordered",
 ]
@@ -99,9 +98,6 @@ NAMES = {
 }
 #: Levels beside those of `NAMES` that an anomaly is among the weakest to break.
 _ALSO = {"long-fork": (Level.REPEATABLE_READ,)}
-CONTRADICTORY = (
-    "the sources of the version order contradict each other, and so do the verdicts that they lead to"
-)
 #: Why a level is unknown, by the outcome that the native core gives.
 _REASONS = {
     "untimed": "not every transaction has a begin and an end in real time",
@@ -174,14 +170,7 @@ def concerns(levels: Sequence[Level], assume: Sequence[Claim] = ()) -> bool:
     The weak levels ask for a commit order that contains what is recorded. A claim may break PL-1, which all
     of them but cut isolation imply.
     """
-    weak = {Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL}
-    unclaimed = weak if not assume else {Level.CUT_ISOLATION}
-    return not {*levels} <= unclaimed
-
-
-def has_order_beside_lists(history: History) -> bool:
-    """Whether a log, a declaration or timestamps order versions."""
-    return EvidenceKind.TIMESTAMPS in history.evidence.present or bool(history.columns.versions())
+    return not {*levels} <= {Level.CUT_ISOLATION, *(() if assume else WEAK)}
 
 
 def _condition(level: Level) -> Level:

@@ -116,8 +116,11 @@ mod tests {
                 builder.operation(transaction, kind, key, number(value), 1);
             }
         }
-        log.iter().for_each(|&value| builder.version(VersionSource::Log, x, number(value)));
-        declared.iter().for_each(|&value| builder.version(VersionSource::Declared, x, number(value)));
+        for (source, values) in [(VersionSource::Log, log), (VersionSource::Declared, declared)] {
+            for &value in values {
+                builder.version(source, x, number(value));
+            }
+        }
         let (history, cancel) = (builder.finish().unwrap(), Cancel::default());
         let (_, observations) = crate::reads::judge(&history, &cancel);
         let question = Question::new(WeakLevel::Causal, 1);
