@@ -44,7 +44,7 @@ STATUSES = (
     (Status.COMMITTED,),
     (Status.COMMITTED, Status.COMMITTED, Status.COMMITTED, Status.INDETERMINATE, Status.ABORTED),
 )
-#: What is recorded of the order of a key: nothing, a shuffled order, or the order of the history.
+#: What is recorded of the order of a key: nothing, the true order, or one that mixes up the transactions.
 RECORDS = ("none", "none", "none", "true", "shuffled", "gaps")
 
 
@@ -72,26 +72,23 @@ def random_open_mixture(chooser: Chooser) -> History:
     """
     choose = chooser.choice
     size = choose((3, 3, 4))
-    appenders = {choose(pair) for pair in ((0, 1), (1, 2))} | {
-        n for n in range(size) if choose((True, False))
-    }
-    writers = {choose(pair) for pair in ((0, 2), (0, 1))} | {n for n in range(size) if choose((True, False))}
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    appenders = {*choose(pairs), *choose(((), (size - 1,)))}
+    writers = {*choose(pairs), *choose(((), (size - 1,)))}
+    missing = {*choose(pairs), *choose(((), (size - 1,)))}
     transactions: list[Transaction] = []
     for number in range(size):
-        sources = [0, *(n + 1 for n in writers if n != number), *(n + 1 for n in writers if n != number)]
-        parts = [
-            [
-                *([_operation("read", "x", ())] if choose((True, False)) else []),
-                *([_operation("append", "x", number + 1)] if number in appenders else []),
-            ],
-            [
-                *([_operation("read", "y", choose(sources))] if choose((True, False)) else []),
-                *([_operation("write", "y", number + 1)] if number in writers else []),
-            ],
+        sources = [0, *[n + 1 for n in writers if n != number] * 2]
+        of_list = [
+            *([_operation("read", "x", ())] if number in missing else []),
+            *([_operation("append", "x", number + 1)] if number in appenders else []),
         ]
-        first, second = choose((parts, parts[::-1]))
-        session = choose((1, 2, 3, 4))
-        transactions.append(_transaction(number, session, (*first, *second)))
+        of_register = [
+            *([_operation("read", "y", choose(sources))] if choose((True, False)) else []),
+            *([_operation("write", "y", number + 1)] if number in writers else []),
+        ]
+        first, second = choose(((of_list, of_register), (of_register, of_list)))
+        transactions.append(_transaction(number, choose((1, 2, 3, 4)), (*first, *second)))
     return build(transactions=transactions, initial=Initial(value=0))
 
 
@@ -221,8 +218,10 @@ class _Mixture:
         found: list[tuple[VersionSource, Scalar, Scalar]] = []
         for key in self.keys:
             record = choose(RECORDS)
-            values = [value for n in self.order for value in self.written(n, key)]
-            values = {"none": [], "shuffled": self.shuffled(values)}.get(record, values)
+            turns = [n for n in self.order for _ in self.written(n, key)]
+            turns = {"none": [], "shuffled": self.shuffled(turns)}.get(record, turns)
+            waiting = {n: iter(self.written(n, key)) for n in turns}
+            values = [next(waiting[n]) for n in turns]
             kept = [value for value in values if record != "gaps" or choose((True, True, False))]
             source = choose(tuple(VersionSource))
             found += [(source, key, value) for value in kept]
