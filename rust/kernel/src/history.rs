@@ -336,6 +336,13 @@ impl History {
         self.operation_offsets[transaction] as usize..self.operation_offsets[transaction + 1] as usize
     }
 
+    /// Whether `transaction` neither reads nor writes: it takes part in nothing.
+    #[must_use]
+    pub fn is_empty_transaction(&self, transaction: usize) -> bool {
+        let kinds = &self.operations.kinds[self.operations_of(transaction)];
+        kinds.iter().all(|kind| matches!(kind, Kind::Begin | Kind::Commit | Kind::Abort))
+    }
+
     /// What `operation`, a range read, asked for and saw.
     #[must_use]
     pub fn range_of(&self, operation: usize) -> Range {

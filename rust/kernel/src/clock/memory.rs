@@ -33,13 +33,18 @@ pub fn ties(history: &History, level: ClockLevel) -> u64 {
     events::ordered(history, &timed, level == ClockLevel::Snapshot).1
 }
 
-/// Which transactions count as committed.
+/// Which transactions count as committed, without those that are empty.
 fn counted_as_committed(history: &History) -> Vec<bool> {
     let statuses = &history.transactions.statuses;
-    if !statuses.contains(&Status::Indeterminate) {
-        return statuses.iter().map(|&status| status == Status::Committed).collect();
+    let mut found: Vec<bool> = if statuses.contains(&Status::Indeterminate) {
+        counted(history, &history.transaction_of_operation(), &ByKey::new(history))
+    } else {
+        statuses.iter().map(|&status| status == Status::Committed).collect()
+    };
+    for (transaction, is_counted) in found.iter_mut().enumerate() {
+        *is_counted &= !history.is_empty_transaction(transaction);
     }
-    counted(history, &history.transaction_of_operation(), &ByKey::new(history))
+    found
 }
 
 /// Of the transactions that count as committed, those with the timestamps that the level needs, and the rest.

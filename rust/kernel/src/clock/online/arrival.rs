@@ -13,8 +13,11 @@ use crate::history::Timestamp;
 use crate::value::Value;
 
 impl Engine {
-    pub(super) fn arrive(&mut self, arrived: Transaction) {
+    pub(super) fn arrive(&mut self, mut arrived: Transaction) {
         let now = arrived.arrival;
+        self.sizes.aborted += u64::from(!arrived.is_committed);
+        // An empty transaction takes part in nothing, like one that did not commit.
+        arrived.is_committed &= !arrived.operations.is_empty();
         let (id, session) = (arrived.id, arrived.session);
         self.sizes.transactions += 1;
         self.sizes.operations += arrived.operations.len() as u64;
@@ -58,7 +61,6 @@ impl Engine {
 
     /// A transaction that did not commit installs nothing, but another may have read what it wrote.
     fn add_uncommitted(&mut self, slot: u32) {
-        self.sizes.aborted += 1;
         if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
             *place += 1;
         }

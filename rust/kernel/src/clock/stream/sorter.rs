@@ -152,7 +152,7 @@ impl<S: RunStore> StreamSorter<S> {
         if let Some(problem) = problem {
             return Err(StreamRefusal::only_in_memory(line, problem));
         }
-        let is_counted = status == Status::Committed;
+        let is_counted = status == Status::Committed && !history.is_empty_transaction(transaction);
         self.add_uses(encoder, transaction, is_counted);
         let numbers = (self.facts.sizes.transactions as u32, self.facts.sizes.operations as u32);
         if is_counted {
