@@ -68,7 +68,10 @@ fn events_that_dependencies_join_are_one_key_and_writes_are_numbered_along_it() 
 fn lists(history: &History) -> Vec<(i64, Kind, i64, usize)> {
     let owners = history.transaction_of_operation();
     let small = |value: Value| value.as_small().unwrap();
-    let length = |value: Value| history.values.as_list(value).map_or(small(value) as usize, <[Value]>::len);
+    let length = |value: Value| match history.values.as_list(value) {
+        Some(list) => list.len(),
+        None => small(value) as usize,
+    };
     let columns = &history.operations;
     let told = |at: usize| {
         let id = small(history.transactions.ids[owners[at] as usize]);

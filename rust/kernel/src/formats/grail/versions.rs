@@ -50,7 +50,9 @@ impl Grail {
             let is_open = known.is_open[events[0] as usize];
             let chain = chain(known, &is_last, writes);
             let found = self.write_down(&Key { writes, reads, is_open, chain }, known, &mut versions);
-            writes.iter().for_each(|&write| untold[write as usize] = found);
+            for &write in writes {
+                untold[write as usize] = found;
+            }
         }
         versions.pairs = pairs(known, &untold, &versions.number, &is_last);
         versions
