@@ -84,7 +84,7 @@ def heartbeats(body: bytes) -> list[tuple[Scalar, int]]:
     try:
         rows = json.loads(body)["sessions"]
         beats = [(session, time) for session, time in rows]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise Refused(400, _BEATS) from None
     if isinstance(rows, dict) or not all(_is_beat(session, time) for session, time in beats):
         raise Refused(400, _BEATS)

@@ -12,15 +12,18 @@ import signal
 import socket
 from asyncio import CancelledError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from isoscope.errors import UsageError
 from isoscope.live.http_app import Routes, application
+from isoscope.live.http_protocol import BoundedProtocol, Connections
 
 if TYPE_CHECKING:
+    from asyncio import Protocol
     from collections.abc import Callable, Iterator
     from types import FrameType
 
@@ -34,8 +37,6 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _STEP = 0.1
 #: Seconds that answers in flight have at the end.
 _GRACE = 2
-#: Further connections are refused.
-_CONNECTIONS = 1000
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -62,6 +63,12 @@ class HttpServer:
         self._listener = listener
         self._drain = drain
         self._is_over = Event()
+        of_client, total = access.connections
+        self.connections = Connections(of_client=of_client, total=total)
+        # uvicorn calls the class only; it never asks for its type.
+        protocol = cast(
+            "type[Protocol]", partial(BoundedProtocol, connections=self.connections, access=access)
+        )
         config = uvicorn.Config(
             application(self._routes, access.token),
             lifespan="off",
@@ -69,7 +76,8 @@ class HttpServer:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE,
-            limit_concurrency=_CONNECTIONS,
+            http=protocol,
+            ws="none",
         )
         logging.getLogger("uvicorn.error").addFilter(_is_reported)
         self._server = _Server(config, self)
