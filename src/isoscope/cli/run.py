@@ -147,6 +147,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     if no_record:
         completed = _execute(plan, record=False)
         _print(completed, None, as_json=as_json)
+        _raise_fault(completed)
         return _status(completed, None, asked)
     name = f"{plan.database.NAME}-{plan.database.isolation}"
     file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
@@ -163,7 +164,14 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         _print(completed, report, as_json=as_json, path=saved.path)
         if report is not None:
             files.add(_with_description(report, completed))
+    _raise_fault(completed)
     return _status(completed, report, asked) if saved.as_asked else BAD_INPUT
+
+
+def _raise_fault(completed: CompletedRun) -> None:
+    """A fault of Isoscope is no verdict, but only now: the history is written, and its report printed."""
+    if completed.run.error is not None:
+        raise completed.run.error
 
 
 def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:

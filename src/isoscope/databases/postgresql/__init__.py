@@ -116,7 +116,7 @@ class PostgreSQL(Database):
                 f"CREATE TABLE {self._table} (key bigint PRIMARY KEY, value {column} NOT NULL)"
                 " WITH (fillfactor = 50)"
             )
-        return ", ".join(self._remarks(admin))
+            return ", ".join(self._remarks(admin))
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows with their initial values in one transaction."""
