@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -32,7 +33,7 @@ from isoscope.reports import dumps, render_json, render_svg
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from isoscope.live.access import Access
     from isoscope.live.event_log import LoggedEvent
@@ -45,6 +46,9 @@ _THREADS = 4
 #: Seconds between two looks for violations, and between two status events.
 _POLL_SECONDS = 0.1
 _STATUS_SECONDS = 1.0
+#: Addresses whose requests wait for the end of the replay, and how many seconds.
+_HELD = ("/v1/", "/metrics")
+_REPLAY_SECONDS = 1.0
 #: EventLog in one piece of a stream, and violations in one answer.
 _PIECE = 500
 _MAX_VIOLATIONS = 10_000
@@ -70,8 +74,25 @@ def application(routes: Routes, token: str | None) -> Starlette:
         *dashboard.ROUTES,
     ]
     handlers: Any = {HTTPException: _failed, Refused: _refused}
-    control = Middleware(AccessControl, token=token)
-    return Starlette(routes=found, middleware=[control], exception_handlers=handlers)
+    middleware = [Middleware(AccessControl, token=token), Middleware(ReplayGate, routes=routes)]
+    return Starlette(routes=found, middleware=middleware, exception_handlers=handlers)
+
+
+class ReplayGate:
+    """Holds requests back while the journal is replayed, and refuses them if that takes long."""
+
+    def __init__(self, app: ASGIApp, *, routes: Routes) -> None:
+        self._app = app
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI says."""
+        is_held = scope["type"] == "http" and scope["path"].startswith(_HELD)
+        if is_held and not await self._routes.is_replayed():
+            answer = await _refused(Request(scope), self._routes.replaying())
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class Routes:
@@ -85,6 +106,19 @@ class Routes:
         self._last_status = (0.0, b"")
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="isoscope-intake")
         self.is_ending = self.is_closing = False
+
+    async def is_replayed(self) -> bool:
+        """Waits a little for the end of the replay; whether it came."""
+        end = monotonic() + _REPLAY_SECONDS
+        while self._service.state is State.REPLAYING and monotonic() < end:
+            await asyncio.sleep(_POLL_SECONDS / 2)
+        return self._service.state is not State.REPLAYING
+
+    def replaying(self) -> Refused:
+        """The answer while the journal is replayed: collectors wait for its end, however long it takes."""
+        done = self._service.progress().get("replayed", {"bytes": 1, "total": 1})
+        share = f"{done['bytes']:,} of {done['total']:,} bytes"
+        return Refused(503, f"the journal is replayed: {share}", wait=_REPLAY_SECONDS, state=State.REPLAYING)
 
     async def batches(self, request: Request) -> Response:
         """Takes a batch; the answer comes when it is safe."""
@@ -165,18 +199,12 @@ class Routes:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
-        """Whether batches are checked; a failed service must be restarted."""
-        is_well = self._service.state is not State.FAILED
-        return _json(
-            {"state": self._service.state, "problem": self._service.problem}, 200 if is_well else 500
-        )
+        """Whether batches are checked or will be; a failed service must be restarted."""
+        return _json(self._service.progress(), 500 if self._service.state is State.FAILED else 200)
 
     async def readiness(self, request: Request) -> Response:  # noqa: ARG002
         """Whether batches are taken."""
-        is_ready = self._service.state is State.RUNNING
-        return _json(
-            {"state": self._service.state, "problem": self._service.problem}, 200 if is_ready else 503
-        )
+        return _json(self._service.progress(), 200 if self._service.is_ready else 503)
 
     def close(self) -> None:
         """Ends streams and threads."""
@@ -249,7 +277,7 @@ def _json(data: object, status: int = 200) -> Response:
 
 async def _refused(_request: Request, refused: Refused) -> Response:
     answer = _json(refused.document(), refused.status)
-    if refused.status == 429:
+    if refused.wait:
         answer.headers["Retry-After"] = str(ceil(refused.wait))
     return answer
 
