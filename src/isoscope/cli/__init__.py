@@ -18,6 +18,7 @@ INTERRUPTED = 130
 #: Commands with their summaries, so that `--help` need not import them.
 COMMANDS = {
     "check": "Check recorded histories against isolation levels",
+    "clean": "Remove what killed runs left on a database server",
     "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
     "convert": "Convert a history to another format",
     "demo": "Run embedded databases and show what a violation looks like",

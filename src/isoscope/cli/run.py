@@ -21,6 +21,7 @@ from isoscope.reports.registry import REPORT_TYPES, Destination
 from isoscope.run import (
     HERMITAGE,
     HistoryFile,
+    HistoryLog,
     Limits,
     Plan,
     execute,
@@ -153,10 +154,14 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
     named = [*asked]
     with _opened_files(file.path, given, named) as files:
-        completed = _execute(plan, verification=_verification(plan, given))
+        with _logged(file.path) as log:
+            completed = _execute(plan, verification=_verification(plan, given), log=log)
+            saved = file.save(completed.history)
+            log.close()
+            if saved.path:
+                log.remove()
         # Only an open database knows all that it promises.
         named += [] if asked else completed.promises
-        saved = file.save(completed.history)
         _print_saved(saved)
         report = completed.mechanisms
         if not no_check:
@@ -208,11 +213,33 @@ def _verification(plan: Plan, given: dict[str, Any]) -> Verification | None:
     )
 
 
-def _execute(plan: Plan, *, record: bool = True, verification: Verification | None = None) -> CompletedRun:
+@contextmanager
+def _logged(path: str) -> Iterator[HistoryLog]:
+    """The log beside the file of the history; where that is not written, standard error names the log."""
+    try:
+        log = HistoryLog(path)
+    except OSError as error:
+        raise UsageError(f"cannot write beside {path}: {error.strerror or error}") from None
+    try:
+        yield log
+    except BaseException:
+        log.close()
+        if log.transactions:
+            click.echo(f"history until then: {log.path}", err=True)
+        raise
+
+
+def _execute(
+    plan: Plan,
+    *,
+    record: bool = True,
+    verification: Verification | None = None,
+    log: HistoryLog | None = None,
+) -> CompletedRun:
     """Runs the plan with a line of progress; prints on standard error how the run ended."""
     with _sigterm_interrupts(), ProgressLine(plan.limits, _verification_text(verification)) as progress:
         progress.show(f"opening {plan.database.NAME} ...")
-        completed = execute(plan, record=record, verification=verification, progress=progress)
+        completed = execute(plan, record=record, verification=verification, log=log, progress=progress)
     ran = completed.run
     if completed.verification is not None:
         click.echo(run_text.summary_text(completed.verification, ran.progress.seconds), err=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from isoscope.databases.database import Database, Session
+    from isoscope.run.history_log import HistoryLog
     from isoscope.run.recording import Sink
     from isoscope.run.result import Limits
     from isoscope.workloads.clients import ClientWorkload, Program
@@ -47,19 +48,22 @@ def run(  # noqa: PLR0913 - the rest is named
     *,
     record: bool = True,
     sink: Sink | None = None,
+    log: HistoryLog | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
 
-    A `sink` gets every transaction, and is closed at the end. An interrupt (Ctrl-C) ends the run early,
-    and so does a lost database: what was recorded is kept. An unexpected exception is in the result, with
-    what was recorded until then. Raises `DatabaseError` if the run cannot begin.
+    A `sink` gets every transaction, and is closed at the end; so does a `log`, which is not closed. An
+    interrupt (Ctrl-C) ends the run early, and so does a lost database: what was recorded is kept. An
+    unexpected exception is in the result, with what was recorded until then. Raises `DatabaseError` if the
+    run cannot begin.
     """
     if sink is not None and not record:
         raise ValueError("a sink needs recorded transactions")
     try:
         name = database.open(workload.content)
-        ran = _Sessions(database, workload, limits, Recording(record=record, sink=sink)).run(name, progress)
+        recording = Recording(record=record, sink=sink, log=log)
+        ran = _Sessions(database, workload, limits, recording).run(name, progress)
     except BaseException as error:
         with suppress(Exception):
             database.close()
@@ -232,8 +236,8 @@ class _Sessions:
             for program in self._paced(number, client):
                 again = self._limits.retries
                 while self._may_try():
-                    self._recording.began(number)
                     attempt = self._attempt(session, number)
+                    self._recording.began(attempt)
                     self._under_way[number] = attempt
                     try:
                         alive = self._try(attempt, program)
