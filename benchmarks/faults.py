@@ -10,22 +10,26 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
-from benchmarks.arrivals import WORKLOAD
+from benchmarks.arrivals import WORKLOAD, parts, simulated
 from benchmarks.loading import DATA, Row
 from benchmarks.online import SERIALIZABLE, SNAPSHOT
-from benchmarks.service import _post, _Recorded, _running, _Service
+from benchmarks.service import _LINES, _post, _Recorded, _running, _Service
+from isoscope.formats.parquet import to_stream
+from isoscope.live.batches import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HOW", "attacks", "replay", "rows"]
+    from isoscope.workloads import Workload
+
+__all__ = ["HOW", "Memory", "attacks", "memory", "memory_row", "replay", "rows"]
 
 HOW = (
     "An honest collector sends batches of 500 one after the other; the delay is from the first byte of a "
@@ -33,10 +37,16 @@ HOW = (
     "of the process until /readyz says yes."
 )
 _MEGABYTE = 1 << 20
+_ARROW = FORMS[2]
 #: Seconds of each attack.
 SECONDS = 10.0
 #: Bytes of a journal just before a checkpoint replaces it.
 JOURNAL = 256 * _MEGABYTE
+#: Parts of a load, the limit of its memory in megabytes, and how much more the process may have.
+PARTS = 10
+MANY = replace(WORKLOAD, sessions=1000, keys=100_000)
+LIMIT = 700
+FACTOR = 2.0
 GOAL_REPLAY = 10.0
 GOAL_DELAY = 1.0
 _HEAD = b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n"
@@ -59,6 +69,7 @@ def rows() -> Iterator[Row]:
     """All measurements."""
     yield from attacks()
     yield replay()
+    yield memory_row(memory())
 
 
 def attacks(seconds: float = SECONDS) -> Iterator[Row]:
@@ -99,11 +110,11 @@ def _delays(service: _Service, recorded: _Recorded, name: str, seconds: float) -
 _KEPT: dict[int, HTTPConnection] = {}
 
 
-def _sent(port: int, number: int, body: bytes) -> None:
-    for _ in range(100):
+def _sent(port: int, number: int, body: bytes, form: str = _LINES) -> None:
+    for _ in range(1000):
         connection = _KEPT.setdefault(port, HTTPConnection("127.0.0.1", port, timeout=120))
         with suppress(OSError, EOFError):
-            status, answer = _post(connection, "honest", number, body)
+            status, answer = _post(connection, "honest", number, body, form)
             if status == 200:
                 return
             if status != 429:
@@ -180,6 +191,72 @@ def replay(size: int = JOURNAL) -> Row:
         "longest answer of /healthz": f"{1000 * health.longest:.0f} ms",
     }
     return Row("Replay of a journal", figures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Megabytes after each part of the load: of the engines as they say, and of the whole process."""
+
+    transactions: int
+    seconds: float
+    engines: tuple[float, ...]
+    process: tuple[float, ...]
+    most: float
+
+
+def memory(parts_count: int = PARTS, workload: Workload = MANY) -> Memory:
+    """Feeds many transactions under a limit on memory."""
+    history = simulated(SERIALIZABLE, workload)
+    engines, process, most, sent = [], [], 0.0, 0
+    began = perf_counter()
+    options = ("--memory-limit", f"{LIMIT}M")
+    with (
+        tempfile.TemporaryDirectory(dir=DATA) as folder,
+        _running((SNAPSHOT, SERIALIZABLE), Path(folder), "interval", options) as service,
+    ):
+        for part in parts(history, parts_count):
+            for batch in part:
+                sent += 1
+                _sent(service.port, sent, to_stream(batch), _ARROW)
+                if sent % 20 == 0:
+                    most = max(most, _resident(service))
+            engines.append(service.ask("GET", "/v1/status")["memory"]["used"] / _MEGABYTE)
+            process.append(_resident(service))
+            print(
+                f"  part {len(process)}: engines {engines[-1]:.0f} MB, process {process[-1]:.0f} MB",
+                flush=True,
+            )
+    return Memory(
+        transactions=len(history) * parts_count,
+        seconds=perf_counter() - began,
+        engines=tuple(engines),
+        process=tuple(process),
+        most=max([most, *process]),
+    )
+
+
+def memory_row(found: Memory) -> Row:
+    """A run in words; raises if memory grows or exceeds its limit."""
+    half = len(found.process) // 2
+    if half and max(found.process[half:]) > 1.25 * max(found.process[:half]):
+        raise AssertionError(f"memory grows: {found.process} MB")
+    if found.most > FACTOR * LIMIT:
+        raise AssertionError(f"the process had {found.most:.0f} MB, more than {FACTOR} x {LIMIT} MB")
+    figures = {
+        "transactions": f"{found.transactions:,}",
+        "transactions/s": f"{found.transactions / found.seconds:,.0f}",
+        "limit": f"{LIMIT} MB",
+        "engines after the first and last part": f"{found.engines[0]:.0f} and {found.engines[-1]:.0f} MB",
+        "process": f"{found.process[0]:.0f} and {found.process[-1]:.0f} MB",
+        "most": f"{found.most:.0f} MB, {found.most / LIMIT:.2f} x the limit",
+    }
+    return Row("Memory of 100,000 keys and 1,000 sessions", figures)
+
+
+def _resident(service: _Service) -> float:
+    status = Path(f"/proc/{service.process.pid}/status").read_text(encoding="ascii")
+    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) / 1024
 
 
 class _Longest:

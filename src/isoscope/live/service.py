@@ -179,6 +179,7 @@ class Service:
                 )
                 return
             self.problem = self._disk.problem or self._ledger.engines.trouble
+            self._memory.trim(now)
 
     def flush(self) -> None:
         """All answers become final now. Raises Refused if the journal cannot be written."""
@@ -243,7 +244,7 @@ class Service:
                     "in_flight": self._in_flight,
                     "collectors": len(ledger.collectors),
                 },
-                "memory": {"used": self._memory.used, "limit": self._memory.limit},
+                "memory": self._memory.document(),
                 "journal": {**ledger.document(), "fsync": str(self.settings.fsync)},
                 "violations": ledger.events.count,
             }
