@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, online, soak, service, faults, stability, pipeline, intervals,
-recording, versions, report, journal, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
+intervals, recording, versions, report, journal, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -190,6 +190,12 @@ def _faults(*, record: bool) -> None:
         _record("faults", "The online service under attack and after a crash", faults.HOW, _table(rows), {})
 
 
+def _memory(*, record: bool) -> None:
+    rows = _printed([faults.memory_row(faults.memory())])
+    if record:
+        _record("memory", "The memory of the online service", faults.HOW_MEMORY, _table(rows), {})
+
+
 def _stability(*, record: bool) -> None:
     cases: list[stability.Flips] = []
     for flips in stability.measure_all():
@@ -251,6 +257,7 @@ _PLOTTED = {
     "soak": _soak,
     "service": _service,
     "faults": _faults,
+    "memory": _memory,
     "stability": _stability,
     "pipeline": _pipeline,
     "intervals": _intervals,

@@ -83,7 +83,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline: TimerHandle | None = None
         self._refusal: tuple[int, str] | None = None
         self._is_refused = self._is_in_head = False
-        #: Whether the request has arrived as a whole, and when it began, or the pause after the last one.
+        #: Whether the request has arrived as a whole; when it began or its body last grew, or the pause began.
         self._is_whole = False
         self.since = 0.0
         #: Bytes since the last progress, bytes and number of headers, bytes that came after the answer.
@@ -166,6 +166,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """A part of a body: progress, which pays for its framing."""
         self._unproductive = max(0, self._unproductive - (1 + _FRAMING) * len(body))
+        # A body that goes on arriving is younger than one that does not.
+        self.since = self.loop.time()
         super().on_body(body)
         if self.cycle.response_complete:
             self._count_late(len(body), _AFTER_ANSWER)
