@@ -83,7 +83,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline: TimerHandle | None = None
         self._refusal: tuple[int, str] | None = None
         self._is_refused = self._is_in_head = False
-        #: Whether the request has arrived as a whole; when it began or its body last grew, or the pause began.
+        #: Whether the request has arrived whole; when it began or its body last grew, or the pause began.
         self._is_whole = False
         self.since = 0.0
         #: Bytes since the last progress, bytes and number of headers, bytes that came after the answer.
