@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
-Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, intervals, recording,
-versions, report, journal, weak, large.
+Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
+intervals, recording, versions, report, journal, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -20,6 +20,7 @@ from benchmarks import (
     clock,
     clock_growth,
     collection,
+    faults,
     growth,
     intervals,
     journal,
@@ -183,6 +184,18 @@ def _service(*, record: bool) -> None:
         _record("service", "The online service", service.HOW, _table(rows), {})
 
 
+def _faults(*, record: bool) -> None:
+    rows = _printed(faults.rows())
+    if record:
+        _record("faults", "The online service under attack and after a crash", faults.HOW, _table(rows), {})
+
+
+def _memory(*, record: bool) -> None:
+    rows = _printed([faults.memory_row(faults.memory())])
+    if record:
+        _record("memory", "The memory of the online service", faults.HOW_MEMORY, _table(rows), {})
+
+
 def _stability(*, record: bool) -> None:
     cases: list[stability.Flips] = []
     for flips in stability.measure_all():
@@ -243,6 +256,8 @@ _PLOTTED = {
     "online": _online,
     "soak": _soak,
     "service": _service,
+    "faults": _faults,
+    "memory": _memory,
     "stability": _stability,
     "pipeline": _pipeline,
     "intervals": _intervals,

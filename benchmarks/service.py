@@ -127,10 +127,12 @@ class _Service:
 
 
 @contextmanager
-def _running(levels: tuple[str, ...], folder: Path, fsync: str) -> Iterator[_Service]:
+def _running(
+    levels: tuple[str, ...], folder: Path, fsync: str, options: tuple[str, ...] = ()
+) -> Iterator[_Service]:
     asked = [option for level in levels for option in ("--level", level)]
     line = [sys.executable, "-m", "isoscope", "serve", "--port", "0", "--initial", "0", *asked]
-    line += ["--data", str(folder), "--fsync", fsync]
+    line += ["--data", str(folder), "--fsync", fsync, *options]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         said = process.stdout.readline() if process.stdout else ""
@@ -194,8 +196,10 @@ def _send(port: int, collector: str, bodies: list[bytes], first: int = 1) -> int
     return number
 
 
-def _post(connection: HTTPConnection, collector: str, number: int, body: bytes) -> tuple[int, dict[str, Any]]:
-    names = {"X-Isoscope-Collector": collector, "X-Isoscope-Sequence": str(number), "Content-Type": _LINES}
+def _post(
+    connection: HTTPConnection, collector: str, number: int, body: bytes, form: str = _LINES
+) -> tuple[int, dict[str, Any]]:
+    names = {"X-Isoscope-Collector": collector, "X-Isoscope-Sequence": str(number), "Content-Type": form}
     connection.request("POST", "/v1/batches", body, names)
     response = connection.getresponse()
     return response.status, json.loads(response.read())

@@ -21,6 +21,7 @@ from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, version_order
 from isoscope.cli.explain import example_text, reported
 from isoscope.cli.profiles import locks
+from isoscope.cli.program import group
 from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
@@ -56,7 +57,7 @@ _FAMILIES = {
 
 def commands() -> str:
     """Every command with its help text."""
-    root = cli._isoscope  # noqa: SLF001 - the group has no other name
+    root = group
     sections = [_help(root, "isoscope")]
     context = click.Context(root, info_name="isoscope")
     for name in cli.COMMANDS:

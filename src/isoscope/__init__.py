@@ -14,9 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from isoscope._native import __version__
-
 if TYPE_CHECKING:
+    from isoscope._native import __version__
     from isoscope.checkers import Report, Search, check, search
     from isoscope.errors import (
         FormatError,
@@ -54,6 +53,7 @@ _HOMES = {
     "UnknownFormatError": "errors",
     "UsageError": "errors",
     "Verdict": "verdict",
+    "__version__": "_native",
     "check": "checkers",
     "load": "formats",
     "save": "formats",

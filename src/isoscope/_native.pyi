@@ -707,6 +707,9 @@ class WeakJudgement:
     def undecided(self) -> list[str]:
         """Levels that there are too many sessions to decide."""
     @property
+    def contradictory(self) -> list[str]:
+        """Levels on which sources of the order of versions lead to different answers."""
+    @property
     def counts(self) -> dict[str, int]:
         """How often each anomaly was found."""
     @property
@@ -742,8 +745,11 @@ def judge_values(
     happens_before: str = "lazy",
     max_steps: int | None = None,
     max_clock_bytes: int | None = None,
+    by_recorded_order: bool = False,
 ) -> ValuesJudgement:
     """Judges all reads, and the weak levels up to `strongest`.
+
+    `by_recorded_order`: the commit order must contain what a log, a declaration or commit timestamps record.
 
     `happens_before` is one of `HAPPENS_BEFORE_METHODS`. `max_steps` and `max_clock_bytes` bound the work for
     very many sessions.

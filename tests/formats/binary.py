@@ -32,7 +32,7 @@ def record(tag: str, *fields: int) -> bytes:
     return tag.encode() + b"".join((field % 2**64).to_bytes(8, "big") for field in fields)
 
 
-INIT, NULL, DELETE, MISSING, GC_TRUE, GC_FALSE, ANY = (
+INIT, NULL, DELETE, MISSING, GC_TRUE, GC_FALSE, NO_ID = (
     0xBEBEEBEE, 0xDEADBEEF, 0xABCDEFAB, 0xADEAFBEE, 0x23332333, 0x66666666, 0xABDDEFEE,
 )  # fmt: skip
 

@@ -13,8 +13,9 @@ from isoscope import formats
 from isoscope.checkers import check
 from isoscope.errors import FormatError
 from isoscope.history import UNKNOWN, History, Initial, Interval, OperationKind, Status
+from isoscope.levels import Level
+from isoscope.verdict import Outcome
 from tests.formats.binary import (
-    ANY,
     COBRA,
     COBRA_TIMES,
     DELETE,
@@ -22,6 +23,7 @@ from tests.formats.binary import (
     GC_TRUE,
     INIT,
     MISSING,
+    NO_ID,
     NULL,
     record,
 )  # fmt: skip
@@ -77,12 +79,18 @@ MISTAKES = {
     ),
     "a write of no id": (
         START + record("W", DELETE, 5, 7),
-        "byte 10: expected the id of a write, found 0xabcdefab, which only reads have",
+        "byte 10: expected the id of a write, found 0xabcdefab, which only reads have\n\n"
+        "hint: is the log damaged? Drop its records from here on to read what is before",
     ),
-    "ids that were taken out": (
-        START + record("R", ANY, ANY, 5, 7),
-        "byte 18: expected the id of the write that was read, found 0xabddefee\n\n"
-        "hint: a tool took the ids out of these logs: read the logs as they were recorded",
+    "ids that were taken out of a part": (
+        START + WRITE + record("R", NO_ID, NO_ID, 5, 7),
+        "byte 43: expected the id of a write, as in the records before, found 0xabddefee, which is none\n\n"
+        "hint: 0xabddefee stands for a write without an id: all records have ids, or none has",
+    ),
+    "an id where there were none": (
+        START + record("W", NO_ID, 5, 7) + WRITE,
+        "byte 35: expected no id of a write, as in the records before, found one\n\n"
+        "hint: 0xabddefee stands for a write without an id: all records have ids, or none has",
     ),
 }
 
@@ -139,6 +147,29 @@ def test_a_transaction_commits_aborts_or_is_indeterminate() -> None:
         (3, Status.INDETERMINATE),
     ]
     assert history.initial == Initial(value=0, replaceable=True)
+
+
+def test_without_ids_the_value_is_the_hash_of_the_value() -> None:
+    log = (
+        record("S", 1) + record("R", INIT, INIT, 5, 6) + record("W", NO_ID, 5, 7) + record("C", 1)
+        + record("S", 2) + record("R", NO_ID, NO_ID, 5, 7) + record("R", NULL, NULL, 6, 1) + record("C", 2)
+        + record("S", 3) + record("R", NO_ID, NO_ID, 5, 8) + record("C", 3)
+    )  # fmt: skip
+    history = FORM.read(log)
+    assert [[o.value for o in t.operations] for t in history] == [[0, 7], [7, 0], [8]]
+    note = "reads and writes without an id (0xabddefee), told apart by the hash of the value"
+    assert history.notes == {note: 3}
+    [found] = check(history, [Level.PL_2]).verdicts
+    assert found.anomaly_counts == {"thin-air-read": 1}
+
+
+def test_hashes_that_repeat_leave_a_level_open_and_accuse_no_transaction() -> None:
+    log = b"".join(
+        record("S", number) + record("W", NO_ID, 5, 7) + record("R", NO_ID, NO_ID, 5, 7) + record("C", number)
+        for number in (1, 2)
+    ) + (record("S", 3) + record("R", NO_ID, NO_ID, 5, 7) + record("C", 3))
+    [found] = check(FORM.read(log), [Level.SERIALIZABLE]).verdicts
+    assert found.outcome is not Outcome.VIOLATED
 
 
 def test_the_value_is_the_id_of_the_write_and_the_key_its_hash() -> None:

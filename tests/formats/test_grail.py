@@ -39,10 +39,10 @@ def told(history: History) -> dict[object, list[tuple[str, object, object]]]:
 
 def test_a_history_is_made_that_has_the_dependencies() -> None:
     history = read(
-        ("r_evt/1,1", "a_evt/2,1", "rw"),
-        ("a_evt/2,1", "r_evt/3,2", "wr"),
-        ("a_evt/2,1", "a_evt/3,1", "ww"),
-        ("r_evt/4,1", "a_evt/3,1", "rw"),
+        ("r_evt/1,1", "w_evt/2,1", "rw"),
+        ("w_evt/2,1", "r_evt/3,2", "wr"),
+        ("w_evt/2,1", "w_evt/3,1", "ww"),
+        ("r_evt/4,1", "w_evt/3,1", "rw"),
         ("w_evt/4,2", "r_evt/1,5", "wr"),
     )
     assert told(history) == {
@@ -106,10 +106,15 @@ CONTRADICTIONS = {
         [("w_evt/1,1", "w_evt/2,1", "ww"), ("w_evt/2,1", "w_evt/1,1", "ww")],
         "expected versions of each key in one order, found event 1 of transaction 1, which comes before itself",
     ),
-    "no chain": (
-        [("w_evt/1,1", "w_evt/2,1", "ww"), ("w_evt/1,1", "w_evt/3,1", "ww")],
-        "expected an order of the two writes of one key, found event 1 of transaction 2 and event 1 of "
-        "transaction 3",
+    "two versions just before a write": (
+        [
+            ("a_evt/1,1", "r_evt/4,1", "wr"),
+            ("a_evt/2,1", "r_evt/5,1", "wr"),
+            ("r_evt/4,1", "a_evt/3,1", "rw"),
+            ("r_evt/5,1", "a_evt/3,1", "rw"),
+        ],
+        "expected event 1 of transaction 5 to see the version just before the write, found that of event 1 of "
+        "transaction 2, where another read saw that of event 1 of transaction 1",
     ),
     "a version between": (
         [

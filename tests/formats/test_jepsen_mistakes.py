@@ -14,6 +14,11 @@ from isoscope.errors import FormatError
 if TYPE_CHECKING:
     from pathlib import Path
 
+WORKLOADS = (
+    "list-append, rw-register, closed-predicate and long fork are read; bank transfers only as reads and writes of "
+    "accounts; sets, counters, queues, mutexes and compare-and-set registers are no isolation histories: use "
+    "Jepsen's own checkers"
+)
 
 MISTAKES = {
     "a map that is cut short": (
@@ -43,7 +48,7 @@ MISTAKES = {
             "    1 | {:type :ok, :process 0, :value [[:cas 1 2]]}\n"
             "      |                                  ^\n"
             "\n"
-            "hint: only list-append, rw-register and closed-predicate transactions are understood: is this another workload (bank, set, counter, ...)?"
+            f"hint: {WORKLOADS}"
         ),
     ),
     "another predicate": (
@@ -93,7 +98,7 @@ MISTAKES = {
             "    1 | {:type :ok, :process 0, :value 5}\n"
             "      |                                ^\n"
             "\n"
-            "hint: only list-append, rw-register and closed-predicate transactions are understood: is this another workload (bank, set, counter, ...)?"
+            f"hint: {WORKLOADS}"
         ),
     ),
     "another type": (
@@ -104,16 +109,6 @@ MISTAKES = {
             "      | ^"
         ),
     ),
-    "an invocation without a process": (
-        "{:type :invoke, :value [[:r 1 nil]]}",
-        (
-            "PATH:1:1: expected a process for this invocation, found `{:type :invoke, :value [`\n"
-            "    1 | {:type :invoke, :value [[:r 1 nil]]}\n"
-            "      | ^\n"
-            "\n"
-            "hint: without a process nothing tells which completion belongs to it: add processes, or keep only the completions"
-        ),
-    ),
     "two invocations of a process": (
         (
             "{:type :invoke, :process 0, :value [[:r 1 nil]]}\n"
@@ -122,7 +117,7 @@ MISTAKES = {
         (
             "PATH:2: expected the completion of the invocation on line 1 of this process, found another invocation\n"
             "\n"
-            "hint: a process runs one transaction at a time: give concurrent ones processes of their own"
+            "hint: a process is a session and runs one transaction at a time: give concurrent ones processes of their own, or take :process out of all events to check without sessions and real time"
         ),
     ),
     "a write without a value": (
@@ -218,7 +213,7 @@ JSON_MISTAKES = {
             '    1 | {"type":"ok","process":0,"value":[["cas",1,2]]}\n'
             "      |                                    ^\n"
             "\n"
-            "hint: only list-append, rw-register and closed-predicate transactions are understood: is this another workload (bank, set, counter, ...)?"
+            f"hint: {WORKLOADS}"
         ),
     ),
     "no micro-operations": (
@@ -228,7 +223,7 @@ JSON_MISTAKES = {
             '    1 | {"type":"ok","process":0,"value":5}\n'
             "      |                                  ^\n"
             "\n"
-            "hint: only list-append, rw-register and closed-predicate transactions are understood: is this another workload (bank, set, counter, ...)?"
+            f"hint: {WORKLOADS}"
         ),
     ),
     "an array that is written": (

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope import formats
+from isoscope.checkers import check
 from isoscope.errors import FormatError
 from isoscope.history import Initial, Interval, Range
+from isoscope.levels import Level
+from isoscope.verdict import Outcome
 from tests.formats.forms import READ_ONLY
 
 if TYPE_CHECKING:
@@ -85,6 +88,18 @@ def test_the_initial_transaction_gives_initial_values() -> None:
     assert [transaction.id for transaction in history] == [0]
     written = JSON.read(b'{"value":[["w",1,7,true],["w",2,null,true]],"isInitial":true,"isFinal":false}')
     assert written.initial == Initial(value=0, of_key={1: 7, 2: 0})
+
+
+def test_without_an_initial_transaction_the_initial_values_are_unknown() -> None:
+    history = JSON.read(
+        b'{"value":[["r",1,77,false],["w",1,5,true]]}\n{"value":[["r",1,77,false],["r",2,0,false]]}'
+    )
+    assert history.initial == Initial()
+    [verdict] = check(history, [Level.PL_2]).verdicts
+    assert verdict.outcome is Outcome.HOLDS
+    second = JSON.read(b'{"value":[["r",1,77,false]]}\n{"value":[["r",1,78,false]]}')
+    [verdict] = check(second, [Level.PL_2]).verdicts
+    assert verdict.anomaly_counts == {"thin-air-read": 1}
 
 
 def test_times_are_intervals() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from isoscope.live import memory_limit
 from isoscope.live.batches import Refused
 from isoscope.live.check_settings import CheckSettings
 from isoscope.live.clock_engines import ClockEngines
@@ -19,6 +20,8 @@ from .test_service import SETTINGS, events, measured, refused, running
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def test_a_full_disk_refuses_the_batch_and_the_service_goes_on(tmp_path: Path) -> None:
@@ -146,3 +149,40 @@ def test_draining_works_on_a_full_disk_too(tmp_path: Path) -> None:
         service.flush()
         assert answers(service.report()) == offline(STALE)
         assert len(events(service)) == 2
+
+
+def test_a_process_that_has_grown_too_much_makes_batches_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory counts that the engines do not: of the allocator, of batches under way."""
+    held = [0]
+    given_back: list[None] = []
+    monkeypatch.setattr(memory_limit, "resident", lambda: held[0])
+    monkeypatch.setattr(memory_limit, "give_back", lambda: given_back.append(None))
+    limit = 10**9
+    with running(tmp_path, replace(SETTINGS, memory=limit), clock := Clock()) as service:
+        service.take(batch(1, STALE[:1]))
+        held[0] = memory_limit.FACTOR * limit
+        service.take(batch(2, STALE[1:2]))
+        assert service.status()["memory"]["grown"] == held[0]
+        held[0] = 3 * limit
+        problem = refused(service, batch(3, STALE[2:]))
+        assert (problem.status, problem.wait > 0) == (429, True)
+        assert "more than 2 times the memory limit" in problem.reason
+        clock.sleep(3)
+        service.tick()
+        service.tick()
+        assert len(given_back) == 1
+        held[0] = limit
+        assert service.take(batch(3, STALE[2:])).taken == 1
+
+
+def test_without_a_limit_the_process_may_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_limit, "resident", lambda: 10**15)
+    with running(tmp_path) as service:
+        assert service.take(batch(1, STALE)).taken == 3
+
+
+def test_the_memory_of_this_process_is_known() -> None:
+    memory_limit.give_back()
+    assert memory_limit.resident() > 1_000_000

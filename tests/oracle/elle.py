@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 
     from isoscope.history import Scalar, Transaction
 
-NAMELESS = "invocations without a process: nothing joins them to their completions"
 OVERLAPPING = "one process runs several transactions at a time"
 #: Cases that cannot be read as they stand, with the reason.
 UNREADABLE = {
     "list-append unobserved write ordering": OVERLAPPING,
     "rw-register initial state gives read skew": OVERLAPPING,
-    "list-append paper-example.edn, as shipped (no :process) [serializable]": NAMELESS,
-    "list-append duplicate append attempts are rejected as input error": NAMELESS,
 }
 #: What Elle takes for granted of registers if it is told to, and what we call that.
 CLAIMS = {

@@ -21,7 +21,7 @@ TABLE = {name: room.imports for name, room in ROOMS.items()}
 TOP = {"__init__", "__main__", *ABOVE}
 #: Rooms whose files never import each other, but for what all of them share.
 APART = {
-    "formats": {"format", "source"},
+    "formats": {"arrow", "format", "source"},
     "levels": {"definition", "lattice", "names"},
     "databases": {"database", "process", "simulated"},
     # What findings of the kernel are made of.
@@ -31,6 +31,7 @@ APART = {
         "conflicts",
         "cycles",
         "unjudged",
+        "recorded_order",
         "method_judgement",
         "anomaly_search",
         "witnesses",

@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::{parse_error, scalar};
 use isoscope_kernel::builder::Builder;
 use isoscope_kernel::formats::edn;
-use isoscope_kernel::formats::table::{self, INTEGERS, Lists, NO_TEXT, NULL, TEXTS, Table, Text};
+use isoscope_kernel::formats::table::{self, Integers, Lists, NO_TEXT, NULL, Table, Text, Texts};
 use isoscope_kernel::value::Value;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyValueError;
@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 /// Names of the columns of integers and of the columns of texts.
 #[pyfunction]
 pub fn table_columns() -> (Vec<&'static str>, Vec<&'static str>) {
-    (INTEGERS.to_vec(), TEXTS.to_vec())
+    (Integers::ALL.map(Integers::as_str).to_vec(), Texts::ALL.map(Texts::as_str).to_vec())
 }
 
 /// Collects tables, one row an operation, into a history.
@@ -49,11 +49,13 @@ impl TableReader {
         tombstones: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         self.table.rows = rows;
-        for (place, name) in INTEGERS.iter().enumerate() {
+        for column in Integers::ALL {
+            let (place, name) = (column as usize, column.as_str());
             let column = integers.get_item(name)?.map(|column| column.extract()).transpose()?;
             fill(&mut self.table.integers[place], rows, NULL, column.as_ref())?;
         }
-        for (place, name) in TEXTS.iter().enumerate() {
+        for column in Texts::ALL {
+            let (place, name) = (column as usize, column.as_str());
             let column: Option<TextColumn<'_>> =
                 texts.get_item(name)?.map(|text| text.extract()).transpose()?;
             let Some((indices, dictionary)) = column else {
@@ -219,12 +221,12 @@ pub struct ListColumns {
 impl TableColumns {
     pub fn new(py: Python<'_>, table: Table) -> PyResult<Self> {
         let (integers, texts) = (PyDict::new(py), PyDict::new(py));
-        for (name, column) in INTEGERS.iter().zip(&table.integers) {
+        for (name, column) in Integers::ALL.map(Integers::as_str).iter().zip(&table.integers) {
             if let Some(column) = column {
                 integers.set_item(name, bytes(py, column, i64::to_le_bytes))?;
             }
         }
-        for (name, column) in TEXTS.iter().zip(table.texts) {
+        for (name, column) in Texts::ALL.map(Texts::as_str).iter().zip(table.texts) {
             if let Some(Text { indices, dictionary }) = column {
                 texts.set_item(name, (bytes(py, &indices, i32::to_le_bytes), dictionary))?;
             }

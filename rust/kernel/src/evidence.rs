@@ -200,7 +200,7 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("predicates", !operations.predicates.is_empty());
     add("range reads", has(Kind::RangeRead));
     add("read modes", !operations.read_modes.is_empty());
-    add("registers", has(Kind::Write));
+    add("registers", has(Kind::Write) || reads_registers(history));
     add("session ids that are no integers", history.session_ids.iter().any(|&id| is_odd(history, id)));
     add("statement kinds", !operations.statements.is_empty());
     add("tables", !operations.tables.is_empty());
@@ -212,6 +212,28 @@ pub fn features(history: &History) -> Vec<&'static str> {
     add("values that are no integers", odd_values(history));
     add("version order", !history.versions.is_empty());
     features
+}
+
+/// Whether a read shows the value of a key without appends; nil is also the empty list, if keys may start with it.
+fn reads_registers(history: &History) -> bool {
+    let operations = &history.operations;
+    let mut is_list = vec![false; history.keys.len()];
+    for (&kind, &key) in operations.kinds.iter().zip(&operations.keys) {
+        if kind == Kind::Append {
+            is_list[key as usize] = true;
+        }
+    }
+    let shows = |operation: usize| {
+        let (key, value) = (operations.keys[operation], operations.values[operation]);
+        let may_be_empty =
+            value == Value::NIL && [Value::NIL, Value::UNKNOWN].contains(&history.initial.of(key));
+        operations.kinds[operation] == Kind::Read
+            && !is_list[key as usize]
+            && value.list_index().is_none()
+            && value != Value::UNKNOWN
+            && !may_be_empty
+    };
+    (0..operations.kinds.len()).any(shows)
 }
 
 /// Whether events have places: those of completions in the order of the rows say no more than the rows.

@@ -278,6 +278,13 @@ impl History {
         self.operation_offsets[transaction] as usize..self.operation_offsets[transaction + 1] as usize
     }
 
+    /// Whether `transaction` read or wrote anything.
+    #[must_use]
+    pub fn touches_data(&self, transaction: usize) -> bool {
+        let mut kinds = self.operations.kinds[self.operations_of(transaction)].iter();
+        kinds.any(|kind| !matches!(kind, Kind::Begin | Kind::Commit | Kind::Abort))
+    }
+
     /// What `operation`, a range read, asked for and saw.
     #[must_use]
     pub fn range_of(&self, operation: usize) -> Range {

@@ -21,6 +21,7 @@ from isoscope.reports.registry import REPORT_TYPES, Destination
 from isoscope.run import (
     HERMITAGE,
     HistoryFile,
+    HistoryLog,
     Limits,
     Plan,
     execute,
@@ -147,15 +148,20 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     if no_record:
         completed = _execute(plan, record=False)
         _print(completed, None, as_json=as_json)
+        _raise_fault(completed)
         return _status(completed, None, asked)
     name = f"{plan.database.NAME}-{plan.database.isolation}"
     file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
     named = [*asked]
     with _opened_files(file.path, given, named) as files:
-        completed = _execute(plan, verification=_verification(plan, given))
+        with _logged(file.path) as log:
+            completed = _execute(plan, verification=_verification(plan, given), log=log)
+            saved = file.save(completed.history)
+            log.close()
+            if saved.path:
+                log.remove()
         # Only an open database knows all that it promises.
         named += [] if asked else completed.promises
-        saved = file.save(completed.history)
         _print_saved(saved)
         report = completed.mechanisms
         if not no_check:
@@ -163,7 +169,14 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         _print(completed, report, as_json=as_json, path=saved.path)
         if report is not None:
             files.add(_with_description(report, completed))
+    _raise_fault(completed)
     return _status(completed, report, asked) if saved.as_asked else BAD_INPUT
+
+
+def _raise_fault(completed: CompletedRun) -> None:
+    """A fault of Isoscope is no verdict, but only now: the history is written, and its report printed."""
+    if completed.run.error is not None:
+        raise completed.run.error
 
 
 def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:
@@ -200,11 +213,33 @@ def _verification(plan: Plan, given: dict[str, Any]) -> Verification | None:
     )
 
 
-def _execute(plan: Plan, *, record: bool = True, verification: Verification | None = None) -> CompletedRun:
+@contextmanager
+def _logged(path: str) -> Iterator[HistoryLog]:
+    """The log beside the file of the history; where that is not written, standard error names the log."""
+    try:
+        log = HistoryLog(path)
+    except OSError as error:
+        raise UsageError(f"cannot write beside {path}: {error.strerror or error}") from None
+    try:
+        yield log
+    except BaseException:
+        log.close()
+        if log.transactions:
+            click.echo(f"history until then: {log.path}", err=True)
+        raise
+
+
+def _execute(
+    plan: Plan,
+    *,
+    record: bool = True,
+    verification: Verification | None = None,
+    log: HistoryLog | None = None,
+) -> CompletedRun:
     """Runs the plan with a line of progress; prints on standard error how the run ended."""
     with _sigterm_interrupts(), ProgressLine(plan.limits, _verification_text(verification)) as progress:
         progress.show(f"opening {plan.database.NAME} ...")
-        completed = execute(plan, record=record, verification=verification, progress=progress)
+        completed = execute(plan, record=record, verification=verification, log=log, progress=progress)
     ran = completed.run
     if completed.verification is not None:
         click.echo(run_text.summary_text(completed.verification, ran.progress.seconds), err=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from isoscope.history import Initial
+    from isoscope.live.ledger import Recovered
     from isoscope.verdict import Report
 
 __all__ = ["command", "size"]
@@ -172,10 +173,10 @@ class _Server:
     def run(self, data: Path, settings: Settings) -> Report:
         """Serves until a signal comes; returns the final report."""
         with self._listener:
-            service = Service(data, settings)
+            service = Service(data, settings, replay=False)
             http_server = self._http_server(service, self._access, self._listener, drain=self._drain)
             try:
-                http_server.run(_announce)
+                http_server.run(_announce, replayed=lambda: _tell_recovered(service.recovered))
                 return service.report()
             finally:
                 service.close()
@@ -184,6 +185,11 @@ class _Server:
 def _announce(url: str) -> None:
     click.echo(f"listening on {url}")
     sys.stdout.flush()
+
+
+def _tell_recovered(recovered: Recovered) -> None:
+    if text := recovered.text():
+        click.echo(f"note: {text}", err=True)
 
 
 def _write(final: Report, document: BinaryIO | None, page: BinaryIO | None) -> None:

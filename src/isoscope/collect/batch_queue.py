@@ -154,7 +154,7 @@ class BatchQueue:
                     self._handed_on(len(rows))
         except ServiceError as error:
             self._give_up(error)
-        except Exception as error:
+        except BaseException as error:
             # Callers that wait for this thread must see the error, such as a value that JSON cannot hold.
             self._give_up(ServiceError(f"a transaction cannot be sent: {type(error).__name__}: {error}"))
 

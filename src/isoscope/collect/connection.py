@@ -17,12 +17,16 @@ __all__ = ["ServiceConnection"]
 
 #: Seconds between attempts, first and last.
 _PAUSE, _LONGEST_PAUSE = 0.05, 2.0
+#: The state of a service that reads its journal after a start.
+_REPLAYING = "replaying"
 #: Status codes after which the same request may succeed later: too many requests, no memory, not ready.
 _LATER = {408, 429, 500, 502, 503, 504, 507}
 
 
 class ServiceConnection:
     """A connection that is made again when it is lost, for at most `patience` seconds.
+
+    A service that says that it replays its journal is waited for without limit.
 
     `on_retry` is called after every failed attempt that is repeated.
     """
@@ -50,9 +54,13 @@ class ServiceConnection:
                 status, wait, answer = self._attempt(method, path, body, headers or {})
                 problem = f"answered {status}: {answer.get('error', '')}"
             except (OSError, HTTPException) as error:
-                status, wait, problem = 503, 0.0, f"cannot be reached: {error}"
+                status, wait, answer = 503, 0.0, {}
+                problem = f"cannot be reached: {error}"
             if status == 200:
                 return answer
+            if answer.get("state") == _REPLAYING:
+                # It is there, and reads its own journal: its batches are not lost, and this ends by itself.
+                end = monotonic() + self._patience
             if status not in _LATER or monotonic() >= end:
                 raise ServiceError(f"the service at {self.url} {problem}")
             if self._on_retry is not None:

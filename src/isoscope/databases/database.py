@@ -26,7 +26,9 @@ __all__ = [
     "Database",
     "Found",
     "Isolation",
+    "Leftover",
     "Session",
+    "leftovers_at_url",
     "refuse_unknown",
 ]
 
@@ -50,6 +52,14 @@ class Isolation:
 
     meaning: str
     promises: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An object that a killed run left behind, such as `schema isoscope_1a2b3c4d`, or one that is in use."""
+
+    what: str
+    is_in_use: bool = False
 
 
 class Session(Protocol):
@@ -135,6 +145,13 @@ class Database(Protocol):
     def close(self) -> None:
         """Drops and stops what `open` made and started; never fails."""
 
+    def clean(self) -> list[Leftover]:
+        """Removes what killed runs left at the URL, without `open`; also names what living runs use.
+
+        Raises `UsageError` if there is no URL, and `DatabaseError` if it cannot be reached.
+        """
+        raise UsageError(f"a killed run leaves nothing behind in {self.NAME}")
+
 
 def refuse_unknown(what: str, name: str, names: Collection[str]) -> None:
     """Raises `UsageError` if `name` is not one of `names`."""
@@ -144,3 +161,13 @@ def refuse_unknown(what: str, name: str, names: Collection[str]) -> None:
     guess = f"; did you mean `{close[0]}`?" if close else ""
     known = f"it is one of {', '.join(names)}" if names else "there are none"
     raise UsageError(f"unknown {what} `{name}`{guess}\n\nhint: {known}")
+
+
+def leftovers_at_url(name: str, url: str | None) -> str:
+    """The URL. Raises `UsageError` if there is none: a temporary server goes with its run."""
+    if url is None:
+        raise UsageError(
+            f"a killed run on a temporary {name} leaves no server behind\n\n"
+            f"hint: name the place of the run, as in `isoscope clean {name}:...`"
+        )
+    return url

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
-from isoscope.databases.database import Aborted, Database, Isolation
+from isoscope.databases.database import Aborted, Database, Isolation, Leftover, leftovers_at_url
 from isoscope.errors import DatabaseError
 from isoscope.levels import Level
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["DATABASE", "DuckDB"]
 
 _TYPES: Mapping[Content, str] = MappingProxyType({"register": "BIGINT", "list": "BIGINT[]"})
+#: The table of a run: by its name and columns, since a table of the user may be called the same.
+_LEFTOVERS = """
+    SELECT table_name FROM information_schema.columns WHERE table_name = 'isoscope' GROUP BY table_name
+    HAVING string_agg(column_name, ',' ORDER BY ordinal_position) = 'key,value'
+"""
 _HINT = "the folder must be there and writable, and no other program may have the file open"
 
 
@@ -65,7 +70,7 @@ class DuckDB(Database):
         except duckdb.CatalogException:
             raise DatabaseError(
                 f"{self._path} already holds a table `isoscope`, which this run did not make\n\n"
-                "hint: drop it if it is a leftover, or give another file"
+                "hint: `isoscope clean` drops it if a killed run left it; or give another file"
             ) from None
         except duckdb.Error as error:
             raise DatabaseError(f"{_message(error)}\n\nhint: {_HINT}") from None
@@ -112,6 +117,20 @@ class DuckDB(Database):
             for path in (self._path, self._path.with_name(self._path.name + ".wal")):
                 with suppress(OSError):
                     path.unlink()
+
+    def clean(self) -> list[Leftover]:
+        """Drops the table of a killed run in the file."""
+        path = leftovers_at_url(self.NAME, None if self._path is None else str(self._path))
+        if not Path(path).exists():
+            raise DatabaseError(f"{path}: there is no such file")
+        try:
+            with duckdb.connect(path) as connection:
+                found = connection.execute(_LEFTOVERS).fetchall()
+                for (name,) in found:
+                    connection.execute(f"DROP TABLE {name}")
+        except duckdb.Error as error:
+            raise DatabaseError(f"{_message(error)}\n\nhint: {_HINT}") from None
+        return [Leftover(f"table {name}") for (name,) in found]
 
     def _cursor(self) -> _Session:
         assert self._connection is not None, "opened first"

@@ -24,6 +24,7 @@ from isoscope.formats import (
     leopard,
     parquet,
     plume,
+    recording,
     viper,
 )
 from isoscope.formats.format import FEATURES, Format
@@ -59,6 +60,7 @@ FORMATS: tuple[Format, ...] = (
     dbcop_json.FORMAT,
     awdit.FORMAT,
     parquet.FORMAT,
+    recording.FORMAT,
     dbcop_bincode.FORMAT,
     cobra.FORMAT,
 )

@@ -1,7 +1,8 @@
 """Cobra's client logs: a directory of `T1.log`, `T2.log`, ..., one a session, in big-endian binary.
 
-Reads name the write that they saw, so the value of an operation is the id of a write; 0 is the value
-before the first write. With or without the client's times, which are found out.
+Reads name the write that they saw, so the value of an operation is the id of a write, or the hash of its
+value where the ids were taken out; 0 is the value before the first write. With or without the client's times,
+which are found out.
 """
 
 from __future__ import annotations

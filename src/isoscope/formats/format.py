@@ -157,10 +157,11 @@ class Format:
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
         """Names of everything that a file of `history` would lose; `path` is without `.gz` or `.zst`."""
         held = self.holds | self.partly
-        lost = [_told(feature, held) for feature in history.columns.features() if feature not in held]
+        features = history.columns.features()
+        lost = [_told(feature, held) for feature in features if feature not in held]
         # Those of single keys are a feature.
         said = replace(history.initial, of_key={})
-        if self.initial is not None and _matters(history) and not _same(said, self.initial):
+        if self.initial is not None and _matters(history, features) and not _same(said, self.initial):
             lost.append(_initial_loss(said, self.initial))
         if self.writer is not None:
             lost += history.columns.unwritable(_name(self.writer, path))
@@ -187,12 +188,13 @@ def _same(said: Initial, here: Initial) -> bool:
 def _initial_loss(said: Initial, here: Initial) -> str:
     if str(said) == str(here):
         return "whether an explicit write of the initial value takes its place"
-    return f"the initial value ({said}, here {here})"
+    return f"the initial value ({said}, but {here} in every file of this format)"
 
 
-def _matters(history: History) -> bool:
-    """Lists always start empty, so only registers can lose their initial values."""
-    return any(history.counts[kind] for kind in ("write", "insert")) or not history.counts["append"]
+def _matters(history: History, features: list[str]) -> bool:
+    """Lists always start empty, so only registers, read or written, can lose their initial values."""
+    counts = history.counts
+    return "registers" in features or not counts["append"] or any(counts[k] for k in ("insert", "delete"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 `txnN.json` is `[{"_key":"1","_id":"txn/1"}]`, `depN.json` is `[{"_from":"txn/1","_to":"txn/2",
 "from_evt":"w_evt/1,1","to_evt":"r_evt/2,1","type":"wr"}]`; a dep file can stand alone. A history is made that
-has these dependencies; its keys and values are numbers of our own. Only read.
+has these dependencies; its keys and values are numbers of our own. Writes of one key that nothing orders are
+an open pair, as unread appends of a list are. Only read.
 """
 
 from __future__ import annotations

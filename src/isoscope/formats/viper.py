@@ -1,7 +1,7 @@
 """Logs of Viper's clients: one file a session, one committed transaction a line, in JSON or EDN.
 
 `{"value":[["r",1,0,false],["w",1,5,true],["range",1,"nil",[{"id":1,"val":5}],[]]]}`. Deleted rows are
-tombstones; the initial value is 0, or that of the initial transaction. Only read.
+tombstones. Initial values are those of the initial transaction, and unknown without one. Only read.
 """
 
 from __future__ import annotations
@@ -77,5 +77,5 @@ FORMAT = Format(
     sniff=_sniff,
     named=_named,
     read=_read,
-    initial=Initial(value=0),
+    initial=Initial(),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from isoscope._native import Reader
@@ -20,7 +21,7 @@ from isoscope.history import Status
 if TYPE_CHECKING:
     from isoscope.history import History, Scalar
 
-__all__ = ["FORMS", "Batch", "Refused", "heartbeats"]
+__all__ = ["FORMS", "Batch", "Refused", "checksum", "heartbeats"]
 
 #: Content types; the journal keeps their numbers.
 FORMS = ("application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream")
@@ -35,7 +36,8 @@ _LIMIT = 2**63
 class Refused(Exception):  # noqa: N818 - it is an answer, not a mistake of ours
     """A request that is refused: the status of the answer and the reason, with its place in the batch.
 
-    `expected` is the number of the batch that should have come, `wait` the seconds until another attempt.
+    `expected` is the number of the batch that should have come, `wait` the seconds until another attempt,
+    `state` that of a service that is not ready.
     """
 
     status: int
@@ -44,6 +46,7 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a mistake of ours
     column: int = 0
     expected: int | None = None
     wait: float = 0.0
+    state: str = ""
 
     def document(self) -> dict[str, object]:
         """The answer as JSON."""
@@ -52,6 +55,7 @@ class Refused(Exception):  # noqa: N818 - it is an answer, not a mistake of ours
             "column": self.column or None,
             "expected": self.expected,
             "retry_after": self.wait or None,
+            "state": self.state or None,
         }
         return {"error": self.reason, **{name: value for name, value in told.items() if value is not None}}
 
@@ -64,6 +68,11 @@ class Batch:
     sequence: int
     form: int
     body: bytes
+
+    @property
+    def checksum(self) -> str:
+        """A checksum of the content."""
+        return checksum(self.form, self.body)
 
     def read(self) -> History:
         """The transactions of the batch. Raises Refused if the body does not have its form."""
@@ -79,12 +88,17 @@ class Batch:
             raise Refused(400, str(error), error.line, error.column) from None
 
 
+def checksum(form: int, body: bytes) -> str:
+    """A checksum of a batch, which tells a repeated batch from another one with its number."""
+    return blake2b(body, digest_size=16, person=bytes([form])).hexdigest()
+
+
 def heartbeats(body: bytes) -> list[tuple[Scalar, int]]:
     """Sessions and their instants. Raises Refused if the body is something else."""
     try:
         rows = json.loads(body)["sessions"]
         beats = [(session, time) for session, time in rows]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise Refused(400, _BEATS) from None
     if isinstance(rows, dict) or not all(_is_beat(session, time) for session, time in beats):
         raise Refused(400, _BEATS)

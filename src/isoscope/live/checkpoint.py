@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from isoscope.errors import UsageError
@@ -18,22 +18,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Checkpoint", "latest", "write"]
+__all__ = ["Checkpoint", "LastBatch", "latest", "write"]
 
 _MAGIC = b"isoscope checkpoint 1\n"
+
+
+class LastBatch(NamedTuple):
+    """The number and the checksum of the last batch of a collector; the checksum is empty if not known."""
+
+    sequence: int
+    checksum: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """The state that a restart needs beside the journal from `segment` on.
 
-    `collectors` are the numbers of their last batches, `events` the lines and the bytes of the file of
+    `collectors` are their last batches, `events` the lines and the bytes of the file of
     violations, `evidence` the kinds of evidence so far, `engines` the saved engines, level by level.
     """
 
     segment: int = 1
     time: int = 0
-    collectors: Mapping[str, int] = field(default_factory=dict)
+    collectors: Mapping[str, LastBatch] = field(default_factory=dict)
     events: tuple[int, int] = (0, 0)
     evidence: tuple[str, ...] = ()
     engines: tuple[bytes, ...] = ()
@@ -83,8 +90,13 @@ def _read(text: bytes) -> Checkpoint:
     return Checkpoint(
         segment=head["segment"],
         time=head["time"],
-        collectors=head["collectors"],
+        collectors={name: _last_batch(last) for name, last in head["collectors"].items()},
         events=(events, length),
         evidence=tuple(head["evidence"]),
         engines=tuple(engines),
     )
+
+
+def _last_batch(saved: int | list[Any]) -> LastBatch:
+    """Older checkpoints have the number alone."""
+    return LastBatch(saved) if isinstance(saved, int) else LastBatch(*saved)

@@ -77,11 +77,11 @@ class EventLog:
     def after(self, number: int, limit: int) -> list[LoggedEvent]:
         """At most `limit` events after this number."""
         with self._lock:
+            if number >= self.count:
+                return []
             if self._recent and number + 1 >= self._recent[0].number:
                 start = max(0, number + 1 - self._recent[0].number)
                 return list(islice(self._recent, start, start + limit))
-            if number >= self.count:
-                return []
             last = self.count
         return self._from_file(max(0, number), min(limit, last - number))
 

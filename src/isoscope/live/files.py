@@ -1,14 +1,17 @@
-"""Writes that happen as a whole or not at all: append to a file, replace a file."""
+"""Writes that happen as a whole or not at all: append to a file, replace a file; and locks of folders."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from typing import TYPE_CHECKING
+
+from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["append", "replace", "sync"]
+__all__ = ["append", "locked", "replace", "sync"]
 
 
 def append(handle: int, data: bytes, size: int) -> None:
@@ -49,3 +52,20 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def locked(folder: Path) -> int:
+    """Locks the folder for this process, until the handle is closed. Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise UsageError(f"cannot use {folder}: {error.strerror or error}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise UsageError(
+            f"{folder} is used by another service\n\nhint: give each service a --data folder of its own"
+        ) from None
+    return handle

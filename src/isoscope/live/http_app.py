@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -24,6 +24,7 @@ from isoscope import __version__
 from isoscope.live import dashboard
 from isoscope.live.access import AccessControl
 from isoscope.live.batches import FORMS, Batch, Refused, heartbeats
+from isoscope.live.body_intake import BodyIntake, whole_number
 from isoscope.live.metrics import render_metrics
 from isoscope.live.rates import RateLimit
 from isoscope.live.service import State
@@ -31,6 +32,8 @@ from isoscope.reports import dumps, render_json, render_svg
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from isoscope.live.access import Access
     from isoscope.live.event_log import LoggedEvent
@@ -43,11 +46,13 @@ _THREADS = 4
 #: Seconds between two looks for violations, and between two status events.
 _POLL_SECONDS = 0.1
 _STATUS_SECONDS = 1.0
+#: Addresses whose requests wait for the end of the replay, and how many seconds.
+_HELD = ("/v1/", "/metrics")
+_REPLAY_SECONDS = 1.0
 #: EventLog in one piece of a stream, and violations in one answer.
 _PIECE = 500
 _MAX_VIOLATIONS = 10_000
-#: Digits of the longest number, and characters of a wrong number that an answer repeats.
-_DIGITS = 20
+#: Characters of a wrong number that an answer repeats.
 _SHOWN = 40
 
 
@@ -61,7 +66,7 @@ def application(routes: Routes, token: str | None) -> Starlette:
         Route("/v1/status", routes.status),
         Route("/v1/report", routes.report),
         Route("/v1/violations", routes.violations),
-        Route("/v1/violations/{number:int}.svg", routes.picture),
+        Route("/v1/violations/{number}.svg", routes.picture),
         Route("/v1/events", routes.events),
         Route("/metrics", routes.metrics),
         Route("/healthz", routes.health),
@@ -69,8 +74,25 @@ def application(routes: Routes, token: str | None) -> Starlette:
         *dashboard.ROUTES,
     ]
     handlers: Any = {HTTPException: _failed, Refused: _refused}
-    control = Middleware(AccessControl, token=token)
-    return Starlette(routes=found, middleware=[control], exception_handlers=handlers)
+    middleware = [Middleware(AccessControl, token=token), Middleware(ReplayGate, routes=routes)]
+    return Starlette(routes=found, middleware=middleware, exception_handlers=handlers)
+
+
+class ReplayGate:
+    """Holds requests back while the journal is replayed, and refuses them if that takes long."""
+
+    def __init__(self, app: ASGIApp, *, routes: Routes) -> None:
+        self._app = app
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI says."""
+        is_held = scope["type"] == "http" and scope["path"].startswith(_HELD)
+        if is_held and not await self._routes.is_replayed():
+            answer = await _refused(Request(scope), self._routes.replaying())
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class Routes:
@@ -80,10 +102,23 @@ class Routes:
         self._service = service
         self._access = access
         self._limit = RateLimit(access.per_second)
-        self._under_way = 0
+        self._bodies = BodyIntake(access)
         self._last_status = (0.0, b"")
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="isoscope-intake")
         self.is_ending = self.is_closing = False
+
+    async def is_replayed(self) -> bool:
+        """Waits a little for the end of the replay; whether it came."""
+        end = monotonic() + _REPLAY_SECONDS
+        while self._service.state is State.REPLAYING and monotonic() < end:
+            await asyncio.sleep(_POLL_SECONDS / 2)
+        return self._service.state is not State.REPLAYING
+
+    def replaying(self) -> Refused:
+        """The answer while the journal is replayed: collectors wait for its end, however long it takes."""
+        done = self._service.progress().get("replayed", {"bytes": 1, "total": 1})
+        share = f"{done['bytes']:,} of {done['total']:,} bytes"
+        return Refused(503, f"the journal is replayed: {share}", wait=_REPLAY_SECONDS, state=State.REPLAYING)
 
     async def batches(self, request: Request) -> Response:
         """Takes a batch; the answer comes when it is safe."""
@@ -95,13 +130,13 @@ class Routes:
         try:
             taken = await asyncio.get_running_loop().run_in_executor(self._pool, self._service.take, batch)
         finally:
-            self._under_way -= len(body)
+            self._bodies.release(body)
         return _json(taken.document())
 
     async def heartbeat(self, request: Request) -> Response:
         """Takes heartbeats: sessions, and the instant that their later operations begin at or after."""
         body = await self._body(request)
-        self._under_way -= len(body)
+        self._bodies.release(body)
         beats = heartbeats(body)
         await asyncio.get_running_loop().run_in_executor(self._pool, self._service.heartbeat, beats)
         return _json({"sessions": len(beats)})
@@ -137,7 +172,10 @@ class Routes:
 
     async def picture(self, request: Request) -> Response:
         """The counterexample of a violation as SVG."""
-        number = request.path_params["number"]
+        given = request.path_params["number"]
+        number = whole_number(given)
+        if number is None:
+            raise Refused(400, f"expected the number of a violation, found {given[:_SHOWN]!r}")
         anomaly = await run_in_threadpool(self._service.anomaly, number)
         if anomaly is None:
             raise HTTPException(404, f"there is no picture of violation {number}: only of recent ones")
@@ -148,7 +186,7 @@ class Routes:
         """Violations as they become final, each once, and the status every second."""
         seen = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         latest = self._service.latest_violation
-        number = latest if seen == "latest" else _whole(seen)
+        number = latest if seen == "latest" else whole_number(seen)
         if number is None:
             raise Refused(400, f"expected the number of an event, found {seen[:_SHOWN]!r}")
         last = min(number, latest)
@@ -161,18 +199,12 @@ class Routes:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
-        """Whether batches are checked; a failed service must be restarted."""
-        is_well = self._service.state is not State.FAILED
-        return _json(
-            {"state": self._service.state, "problem": self._service.problem}, 200 if is_well else 500
-        )
+        """Whether batches are checked or will be; a failed service must be restarted."""
+        return _json(self._service.progress(), 500 if self._service.state is State.FAILED else 200)
 
     async def readiness(self, request: Request) -> Response:  # noqa: ARG002
         """Whether batches are taken."""
-        is_ready = self._service.state is State.RUNNING
-        return _json(
-            {"state": self._service.state, "problem": self._service.problem}, 200 if is_ready else 503
-        )
+        return _json(self._service.progress(), 200 if self._service.is_ready else 503)
 
     def close(self) -> None:
         """Ends streams and threads."""
@@ -189,31 +221,10 @@ class Routes:
         return self._last_status[1]
 
     async def _body(self, request: Request) -> bytes:
-        """The body, whose bytes are counted among those under way. Raises Refused if there are too many."""
+        """The body, whose bytes are under way until they are released. Raises Refused."""
         if self._service.state is State.DRAINING:
             raise Refused(503, "the service is about to end")
-        _refuse_length(request, self._access.body)
-        pieces: list[bytes] = []
-        try:
-            async with asyncio.timeout(self._access.patience):
-                async for piece in request.stream():
-                    pieces.append(piece)
-                    self._under_way += len(piece)
-                    self._refuse_size(sum(map(len, pieces)))
-        except BaseException as error:
-            self._under_way -= sum(map(len, pieces))
-            if isinstance(error, TimeoutError):
-                raise Refused(408, f"the batch did not come in {self._access.patience:g} seconds") from None
-            if isinstance(error, ClientDisconnect):
-                raise Refused(400, "the batch was cut off") from None
-            raise
-        return b"".join(pieces)
-
-    def _refuse_size(self, size: int) -> None:
-        if size > self._access.body:
-            raise Refused(413, f"expected at most {self._access.body:,} bytes: send smaller batches")
-        if self._under_way > self._access.under_way:
-            raise Refused(429, "too many batches are under way: try again later", wait=_POLL_SECONDS)
+        return await self._bodies.read(request)
 
     async def _stream(self, last: int) -> AsyncIterator[bytes]:
         due = 0.0
@@ -240,7 +251,7 @@ def _headers(request: Request) -> tuple[str, int, int]:
     if not 0 < len(name) <= 200 or not name.isprintable():
         raise Refused(400, "expected the header `X-Isoscope-Collector: NAME` of at most 200 letters")
     number = request.headers.get("x-isoscope-sequence", "")
-    sequence = _whole(number)
+    sequence = whole_number(number)
     if not sequence:
         expected = "expected the header `X-Isoscope-Sequence: N` with N = 1, 2, ..."
         raise Refused(400, f"{expected}, found {number[:_SHOWN]!r}")
@@ -252,26 +263,12 @@ def _headers(request: Request) -> tuple[str, int, int]:
     return name, sequence, FORMS.index(form)
 
 
-def _refuse_length(request: Request, limit: int) -> None:
-    """Refuses a body by its announced length, before it is read."""
-    length = _whole(request.headers.get("content-length", "0"))
-    if length is not None and length > limit:
-        raise Refused(413, f"expected at most {limit:,} bytes, found {length:,}: send smaller batches")
-
-
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    number = _whole(text)
+    number = whole_number(text)
     if number is None:
         raise Refused(400, f"expected a number as `{name}`, found {text[:_SHOWN]!r}")
     return number
-
-
-def _whole(text: str) -> int | None:
-    """A number from 0 on, of at most 63 bits; None if the text is something else."""
-    if not (text.isascii() and text.isdigit()) or len(text) > _DIGITS:
-        return None
-    return number if (number := int(text)) < 2**63 else None
 
 
 def _json(data: object, status: int = 200) -> Response:
@@ -280,7 +277,7 @@ def _json(data: object, status: int = 200) -> Response:
 
 async def _refused(_request: Request, refused: Refused) -> Response:
     answer = _json(refused.document(), refused.status)
-    if refused.status == 429:
+    if refused.wait:
         answer.headers["Retry-After"] = str(ceil(refused.wait))
     return answer
 

@@ -12,15 +12,19 @@ import signal
 import socket
 from asyncio import CancelledError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from threading import Event, Thread, current_thread, main_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import uvicorn
 
 from isoscope.errors import UsageError
 from isoscope.live.http_app import Routes, application
+from isoscope.live.http_protocol import BoundedProtocol, Connections
+from isoscope.live.settings import State
 
 if TYPE_CHECKING:
+    from asyncio import Protocol
     from collections.abc import Callable, Iterator
     from types import FrameType
 
@@ -32,10 +36,10 @@ __all__ = ["HttpServer", "listen"]
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: Seconds between two steps of the service's clock.
 _STEP = 0.1
+#: Seconds after which the address is told although the journal is not replayed yet.
+_SOON = 0.5
 #: Seconds that answers in flight have at the end.
 _GRACE = 2
-#: Further connections are refused.
-_CONNECTIONS = 1000
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -60,8 +64,18 @@ class HttpServer:
         self._service = service
         self._routes = Routes(service, access)
         self._listener = listener
+        host, port = listener.getsockname()[:2]
+        #: The address of the socket.
+        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._drain = drain
         self._is_over = Event()
+        self._error: BaseException | None = None
+        of_client, total = access.connections
+        self.connections = Connections(of_client=of_client, total=total)
+        # uvicorn calls the class only; it never asks for its type.
+        protocol = cast(
+            "type[Protocol]", partial(BoundedProtocol, connections=self.connections, access=access)
+        )
         config = uvicorn.Config(
             application(self._routes, access.token),
             lifespan="off",
@@ -69,47 +83,86 @@ class HttpServer:
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=_GRACE,
-            limit_concurrency=_CONNECTIONS,
+            http=protocol,
+            ws="none",
         )
         logging.getLogger("uvicorn.error").addFilter(_is_reported)
         self._server = _Server(config, self)
 
-    @property
-    def url(self) -> str:
-        """The address of the socket."""
-        host, port = self._listener.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-    def run(self, ready: Callable[[str], None] | None = None) -> None:
+    def run(
+        self,
+        ready: Callable[[str], None] = lambda _: None,
+        *,
+        replayed: Callable[[], None] = lambda: None,
+    ) -> None:
         """Serves until `stop`; the service is then drained, not closed.
 
-        `ready` is called with the address when the server answers requests and signals.
+        `replayed` is called after the replay of the journal, and `ready` with the address when the server
+        answers requests and signals: after the replay as well, or earlier if that takes long.
+
+        Raises UsageError if the journal is damaged or if its replay did not end, and whatever a thread of
+        the server raised.
         """
-        clock = Thread(target=self._tick, name="isoscope-clock", daemon=True)
-        clock.start()
+        threads = [
+            Thread(target=self._tick, name="isoscope-clock", daemon=True),
+            Thread(target=self._start, args=(ready, replayed), name="isoscope-start", daemon=True),
+        ]
         try:
             with self._signals_stop_it():
-                if ready is not None:
-                    ready(self.url)
+                for thread in threads:
+                    thread.start()
                 self._server.run(sockets=[self._listener])
         finally:
             self._is_over.set()
-            clock.join()
+            self._service.stop_replay()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
             self._routes.close()
             self._listener.close()
+        if self._error is not None:
+            raise self._error
+        if self._service.state is State.REPLAYING:
+            raise UsageError("the service ended while it replayed its journal, and has no verdict yet")
 
     def stop(self) -> None:
         """The first call drains the service and ends; the second call ends at once."""
         if self._routes.is_ending:
+            self._service.stop_replay()
             self._server.should_exit = self._server.force_exit = True
             return
         self._routes.is_ending = True
         Thread(target=self._end, name="isoscope-drain", daemon=True).start()
 
+    def _start(self, ready: Callable[[str], None], replayed: Callable[[], None]) -> None:
+        """Replays the journal if that is not done yet, and says that the server is there."""
+        replay = Thread(target=self._replay, args=(replayed,), name="isoscope-replay", daemon=True)
+        replay.start()
+        replay.join(_SOON)
+        with self._errors_end_it():
+            if self._error is None:
+                ready(self.url)
+        replay.join()
+
+    def _replay(self, replayed: Callable[[], None]) -> None:
+        with self._errors_end_it():
+            if self._service.state is State.REPLAYING and self._service.replay():
+                replayed()
+
     def _end(self) -> None:
-        try:
+        with self._errors_end_it():
             self._service.drain(self._drain)
-        finally:
+        self._routes.close()
+        self._server.should_exit = True
+
+    @contextmanager
+    def _errors_end_it(self) -> Iterator[None]:
+        """An exception in a thread ends the server, and `run` raises it."""
+        try:
+            yield
+        except BaseException as error:
+            self._error = self._error or error
+            self._routes.is_ending = True
             self._routes.close()
             self._server.should_exit = True
 

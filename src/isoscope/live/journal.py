@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import Scalar
 
-__all__ = ["BatchRecord", "FlushRecord", "Fsync", "HeartbeatRecord", "Journal", "Record", "TimeRecord"]
+__all__ = ["BatchRecord", "Cut", "FlushRecord", "Fsync", "HeartbeatRecord", "Journal", "Record", "TimeRecord"]
 
 _MAGIC = b"isoscope journal 1\n"
 _HEAD = struct.Struct("<III")
@@ -86,6 +86,22 @@ class HeartbeatRecord:
 Record: TypeAlias = BatchRecord | TimeRecord | FlushRecord | HeartbeatRecord
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A segment that ended with an unfinished record: bytes that were kept, and bytes that were dropped."""
+
+    file: str
+    kept: int
+    dropped: int
+
+    def text(self) -> str:
+        """In words."""
+        return (
+            f"{self.file}: the last record was cut off; the first {self.kept:,} bytes were kept and "
+            f"{self.dropped:,} dropped"
+        )
+
+
 class Journal:
     """The segments of a folder from `first` on; the last one is appended to.
 
@@ -102,6 +118,10 @@ class Journal:
         self._problem = ""
         #: Bytes in the segment, bytes written since the start, and how many of them are forced to the disk.
         self.size = self.written = self._synced = 0
+        #: Bytes of the segments that are replayed so far, and of all of them.
+        self.replayed = self.total = 0
+        #: What was dropped of the last segment.
+        self.cut: Cut | None = None
 
     def verify(self) -> None:
         """Raises UsageError if the journal was written with other settings."""
@@ -116,16 +136,20 @@ class Journal:
         Raises UsageError if the journal is damaged or was written with other settings.
         """
         numbers = self._numbers()
+        self.total = sum((self._folder / _name(number)).stat().st_size for number in numbers)
         end = 0
         for number in numbers:
             self.segment = number
-            data, end = (self._folder / _name(number)).read_bytes(), 0
+            data, end, before = (self._folder / _name(number)).read_bytes(), 0, self.replayed
             for payload, place in _payloads(data, self._path, is_last=number == numbers[-1]):
                 end = place
+                self.replayed = before + place
                 if payload[0] == _SETTINGS:
                     self._compare(payload)
                 else:
                     yield _record(payload)
+            if end < len(data):
+                self.cut = Cut(file=_name(number), kept=end, dropped=len(data) - end)
         self._open(end)
 
     def append(self, record: Record) -> int:
@@ -200,6 +224,11 @@ class Journal:
             f"{self._folder}: this service ran with other settings ({changes})\n\n"
             "hint: start it as before, or with a --data folder of its own"
         )
+
+    @property
+    def has_records(self) -> bool:
+        """Whether the segment has more than its settings."""
+        return self.size > len(_MAGIC) + _HEAD.size + len(self._settings)
 
     @property
     def _path(self) -> Path:

@@ -8,34 +8,81 @@ same order, so it reaches the same verdicts and events. The ledger itself reads 
 from __future__ import annotations
 
 import json
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from isoscope.errors import UsageError
 from isoscope.live import checkpoint
-from isoscope.live.batches import Batch, Refused
+from isoscope.live.batches import Batch, Refused, checksum
+from isoscope.live.checkpoint import LastBatch
 from isoscope.live.engines import open_engines
 from isoscope.live.event_json import event_line
 from isoscope.live.event_log import EventLog
 from isoscope.live.journal import BatchRecord, HeartbeatRecord, Journal, TimeRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from isoscope.history import History
     from isoscope.live.check_settings import CheckSettings
-    from isoscope.live.journal import Fsync, Record
+    from isoscope.live.journal import Cut, Fsync, Record
     from isoscope.verdict import Anomaly
 
-__all__ = ["BrokenError", "Ledger"]
+__all__ = ["BrokenError", "Ledger", "Recovered"]
+
+#: Batches that are parsed ahead of the one that the engines take.
+_AHEAD = 4
 
 
 class BrokenError(Exception):
     """An engine stopped in the middle of a call: its state cannot be trusted any longer."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What a start found: the segment of the checkpoint, and the records after it.
+
+    `cut` is set if the last record was unfinished and is dropped.
+    """
+
+    segment: int
+    records: int = 0
+    batches: int = 0
+    transactions: int = 0
+    collectors: int = 0
+    cut: Cut | None = None
+
+    def with_record(self, history: History | None) -> Recovered:
+        """With one more record."""
+        transactions = 0 if history is None else len(history)
+        return replace(
+            self,
+            records=self.records + 1,
+            batches=self.batches + (history is not None),
+            transactions=self.transactions + transactions,
+        )
+
+    def document(self) -> dict[str, object]:
+        """As JSON."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """In words; empty if the folder was empty."""
+        kept = (
+            f"{self.batches:,} batches with {self.transactions:,} transactions of the journal were kept, "
+            f"after the checkpoint at segment {self.segment}"
+        )
+        if self.cut is not None:
+            return f"{self.cut.text()}; {kept}"
+        return kept if self.records else ""
+
+
 class Ledger:
-    """The ledger in `folder`, with all records of its journal applied. One thread at a time may use it.
+    """The ledger in `folder`. One thread at a time may use it; `replay` comes first.
 
     Raises UsageError if the folder is damaged or was used with other settings.
     """
@@ -43,7 +90,7 @@ class Ledger:
     def __init__(self, folder: Path, check: CheckSettings, fsync: Fsync) -> None:
         self._folder = folder
         saved = checkpoint.latest(folder)
-        #: The number of the last batch of each collector.
+        #: The last batch of each collector.
         self.collectors = dict(saved.collectors)
         #: The time of the latest record, and of the latest batch or heartbeat.
         self.time = self.arrival = saved.time
@@ -56,10 +103,19 @@ class Ledger:
             raise UsageError(f"{folder}: {error}") from None
         self.events = EventLog(folder / "violations.jsonl", *saved.events)
         self._unwritten: list[bytes] = []
-        for record in self.journal.replay():
-            self._replay(record)
+        self.recovered = Recovered(segment=saved.segment)
+
+    def replay(self, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Applies all records of the journal; False if that was stopped. Must come first."""
+        with ThreadPoolExecutor(1, thread_name_prefix="isoscope-replay") as pool:
+            for record, reading in _read_ahead(self.journal.replay(), pool):
+                if is_stopped():
+                    return False
+                self._replay(record, reading)
         self.write_events()
-        self.journal.forget(saved.segment)
+        self.journal.forget(self.checkpointed)
+        self.recovered = replace(self.recovered, cut=self.journal.cut, collectors=len(self.collectors))
+        return True
 
     def record(self, record: Record, history: History | None = None) -> tuple[int, int]:
         """Writes to the journal, then tells the engines; the position in the journal, and how many were new.
@@ -90,7 +146,8 @@ class Ledger:
     def checkpoint(self) -> None:
         """Saves the state, and drops the journal so far. Raises OSError, and then the journal is kept."""
         self.write_events()
-        segment = self.journal.rotate()
+        # After a checkpoint that failed, the new segment may still be empty.
+        segment = self.journal.rotate() if self.journal.has_records else self.journal.segment
         self.events.sync()
         saved = checkpoint.Checkpoint(
             segment=segment,
@@ -104,6 +161,15 @@ class Ledger:
         self.journal.forget(segment)
         self.checkpointed = segment
 
+    def document(self) -> dict[str, object]:
+        """The journal as JSON."""
+        return {
+            "segment": self.journal.segment,
+            "position": self.journal.size,
+            "checkpoint": self.checkpointed,
+            "recovered": self.recovered.document(),
+        }
+
     def anomaly(self, number: int) -> Anomaly | None:
         """The counterexample of the event with this number, if the engine still has it."""
         for event in self.events.after(number - 1, 1) if number > 0 else ():
@@ -116,14 +182,11 @@ class Ledger:
         self.events.close()
         self.engines.close()
 
-    def _replay(self, record: Record) -> None:
+    def _replay(self, record: Record, reading: Future[History] | None) -> None:
         history = None
-        if isinstance(record, BatchRecord):
-            batch = Batch(
-                collector=record.collector, sequence=record.sequence, form=record.form, body=record.body
-            )
+        if reading is not None:
             try:
-                history = batch.read()
+                history = reading.result()
             except Refused as refused:
                 raise UsageError(
                     f"{self._folder}: a record of the journal is not a batch: {refused}"
@@ -131,6 +194,7 @@ class Ledger:
         # A heartbeat that the engines refused is refused again.
         with suppress(Refused):
             self._apply(record, history)
+        self.recovered = self.recovered.with_record(history)
 
     def _apply(self, record: Record, history: History | None) -> int:
         self.time = record.time
@@ -141,7 +205,7 @@ class Ledger:
         except BaseException as error:
             raise _stopped(error) from error
         if isinstance(record, BatchRecord):
-            self.collectors[record.collector] = record.sequence
+            self.collectors[record.collector] = LastBatch(record.sequence, checksum(record.form, record.body))
         if isinstance(record, BatchRecord | HeartbeatRecord):
             self.arrival = record.time
         self._collect_news()
@@ -169,3 +233,21 @@ class Ledger:
 
 def _stopped(error: BaseException) -> BrokenError:
     return BrokenError(f"a checker stopped: {type(error).__name__}: {error}")
+
+
+def _read_ahead(
+    records: Iterator[Record], pool: ThreadPoolExecutor
+) -> Iterator[tuple[Record, Future[History] | None]]:
+    """The records; the next batches are parsed on another core while the engines take one."""
+    waiting: deque[tuple[Record, Future[History] | None]] = deque()
+    for record in records:
+        waiting.append((record, pool.submit(_read, record) if isinstance(record, BatchRecord) else None))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _read(record: BatchRecord) -> History:
+    return Batch(
+        collector=record.collector, sequence=record.sequence, form=record.form, body=record.body
+    ).read()

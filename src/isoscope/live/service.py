@@ -6,24 +6,22 @@ down: no transaction times out because of a restart.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections import Counter
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from enum import StrEnum
 from secrets import token_hex
 from threading import Lock
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Any
 
-from isoscope.errors import UsageError
 from isoscope.live.batches import Refused
-from isoscope.live.check_settings import CheckSettings
+from isoscope.live.disk_health import DiskHealth
+from isoscope.live.files import locked
 from isoscope.live.journal import BatchRecord, FlushRecord, Fsync, HeartbeatRecord, TimeRecord
 from isoscope.live.ledger import BrokenError, Ledger
 from isoscope.live.memory_limit import MemoryLimit
 from isoscope.live.rates import Rate
+from isoscope.live.settings import Settings, State, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from isoscope.live.batches import Batch
     from isoscope.live.event_log import LoggedEvent
     from isoscope.live.journal import Record
+    from isoscope.live.ledger import Recovered
     from isoscope.verdict import Anomaly, Report
 
 __all__ = ["Service", "Settings", "State", "Taken"]
@@ -43,53 +42,24 @@ _COLLECTORS = 100_000
 _NO_HEARTBEATS = "levels of the database's clock wait for no session: heartbeats are for a --profile"
 
 
-class State(StrEnum):
-    """The state of the service."""
-
-    RUNNING = "running"
-    DRAINING = "draining"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The settings of the service: a checkpoint follows `segments` segments of `segment` bytes each.
-
-    `memory` is the number of bytes that the engines may hold before batches have to wait.
-    """
-
-    check: CheckSettings = field(default_factory=CheckSettings)
-    memory: int | None = None
-    fsync: Fsync = Fsync.ALWAYS
-    segment: int = 64 << 20
-    segments: int = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """The answer to a batch: new and repeated transactions; `again`: the whole batch was taken before."""
-
-    taken: int
-    repeated: int
-    sequence: int
-    again: bool = False
-
-    def document(self) -> dict[str, object]:
-        """The answer as JSON."""
-        return {"taken": self.taken, "repeated": self.again or self.repeated, "sequence": self.sequence}
-
-
 class Service:
     """A service whose journal is in `folder`. Every method may be called from any thread.
 
-    Raises UsageError if the folder is used by another service, is damaged or has other settings.
+    Raises UsageError if the folder is used by another service, is damaged or has other settings. With
+    `replay=False` the service is replaying until `replay` has returned; until then only `progress`, `drain`
+    and `close` may be called.
     """
 
     def __init__(
-        self, folder: Path, settings: Settings | None = None, *, clock: Callable[[], int] = monotonic_ns
+        self,
+        folder: Path,
+        settings: Settings | None = None,
+        *,
+        clock: Callable[[], int] = monotonic_ns,
+        replay: bool = True,
     ) -> None:
         self.settings = settings or Settings()
-        self.state = State.RUNNING
+        self.state = State.REPLAYING
         self.problem = ""
         self._clock = clock
         self._lock = Lock()
@@ -97,17 +67,54 @@ class Service:
         self._rate = Rate()
         self._memory = MemoryLimit(self.settings.memory)
         self._in_flight = self._lag = self._synced = 0
+        self._is_stopped = False
         with ExitStack() as guards:
             for place in (folder, self.settings.check.spill):
                 if place is not None:
-                    guards.callback(os.close, _locked(place))
+                    guards.callback(os.close, locked(place))
             self._ledger = Ledger(folder, self.settings.check, self.settings.fsync)
+            self._disk = DiskHealth(folder)
+            self._base, self._started = self._ledger.time, clock()
+            if replay:
+                self.replay()
             self._guards = guards.pop_all()
-        self._base, self._started = self._ledger.time, clock()
         # Lets a listener tell a restart from a pause.
         self._start = token_hex(8)
         self._is_settled = False
         self._measure()
+
+    def replay(self) -> bool:
+        """Replays the journal; False if `drain` ended that. Raises UsageError if the journal is damaged."""
+        if not self._ledger.replay(is_stopped=lambda: self._is_stopped):
+            return False
+        with self._lock:
+            self._base, self._started = self._ledger.time, self._clock()
+            self._measure()
+            if self.state is State.REPLAYING:
+                self.state = State.RUNNING
+        return True
+
+    def stop_replay(self) -> None:
+        """Ends a replay at its next record."""
+        self._is_stopped = True
+
+    @property
+    def recovered(self) -> Recovered:
+        """What the start found in the journal."""
+        return self._ledger.recovered
+
+    def progress(self) -> dict[str, Any]:
+        """State and problem, and while the journal is replayed how far that is."""
+        found: dict[str, Any] = {"state": str(self.state), "problem": self.problem}
+        if self.state is State.REPLAYING:
+            journal = self._ledger.journal
+            found["replayed"] = {"bytes": journal.replayed, "total": journal.total}
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether batches are taken: all are replayed, and the disk takes what is written."""
+        return self.state is State.RUNNING and not self.problem
 
     def take(self, batch: Batch) -> Taken:
         """Takes a whole batch: when this returns, it is in the journal, and as safe as the policy says.
@@ -151,21 +158,28 @@ class Service:
     def tick(self) -> None:
         """Advances the clock: to be called several times a second."""
         with self._lock:
-            if self.state is State.FAILED:
+            if self.state in (State.FAILED, State.REPLAYING):
                 return
             now = self._now()
             self._rate.note(now, self._counts["transactions"])
             try:
-                if not self._is_settled:
+                # Where a write failed, the next one shows whether there is room again.
+                if not self._is_settled or self._disk.has_failed:
                     self._advance(now)
                 self._ledger.write_events()
+                self._disk.wrote()
                 self._maintain_journal(now)
-                self.problem = self._ledger.engines.trouble
-            except BrokenError as error:
-                self._failed(500, str(error))
             except OSError as error:
                 # The disk is full: the clock stands still until there is space, and nothing is lost.
-                self.problem = f"cannot write to the disk: {error.strerror or error}"
+                self._disk.failed(error)
+            except BaseException as error:
+                # The thread of the clock must not end without a word.
+                self._failed(
+                    500, str(error) if isinstance(error, BrokenError) else f"the clock stopped: {error!r}"
+                )
+                return
+            self.problem = self._disk.problem or self._ledger.engines.trouble
+            self._memory.trim(now)
 
     def flush(self) -> None:
         """All answers become final now. Raises Refused if the journal cannot be written."""
@@ -175,15 +189,24 @@ class Service:
         self._sync(position)
 
     def drain(self, seconds: float) -> None:
-        """Refuses further batches, waits for those in flight, makes answers final, writes a checkpoint."""
+        """Refuses further batches, waits for those in flight, makes answers final, writes a checkpoint.
+
+        A replay that has not ended by then is given up.
+        """
         with self._lock:
             if self.state is State.RUNNING:
                 self.state = State.DRAINING
         end = self._clock() + int(seconds * _SECOND)
+        while self.state is State.REPLAYING and self._clock() < end:
+            sleep(0.01)
+        self.stop_replay()
+        with self._lock:
+            if self.state is State.RUNNING:
+                self.state = State.DRAINING
         while self._in_flight and self._clock() < end:
             sleep(0.01)
         with self._lock:
-            if self.state is State.FAILED:
+            if self.state in (State.FAILED, State.REPLAYING):
                 return
             try:
                 self._record(FlushRecord(self._now()))
@@ -221,13 +244,8 @@ class Service:
                     "in_flight": self._in_flight,
                     "collectors": len(ledger.collectors),
                 },
-                "memory": {"used": self._memory.used, "limit": self._memory.limit},
-                "journal": {
-                    "segment": ledger.journal.segment,
-                    "position": ledger.journal.size,
-                    "checkpoint": ledger.checkpointed,
-                    "fsync": str(self.settings.fsync),
-                },
+                "memory": self._memory.document(),
+                "journal": {**ledger.document(), "fsync": str(self.settings.fsync)},
                 "violations": ledger.events.count,
             }
 
@@ -279,6 +297,7 @@ class Service:
         self._refuse_failed()
         expected = self._expected(batch.collector)
         if batch.sequence < expected:
+            self._refuse_other_body(batch)
             return True
         if batch.sequence > expected:
             raise Refused(409, f"expected batch {expected} of {batch.collector}", expected=expected)
@@ -286,6 +305,15 @@ class Service:
             raise Refused(422, f"there are {_COLLECTORS:,} collectors already: use one of their names")
         self._memory.refuse(is_settled=self._is_settled)
         return False
+
+    def _refuse_other_body(self, batch: Batch) -> None:
+        last = self._ledger.collectors[batch.collector]
+        if batch.sequence == last.sequence and last.checksum not in ("", batch.checksum):
+            raise Refused(
+                422,
+                f"batch {batch.sequence} of {batch.collector} was taken before with another body: "
+                "each sender needs a name of its own, and each batch a number of its own",
+            )
 
     def _refuse_failed(self) -> None:
         if self.state is State.FAILED:
@@ -298,12 +326,15 @@ class Service:
         return Taken(taken=0, repeated=0, sequence=batch.sequence, again=True)
 
     def _expected(self, collector: str) -> int:
-        return self._ledger.collectors.get(collector, 0) + 1
+        last = self._ledger.collectors.get(collector)
+        return 1 if last is None else last.sequence + 1
 
     def _record(self, record: Record, history: History | None = None) -> tuple[int, int]:
         try:
             return self._ledger.record(record, history)
         except OSError as error:
+            self._disk.failed(error, size=len(record.body) if isinstance(record, BatchRecord) else 0)
+            self.problem = self._disk.problem
             raise Refused(507, f"cannot write the journal: {error.strerror or error}") from None
         except BrokenError as error:
             raise self._failed(500, str(error)) from None
@@ -331,11 +362,21 @@ class Service:
         if settings.fsync is Fsync.INTERVAL and now - self._synced >= _SECOND:
             journal.sync()
             self._synced = now
-        if journal.size >= settings.segment:
+        if self._disk.is_checkpoint_due(now):
+            self._checkpoint(now)
+        elif journal.size >= settings.segment:
             if journal.segment + 1 - self._ledger.checkpointed >= settings.segments:
-                self._ledger.checkpoint()
+                self._checkpoint(now)
             else:
                 journal.rotate()
+
+    def _checkpoint(self, now: int) -> None:
+        try:
+            self._ledger.checkpoint()
+        except OSError as error:
+            self._disk.checkpoint_failed(error, now)
+        else:
+            self._disk.checkpointed()
 
     def _now(self) -> int:
         return self._base + self._clock() - self._started
@@ -357,20 +398,3 @@ class Service:
         finally:
             with self._lock:
                 self._in_flight -= 1
-
-
-def _locked(folder: Path) -> int:
-    """Locks the folder for this process, until the handle is closed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise UsageError(f"cannot use {folder}: {error.strerror or error}") from None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise UsageError(
-            f"{folder} is used by another service\n\nhint: give each service a --data folder of its own"
-        ) from None
-    return handle

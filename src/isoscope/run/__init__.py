@@ -11,14 +11,15 @@ line does, `execute` runs the plan, and the completed run checks itself:
 'kept'
 
 `verify_live` verifies transactions while the run goes on, `HistoryFile` writes the history where it is safe,
-`run_hermitage` and `run_scripts` send scripts statement by statement. Each transaction is built into columns
-once: the history, the verifier and the service share them.
+`HistoryLog` while the run goes on, `run_hermitage` and `run_scripts` send scripts by statement. Each
+transaction is built into columns once: the history, the verifier and the service share them.
 """
 
 from __future__ import annotations
 
 from isoscope.run.hermitage import HERMITAGE, IsolationResult, run_hermitage
 from isoscope.run.history_file import HistoryFile, SavedHistory, refuse_unwritable
+from isoscope.run.history_log import HistoryLog
 from isoscope.run.plan import CompletedRun, Plan, execute, verify_live
 from isoscope.run.promise import Answer, Promise, answer
 from isoscope.run.recording import Sink
@@ -32,6 +33,7 @@ __all__ = [
     "Answer",
     "CompletedRun",
     "HistoryFile",
+    "HistoryLog",
     "IsolationResult",
     "Limits",
     "Plan",

@@ -93,9 +93,13 @@ def refuse_unwritable(option: str, path: str) -> None:
 
 
 def _free(folder: Path, name: str) -> str:
-    """The first of `name.parquet`, `name-2.parquet`, ... that does not exist: no run replaces another."""
+    """The first of `name.parquet`, `name-2.parquet`, ... that does not exist: no run replaces another.
+
+    A run under way has only the log of its history, as a killed one.
+    """
     names = (f"{name}.parquet" if number == 1 else f"{name}-{number}.parquet" for number in count(1))
-    return str(next(path for path in map(folder.joinpath, names) if not path.exists()))
+    paths = map(folder.joinpath, names)
+    return str(next(path for path in paths if not path.exists() and not Path(f"{path}.recording").exists()))
 
 
 def _in_file(history: History, path: str, format_: str) -> History:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from isoscope.databases.database import Database
     from isoscope.history import History
+    from isoscope.run.history_log import HistoryLog
     from isoscope.run.result import Progress, Run
     from isoscope.run.verification import SentSummary, Verification, VerifiedSummary
     from isoscope.verdict import Report
@@ -146,11 +147,18 @@ def execute(
     *,
     record: bool = True,
     verification: Verification | None = None,
+    log: HistoryLog | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> CompletedRun:
     """Runs the plan, as `run` does."""
     ran = sessions.run(
-        plan.database, plan.clients, plan.limits, record=record, sink=verification, progress=progress
+        plan.database,
+        plan.clients,
+        plan.limits,
+        record=record,
+        sink=verification,
+        log=log,
+        progress=progress,
     )
     return CompletedRun(
         plan=plan,

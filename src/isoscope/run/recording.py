@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from isoscope.collect import SliceSource
     from isoscope.history import Timestamp
     from isoscope.run.attempt import Attempt
+    from isoscope.run.history_log import HistoryLog
 
 __all__ = ["Recording", "Sink"]
 
@@ -48,9 +49,12 @@ class Sink(Protocol):
 class Recording:
     """Puts ended transactions into columns, and tells the sink."""
 
-    def __init__(self, *, record: bool, sink: Sink | None) -> None:
+    def __init__(self, *, record: bool, sink: Sink | None, log: HistoryLog | None = None) -> None:
         self.is_on = record
         self._sink = sink
+        self._log = log
+        #: Attempts that have not ended, by session.
+        self._open: dict[int, Attempt] = {}
         self._lock = Lock()
         self._builder = Builder()
         self._builder.initial(0, replaceable=False)
@@ -59,25 +63,33 @@ class Recording:
         self.reasons: Counter[str] = Counter()
         if sink is not None:
             sink.connect(self.slice_of)
+        if log is not None:
+            log.start(self)
 
     def initial(self, rows: Iterable[tuple[int, int]]) -> None:
         """Sets the initial values of keys where they are not 0."""
         if not self.is_on:
             return
+        of_key = {key: value for key, value in rows if value}
+        if self._log is not None:
+            self._log.initial(of_key)
         with self._lock:
-            for key, value in rows:
-                if value:
-                    self._builder.initial_of(key, value)
+            for key, value in of_key.items():
+                self._builder.initial_of(key, value)
 
-    def began(self, session: int) -> None:
+    def began(self, attempt: Attempt) -> None:
         """A session is about to begin a transaction."""
+        if self._log is not None:
+            with self._lock:
+                self._open[attempt.session_number] = attempt
         if self._sink:
-            self._sink.began(session)
+            self._sink.began(attempt.session_number)
 
     def ended(self, attempt: Attempt) -> None:
         """Records a transaction that has ended."""
         rows = attempt.rows
         with self._lock:
+            self._open.pop(attempt.session_number, None)
             self.counts[attempt.status] += 1
             self.operations += attempt.operations
             if attempt.reason is not None:
@@ -97,6 +109,19 @@ class Recording:
         with self._lock:
             return History(self._builder.slice(numbers, initial=initial), _SOURCE)
 
+    def since(self, number: int) -> tuple[History | None, int, list[Attempt]]:
+        """The transactions after this number, the number of the last one, and the attempts under way.
+
+        All of them at one instant: whatever the transactions have read was written by them or by an attempt
+        of the list. None if nothing ended.
+        """
+        with self._lock:
+            last = sum(self.counts)
+            if last == number:
+                return None, last, []
+            slice_ = self._builder.slice(range(number + 1, last + 1), initial=False)
+            return History(slice_, _SOURCE), last, list(self._open.values())
+
     def close_sink(self) -> None:
         """Waits until the sink has taken everything; must come before `history`. Raises ServiceError."""
         if self._sink is not None:
@@ -106,6 +131,8 @@ class Recording:
         """Everything that was recorded; `versions` is the order of versions in the database's log."""
         if not self.is_on:
             return None
+        if self._log is not None:
+            self._log.finish()
         for key, value in versions or ():
             self._builder.version(VersionSource.LOG, key, value)
         return History(self._builder.finish(), _SOURCE)

@@ -38,7 +38,8 @@ class Progress:
 class Run:
     """The result of a run: the history (None if nothing was recorded) and its counts.
 
-    `reasons` counts the messages of aborted transactions, `problem` is why a run ended early.
+    `reasons` counts the messages of aborted transactions, `problem` is why a run ended early. `error` is the
+    exception if that was a fault of Isoscope.
     """
 
     database: str
@@ -47,3 +48,4 @@ class Run:
     reasons: Counter[str]
     problem: str | None = None
     interrupted: bool = False
+    error: BaseException | None = None

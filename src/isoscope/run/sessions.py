@@ -7,7 +7,8 @@ aborted; a connection that was lost while committing leaves the transaction inde
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from isoscope.databases.database import Database, Session
+    from isoscope.run.history_log import HistoryLog
     from isoscope.run.recording import Sink
     from isoscope.run.result import Limits
     from isoscope.workloads.clients import ClientWorkload, Program
@@ -48,20 +50,41 @@ def run(  # noqa: PLR0913 - the rest is named
     *,
     record: bool = True,
     sink: Sink | None = None,
+    log: HistoryLog | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
 
-    A `sink` gets every transaction, and is closed at the end. An interrupt (Ctrl-C) ends the run early,
-    and so does a lost database: what was recorded is kept. Raises `DatabaseError` if the run cannot begin.
+    A `sink` gets every transaction, and is closed at the end; so does a `log`, which is not closed. An
+    interrupt (Ctrl-C) ends the run early, and so does a lost database: what was recorded is kept. An
+    unexpected exception is in the result, with what was recorded until then. Raises `DatabaseError` if the
+    run cannot begin.
     """
     if sink is not None and not record:
         raise ValueError("a sink needs recorded transactions")
     try:
         name = database.open(workload.content)
-        return _Sessions(database, workload, limits, Recording(record=record, sink=sink)).run(name, progress)
-    finally:
+        recording = Recording(record=record, sink=sink, log=log)
+        ran = _Sessions(database, workload, limits, recording).run(name, progress)
+    except BaseException as error:
+        with suppress(Exception):
+            database.close()
+        if isinstance(error, ConnectionLost):
+            raise DatabaseError(f"the database is gone: {error}") from None
+        raise
+    return _closed(database, ran)
+
+
+def _closed(database: Database, ran: Run) -> Run:
+    """The result after the database is closed; a database that cannot be closed does not lose the history."""
+    try:
         database.close()
+    except KeyboardInterrupt:
+        return replace(ran, interrupted=True)
+    except BaseException as error:
+        problem = f"the database was not closed: {type(error).__name__}: {error}"
+        return replace(ran, problem=ran.problem or problem, error=ran.error or error)
+    return ran
 
 
 class _Sessions:
@@ -80,6 +103,7 @@ class _Sessions:
         self._left = limits.transactions
         self._under_way: dict[int, Attempt] = {}
         self._problem: str | None = None
+        self._error: BaseException | None = None
         self._interrupted = False
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
@@ -127,6 +151,8 @@ class _Sessions:
                 self._stop.wait(min(left, _GLANCE))
         except KeyboardInterrupt:
             return True
+        except Exception as error:
+            self._fault("the run", error)
         finally:
             self._stop.set()
         return False
@@ -150,25 +176,39 @@ class _Sessions:
     def _result(self, name: str, seconds: float) -> Run:
         for number in list(self._under_way):
             self._ended(number, is_known=False)  # its session still waits for an answer
-        versions, problem = None, self._problem
-        if problem is None and self._recording.is_on:
-            try:
-                with self._interruptible():
-                    versions = self._database.version_order()
-            except (ConnectionLost, DatabaseError) as error:
-                problem = f"the order of versions cannot be read from the log: {error}"
+        versions = self._versions()
         try:
             self._recording.close_sink()
         except ServiceError as error:
-            problem = problem or str(error)
+            self._fail(str(error))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._fault("the live verification", error)
         return Run(
             database=name,
             history=self._recording.history(versions),
             progress=self._progress(seconds),
             reasons=self._recording.reasons,
-            problem=problem,
+            problem=self._problem,
             interrupted=self._interrupted,
+            error=self._error,
         )
+
+    def _versions(self) -> Iterable[tuple[int, int]] | None:
+        """The order of versions in the log of the database; None if there is none or it cannot be read."""
+        if self._problem is not None or not self._recording.is_on:
+            return None
+        try:
+            with self._interruptible():
+                return self._database.version_order()
+        except (ConnectionLost, DatabaseError) as error:
+            self._fail(f"the order of versions cannot be read from the log: {error}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._fault("the order of versions", error)
+        return None
 
     def _ended(self, number: int, *, is_known: bool = True) -> None:
         # Either the session or the end of the run takes the attempt, and only that one records it.
@@ -198,8 +238,8 @@ class _Sessions:
             for program in self._paced(number, client):
                 again = self._limits.retries
                 while self._may_try():
-                    self._recording.began(number)
                     attempt = self._attempt(session, number)
+                    self._recording.began(attempt)
                     self._under_way[number] = attempt
                     try:
                         alive = self._try(attempt, program)
@@ -218,8 +258,7 @@ class _Sessions:
             self._fail(f"the database is gone: {error}")
         except BaseException as error:
             # An error in our code must not look like the end of a run.
-            self._fail(f"session {number} failed: {type(error).__name__}: {error}")
-            raise
+            self._fault(f"session {number}", error)
         finally:
             session.close()
 
@@ -295,3 +334,9 @@ class _Sessions:
         with self._lock:
             self._problem = self._problem or problem
         self._stop.set()
+
+    def _fault(self, what: str, error: BaseException) -> None:
+        """An error in our code: the run ends, and the caller gets the exception with the result."""
+        with self._lock:
+            self._error = self._error or error
+        self._fail(f"{what} failed: {type(error).__name__}: {error}")

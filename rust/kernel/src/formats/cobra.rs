@@ -10,7 +10,7 @@
 //! and the wrong one is dropped at its first mistake, which is seldom later than its third record.
 //!
 //! Writes have ids, and a read names the write that it saw: so the value of an operation is that id, the
-//! key is the hash of the key. The hash of the value says nothing more and is not used.
+//! key is the hash of the key. The hash of the value is used only where ids were taken out of the logs.
 
 mod log;
 

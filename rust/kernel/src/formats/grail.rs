@@ -10,6 +10,8 @@
 
 mod rebuild;
 mod record;
+mod version_order;
+mod versions;
 
 pub use record::Batch;
 
@@ -50,6 +52,7 @@ struct Event {
     transaction: u32,
     place: i64,
     is_write: bool,
+    is_append: bool,
     line: u32,
 }
 
@@ -144,7 +147,8 @@ impl Grail {
         let fresh = self.events.len() as u32;
         let number = *self.places.entry((transaction, read.place)).or_insert(fresh);
         if number == fresh {
-            self.events.push(Event { transaction, place: read.place, is_write, line });
+            let is_append = read.is_append;
+            self.events.push(Event { transaction, place: read.place, is_write, is_append, line });
         }
         let known = self.events[number as usize];
         if known.is_write != is_write {

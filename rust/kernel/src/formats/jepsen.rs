@@ -14,6 +14,7 @@ mod event_order;
 mod json_event;
 mod syntax;
 mod transactions;
+mod workload;
 mod write;
 
 pub use event::Batch;
@@ -25,15 +26,12 @@ use crate::error::ParseError;
 use crate::history::History;
 use crate::value::Value;
 use hashbrown::HashSet;
-use transactions::{Enclosure, Ended, Invocation};
+use transactions::{Enclosure, Ended, Invocation, Nameless};
 
 /// An index or time that the event does not have.
 const MISSING: i64 = i64::MIN;
 /// One that it has and that is no natural number.
 const UNUSABLE: i64 = MISSING + 1;
-
-const WORKLOADS: &str = "only list-append, rw-register and closed-predicate transactions are understood: is \
-                         this another workload (bank, set, counter, ...)?";
 
 const PREDICATES: &str = "a predicate that is `:true`, `[:= integer]` or `[:mod positive-integer integer]`";
 
@@ -44,6 +42,9 @@ pub struct Jepsen {
     enclosure: Enclosure,
     /// The open invocation of each session, if it is open.
     invocations: Vec<Invocation>,
+    /// Those without a process that are open.
+    nameless: Nameless,
+    nameless_invocations: u64,
     ended: Vec<Ended>,
     /// How many events of clients there were, and what their indexes were like.
     event_count: i64,
@@ -69,6 +70,8 @@ impl Default for Jepsen {
             builder,
             enclosure: Enclosure::Unseen,
             invocations: Vec::new(),
+            nameless: Nameless::default(),
+            nameless_invocations: 0,
             ended: Vec::new(),
             event_count: 0,
             latest_index: MISSING,

@@ -13,95 +13,56 @@ pub use read::TableReader;
 pub use write::{Longest, edn_text, export, export_versions, used_columns};
 
 use crate::error::ParseError;
+use crate::named_enum::named_enum;
 
 /// Stands for null in columns of integers; 62 bits are kept there, larger ones are EDN.
 pub const NULL: i64 = i64::MIN;
 /// Stands for null in the indices of columns of texts.
 pub const NO_TEXT: i32 = -1;
 
-/// Columns of integers.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub enum Integers {
-    Transaction,
-    Session,
-    Key,
-    Value,
-    Sequence,
-    StartPhysical,
-    StartLogical,
-    CommitPhysical,
-    CommitLogical,
-    Invoke,
-    Complete,
-    InvokePosition,
-    CompletePosition,
-    OperationInvoke,
-    OperationComplete,
-    ValueLength,
+named_enum! {
+    /// Columns of integers.
+    pub enum Integers {
+        Transaction => "transaction",
+        Session => "session",
+        Key => "key",
+        Value => "value",
+        Sequence => "sequence",
+        StartPhysical => "start_physical",
+        StartLogical => "start_logical",
+        CommitPhysical => "commit_physical",
+        CommitLogical => "commit_logical",
+        Invoke => "invoke",
+        Complete => "complete",
+        InvokePosition => "invoke_position",
+        CompletePosition => "complete_position",
+        OperationInvoke => "operation_invoke",
+        OperationComplete => "operation_complete",
+        ValueLength => "value_length",
+    }
 }
 
-/// Names of the columns of integers, in the order of [`Integers`].
-pub const INTEGERS: [&str; 16] = [
-    "transaction",
-    "session",
-    "key",
-    "value",
-    "sequence",
-    "start_physical",
-    "start_logical",
-    "commit_physical",
-    "commit_logical",
-    "invoke",
-    "complete",
-    "invoke_position",
-    "complete_position",
-    "operation_invoke",
-    "operation_complete",
-    "value_length",
-];
-
-/// Columns of texts.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub enum Texts {
-    TransactionEdn,
-    SessionEdn,
-    Status,
-    Kind,
-    KeyEdn,
-    ValueEdn,
-    Table,
-    ColumnsEdn,
-    Statement,
-    LowEdn,
-    HighEdn,
-    RowsEdn,
-    TombstonesEdn,
-    LockMode,
-    ReadMode,
-    Predicate,
+named_enum! {
+    /// Columns of texts.
+    pub enum Texts {
+        TransactionEdn => "transaction_edn",
+        SessionEdn => "session_edn",
+        Status => "status",
+        Kind => "kind",
+        KeyEdn => "key_edn",
+        ValueEdn => "value_edn",
+        Table => "table",
+        ColumnsEdn => "columns_edn",
+        Statement => "statement",
+        LowEdn => "low_edn",
+        HighEdn => "high_edn",
+        RowsEdn => "rows_edn",
+        TombstonesEdn => "tombstones_edn",
+        LockMode => "lock_mode",
+        ReadMode => "read_mode",
+        Predicate => "predicate",
+    }
 }
-
-/// Names of the columns of texts, in the order of [`Texts`].
-pub const TEXTS: [&str; 16] = [
-    "transaction_edn",
-    "session_edn",
-    "status",
-    "kind",
-    "key_edn",
-    "value_edn",
-    "table",
-    "columns_edn",
-    "statement",
-    "low_edn",
-    "high_edn",
-    "rows_edn",
-    "tombstones_edn",
-    "lock_mode",
-    "read_mode",
-    "predicate",
-];
 
 /// The kind of rows that are versions.
 const VERSION: &str = "version";
@@ -128,8 +89,8 @@ pub struct Lists {
 #[allow(missing_docs)]
 pub struct Table {
     pub rows: usize,
-    pub integers: [Option<Vec<i64>>; INTEGERS.len()],
-    pub texts: [Option<Text>; TEXTS.len()],
+    pub integers: [Option<Vec<i64>>; Integers::COUNT],
+    pub texts: [Option<Text>; Texts::COUNT],
     pub lists: Option<Lists>,
     pub tombstone: Option<Vec<u8>>,
 }

@@ -4,9 +4,10 @@
 //! {"value": [["r", 1, 0, false], ["w", 1, 5, true], ["range", 1, "nil", [{"id": 1, "val": 5}], []]]}
 //! ```
 //!
-//! Both notations take micro-operations apart into [`batch::Part`]s, which mean the same in both. Only committed transactions are logged. Deleted rows are tombstones that keep a value. The
-//! initial transaction, if there is one, gives the initial values of single keys; all others are 0, which
-//! is also what nil stands for.
+//! Both notations take micro-operations apart into [`batch::Part`]s, which mean the same in both. Only committed
+//! transactions are logged. Deleted rows are tombstones that keep a value. The initial transaction shows the whole
+//! database before the first write: keys that it does not have start with 0, which is also what nil stands for.
+//! Without one, keys were filled before the recording, and their initial values are unknown.
 
 mod batch;
 mod edn_transaction;
@@ -24,7 +25,7 @@ use crate::value::{Translation, Value};
 use batch::{Operation, Transaction};
 use hashbrown::{HashMap, HashSet};
 
-/// The value of a key that was never written, and the meaning of nil.
+/// The value of a key that is not there, and the meaning of nil.
 const NULL: i64 = 0;
 
 /// The history so far.
@@ -47,10 +48,8 @@ pub struct Viper {
 
 impl Default for Viper {
     fn default() -> Self {
-        let mut builder = Builder::new();
-        builder.initial.default = null();
         Self {
-            builder,
+            builder: Builder::new(),
             enclosure: Enclosure::default(),
             file: 0,
             transactions: 0,
@@ -107,6 +106,9 @@ impl Records for Viper {
                 let is_nil = kind == Kind::Read && value == Value::NIL && !lists.contains(&key);
                 if is_nil { null() } else { value }
             });
+        }
+        if self.initial_line != 0 {
+            self.builder.initial.default = null();
         }
         self.builder.initial.of_key.extend(self.initial);
         self.builder.note("events that are not `:ok`, left out", self.skipped);

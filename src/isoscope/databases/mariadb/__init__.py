@@ -13,8 +13,8 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
-from isoscope.databases.mariadb import binlog, connection, server
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation, leftovers_at_url
+from isoscope.databases.mariadb import binlog, connection, leftovers, server
 from isoscope.databases.mariadb.session import Connected
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError, UsageError
@@ -23,7 +23,7 @@ from isoscope.levels import Level
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from isoscope.databases.database import Content
+    from isoscope.databases.database import Content, Leftover
 
 __all__ = ["DATABASE", "MariaDB"]
 
@@ -181,6 +181,18 @@ class MariaDB(Database):
         if self._control is not None and self._control.open:
             self._control.close()
 
+    def clean(self) -> list[Leftover]:
+        """Removes the databases and tables of killed runs at the URL."""
+        if self._place is None:
+            leftovers_at_url(self.NAME, None)
+        assert self._place is not None
+        self._control = connection.connect(self._place, patience=_PATIENCE)
+        try:
+            self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
+            return [*leftovers.remove_leftovers(self._ask, self._place.database)]
+        finally:
+            self._control.close()
+
     def _settle(self, name: str) -> None:
         """Settings of sessions, and whether writes are checked against snapshots."""
         for setting in _OF_SESSIONS:
@@ -200,6 +212,7 @@ class MariaDB(Database):
         kind = "BIGINT" if self._content == "register" else "MEDIUMTEXT CHARACTER SET ascii"
         columns = f"(k BIGINT PRIMARY KEY, v {kind} NOT NULL)"
         try:
+            leftovers.lock(self._ask, own)
             if not place.database:
                 self._ask(f"CREATE DATABASE {own}")
             self._table = place.database or own, own

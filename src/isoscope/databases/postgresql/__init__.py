@@ -12,8 +12,9 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from isoscope.databases.database import ConnectionLost, Database, Isolation
+from isoscope.databases.database import ConnectionLost, Database, Isolation, leftovers_at_url
 from isoscope.databases.postgresql.connection import connect, driver, driver_errors, parse, said
+from isoscope.databases.postgresql.leftovers import remove_leftovers
 from isoscope.databases.postgresql.log import versions
 from isoscope.databases.postgresql.server import start, stop
 from isoscope.databases.postgresql.session import PostgreSQLSession
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from psycopg import Connection
 
-    from isoscope.databases.database import Content, Session
+    from isoscope.databases.database import Content, Leftover, Session
     from isoscope.databases.process import Server
 
 __all__ = ["DATABASE", "PostgreSQL"]
@@ -116,7 +117,7 @@ class PostgreSQL(Database):
                 f"CREATE TABLE {self._table} (key bigint PRIMARY KEY, value {column} NOT NULL)"
                 " WITH (fillfactor = 50)"
             )
-        return ", ".join(self._remarks(admin))
+            return ", ".join(self._remarks(admin))
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows with their initial values in one transaction."""
@@ -177,6 +178,15 @@ class PostgreSQL(Database):
                 self._end_sessions(admin)
                 admin.execute(f"DROP PUBLICATION IF EXISTS {self._name}")
                 admin.execute(f"DROP SCHEMA IF EXISTS {self._name} CASCADE")
+
+    def clean(self) -> list[Leftover]:
+        """Removes the schemas, publications and slots of killed runs at the URL."""
+        self._where = parse(leftovers_at_url(self.NAME, self._url))
+        try:
+            with driver_errors(), self._connect() as admin:
+                return [*remove_leftovers(admin)]
+        except ConnectionLost as error:
+            raise DatabaseError(f"PostgreSQL is gone: {error}") from None
 
     def _connect(self) -> Connection[Any]:
         if self._server is not None and not self._server.is_running:

@@ -15,7 +15,14 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from isoscope.databases.database import Aborted, Database, Isolation, refuse_unknown
+from isoscope.databases.database import (
+    Aborted,
+    Database,
+    Isolation,
+    Leftover,
+    leftovers_at_url,
+    refuse_unknown,
+)
 from isoscope.databases.sqlite.session import IN_USE, Session, sentence
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
@@ -40,6 +47,12 @@ _BUSY_TIMEOUT = 5000
 _LATENCY = 100
 #: Seconds for which the connection of the database itself waits for locks.
 _PATIENCE = 10.0
+#: Tables of a run: by their names and columns, since a table of the user may be called the same.
+_LEFTOVERS = """
+    SELECT name FROM sqlite_master WHERE type = 'table' AND (name, (
+        SELECT group_concat(name) FROM pragma_table_info(sqlite_master.name)
+    )) IN (VALUES ('isoscope', 'key,value'), ('isoscope_log', 'position,key,value')) ORDER BY name
+"""
 
 
 class SQLite(Database):
@@ -139,6 +152,21 @@ class SQLite(Database):
         if self._folder is not None:
             rmtree(self._folder, ignore_errors=True)
 
+    def clean(self) -> list[Leftover]:
+        """Drops the tables of a killed run in the file."""
+        leftovers_at_url(self.NAME, None if self._given is None else str(self._given))
+        if not self._path.exists():
+            raise DatabaseError(f"{self._path}: there is no such file")
+        own = self._connect(self._timeout)
+        try:
+            with self._refusing_conflicts():
+                names = [name for (name,) in own.execute(_LEFTOVERS)]
+                for name in names:
+                    own.execute(f"DROP TABLE {name}")
+        finally:
+            own.close()
+        return [Leftover(f"table {name}") for name in names]
+
     @property
     def _path(self) -> Path:
         if self._given is not None:
@@ -182,7 +210,7 @@ class SQLite(Database):
         if own.execute("SELECT 1 FROM sqlite_master WHERE name IN ('isoscope', 'isoscope_log')"):
             raise DatabaseError(
                 f"{self._path} already holds a table `isoscope`, which this run did not make\n\n"
-                "hint: drop it if it is a leftover, or give another file"
+                "hint: `isoscope clean` drops it if a killed run left it; or give another file"
             )
         [[self._old_journal]] = own.execute("PRAGMA journal_mode")
         journal = self._settings.get("journal_mode", self._old_journal)

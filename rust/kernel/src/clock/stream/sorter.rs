@@ -148,11 +148,13 @@ impl<S: RunStore> StreamSorter<S> {
             (columns.ids[transaction], columns.lines[transaction], columns.statuses[transaction]);
         let times = (columns.starts.get(transaction), columns.commits.get(transaction));
         let sequence = columns.sequences.get(transaction).number();
-        let problem = self.problem(status, times, session, sequence);
+        let touches_data = history.touches_data(transaction);
+        let problem = self.problem(status, touches_data.then_some(times), session, sequence);
         if let Some(problem) = problem {
             return Err(StreamRefusal::only_in_memory(line, problem));
         }
-        let is_counted = status == Status::Committed;
+        // One that touched no data takes part in nothing.
+        let is_counted = status == Status::Committed && touches_data;
         self.add_uses(encoder, transaction, is_counted);
         let numbers = (self.facts.sizes.transactions as u32, self.facts.sizes.operations as u32);
         if is_counted {
@@ -176,11 +178,13 @@ impl<S: RunStore> StreamSorter<S> {
     fn problem(
         &mut self,
         status: Status,
-        (start, commit): (Timestamp, Timestamp),
+        times: Option<(Timestamp, Timestamp)>,
         session: Value,
         sequence: Option<i64>,
     ) -> Option<&'static str> {
-        let is_timed = commit.parts().is_some() && (!self.snapshot || start.parts().is_some());
+        let is_timed = times.is_none_or(|(start, commit)| {
+            commit.parts().is_some() && (!self.snapshot || start.parts().is_some())
+        });
         match status {
             Status::Indeterminate => Some("an indeterminate transaction"),
             Status::Committed if !is_timed => Some("a transaction without its timestamps"),

@@ -17,10 +17,18 @@ const DELETE: i64 = 0xabcd_efab;
 const MISSING: i64 = 0xadea_fbee;
 /// The switch of the garbage collection, on and off: no data.
 const GC: [i64; 2] = [0x2333_2333, 0x6666_6666];
-/// Put by other tools in place of every id of a read, so that values decide, which may repeat.
-const ANY: i64 = 0xabdd_efee;
+/// A write or read without an id: the hash of its value stands for it, and hashes may repeat.
+const NO_ID: i64 = 0xabdd_efee;
 
 const RECORD: &str = "a record: `S`, `W`, `R`, `C` or `A`";
+
+/// What tells one write from another, in all logs of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    Unseen,
+    Ids,
+    Hashes,
+}
 
 /// The history so far.
 pub struct Log {
@@ -31,7 +39,9 @@ pub struct Log {
     open: Option<Open>,
     keys: HashMap<i64, u32>,
     claims: Vec<Claim>,
+    identity: Identity,
     records: u64,
+    hashes: u64,
     collections: u64,
     unknown: u64,
     disagreeing: u64,
@@ -65,7 +75,9 @@ impl Log {
             open: None,
             keys: HashMap::new(),
             claims: Vec::new(),
+            identity: Identity::Unseen,
             records: 0,
+            hashes: 0,
             collections: 0,
             unknown: 0,
             disagreeing: 0,
@@ -117,6 +129,8 @@ impl Stream for Log {
 
     fn into_history(mut self) -> Result<History, ParseError> {
         self.builder.note("garbage-collection reads and writes dropped", self.collections);
+        let hashes = "reads and writes without an id (0xabddefee), told apart by the hash of the value";
+        self.builder.note(hashes, self.hashes);
         self.builder.note("reads of a deleted key or of no known write, result unknown", self.unknown);
         // Operations keep their numbers: each log is in program order, one transaction after the other.
         let claims = self.resolved();
@@ -202,15 +216,12 @@ impl Log {
             self.collections += 1;
             return Ok(());
         }
-        if matches!(write, DELETE | MISSING | ANY) {
-            let expected = "the id of a write";
-            return Err(ParseError::at_byte(
-                at + 1,
-                expected,
-                &format!("0x{write:x}, which only reads have"),
-            ));
+        if matches!(write, DELETE | MISSING) {
+            let found = format!("0x{write:x}, which only reads have");
+            return Err(ParseError::at_byte(at + 1, "the id of a write", &found)
+                .hint("is the log damaged? Drop its records from here on to read what is before"));
         }
-        let value = self.value(write);
+        let value = self.value(write, field(fields, 2), at + 1)?;
         let key = self.key(key);
         self.builder.operation(open.number, Kind::Write, key, value, line(at));
         Ok(())
@@ -223,18 +234,14 @@ impl Log {
             self.collections += 1;
             return Ok(());
         }
-        if write == ANY {
-            return Err(ParseError::at_byte(at + 9, "the id of the write that was read", "0xabddefee")
-                .hint("a tool took the ids out of these logs: read the logs as they were recorded"));
-        }
         let is_told = !matches!(write, DELETE | MISSING);
-        let value = if is_told { self.value(write) } else { Value::UNKNOWN };
+        let value = if is_told { self.value(write, field(fields, 3), at + 9)? } else { Value::UNKNOWN };
         self.unknown += u64::from(!is_told);
         let key = self.key(key);
         let operation = self.builder.operation(open.number, Kind::Read, key, value, line(at));
         if is_initial(write) {
             self.disagreeing += u64::from(!is_initial(writer));
-        } else if is_told {
+        } else if is_told && write != NO_ID {
             self.claims.push(Claim { operation: operation as u32, writer });
         }
         Ok(())
@@ -250,8 +257,27 @@ impl Log {
         claims.into_iter().map(|claim| (claim.operation, number(claim.writer))).collect()
     }
 
-    fn value(&mut self, write: i64) -> Value {
-        self.builder.values.integer(if is_initial(write) { 0 } else { write })
+    /// What tells the write apart from others of its key: its id, or the hash of its value if it has none.
+    fn value(&mut self, write: i64, hash: i64, at: u64) -> Result<Value, ParseError> {
+        if is_initial(write) {
+            return Ok(self.builder.values.integer(0));
+        }
+        let (identity, value) =
+            if write == NO_ID { (Identity::Hashes, hash) } else { (Identity::Ids, write) };
+        if self.identity == Identity::Unseen {
+            self.identity = identity;
+        }
+        if self.identity != identity {
+            let found = if write == NO_ID { "0xabddefee, which is none" } else { "one" };
+            let expected = match self.identity {
+                Identity::Hashes => "no id of a write, as in the records before",
+                _ => "the id of a write, as in the records before",
+            };
+            return Err(ParseError::at_byte(at, expected, found)
+                .hint("0xabddefee stands for a write without an id: all records have ids, or none has"));
+        }
+        self.hashes += u64::from(write == NO_ID);
+        Ok(self.builder.values.integer(value))
     }
 
     /// The number of a key; its hash seldom fits into a word beside the tag.

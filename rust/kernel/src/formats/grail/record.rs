@@ -30,6 +30,7 @@ pub(super) struct Dependency {
 pub(super) struct Mention {
     pub(super) transaction: Value,
     pub(super) place: i64,
+    pub(super) is_append: bool,
 }
 
 /// Documents of a part of a block.
@@ -136,7 +137,7 @@ impl Batch {
         if let Some((owner, at)) = owner.filter(|(owner, _)| behind_slash(owner) != behind_slash(name)) {
             return Err(Fault::at(at, format!("`txn/{name}`, the transaction of the event, not `{owner}`")));
         }
-        Ok(Mention { transaction: self.transaction(name, at)?, place })
+        Ok(Mention { transaction: self.transaction(name, at)?, place, is_append: collection == "a_evt" })
     }
 }
 

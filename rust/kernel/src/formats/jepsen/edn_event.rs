@@ -2,7 +2,7 @@
 
 use super::event::{Batch, Draft, EventType, Function, MicroOperation, Process, kind_named};
 use super::event_field::{Field, Seen};
-use super::{MISSING, PREDICATES, UNUSABLE, WORKLOADS};
+use super::{MISSING, PREDICATES, UNUSABLE};
 use crate::formats::Rewind;
 use crate::formats::edn::{Cursor, EdnBatch, Fault, closer_of};
 use crate::history::Kind;
@@ -40,7 +40,7 @@ impl EdnBatch for Batch {
             return Err(Fault::new(start, EXAMPLE).hint("is this another format? Name it with --format"));
         }
         cursor.advance();
-        EventParser { cursor, value_at: 0 }.event(Draft::new(line), start, self)?;
+        EventParser { cursor, value_at: 0, is_other_workload: false }.event(Draft::new(line), start, self)?;
         Ok(true)
     }
 }
@@ -50,6 +50,8 @@ struct EventParser<'cursor, 'text> {
     cursor: &'cursor mut Cursor<'text>,
     /// The start of the value of the event.
     value_at: usize,
+    /// Whether the value has no micro-operations.
+    is_other_workload: bool,
 }
 
 impl EventParser<'_, '_> {
@@ -82,7 +84,7 @@ impl EventParser<'_, '_> {
         if draft.is_a_clients()
             && let Some(fault) = fault
         {
-            return Err(fault);
+            return Err(if self.is_other_workload { fault.hint(draft.workload.hint()) } else { fault });
         }
         batch.close(&draft, mark).map_err(|(expected, hint)| Fault::new(start, expected).hint(hint))
     }
@@ -97,7 +99,7 @@ impl EventParser<'_, '_> {
     ) -> Result<(), Fault> {
         match field {
             Field::Type => draft.event_type = EventType::named(self.name()?),
-            Field::Function => draft.function = Function::named(self.name()?),
+            Field::Function => draft.set_function(self.name()?),
             Field::Process => draft.process = self.process(batch)?,
             Field::Index => draft.index = self.integer()?,
             Field::Time => draft.time = self.integer()?,
@@ -220,7 +222,7 @@ impl EventParser<'_, '_> {
         let closer = match self.cursor.peek()? {
             opener @ (b'[' | b'(') => closer_of(opener),
             b'n' if self.cursor.word()? == b"nil" => return Ok(false),
-            _ => return Err(Fault::new(start, OPERATIONS).hint(WORKLOADS)),
+            _ => return Err(self.other_workload(start, OPERATIONS)),
         };
         self.cursor.advance();
         loop {
@@ -230,7 +232,7 @@ impl EventParser<'_, '_> {
                 opener @ (b'[' | b'(') => self.operation(closer_of(opener), batch)?,
                 _ => {
                     let at = self.cursor.at();
-                    return Err(Fault::new(at, "a micro-operation such as `[:r 1 nil]`").hint(WORKLOADS));
+                    return Err(self.other_workload(at, "a micro-operation such as `[:r 1 nil]`"));
                 }
             }
         }
@@ -290,10 +292,17 @@ impl EventParser<'_, '_> {
             }
         }
         let at = self.after_blank()?;
-        kind_named(self.cursor.name()?).ok_or_else(|| {
+        let kind = kind_named(self.cursor.name()?);
+        kind.ok_or_else(|| {
             let names = "a micro-operation that is `:r`, `:w`, `:append`, `:insert`, `:delete` or `:rp`";
-            Fault::new(at, names).hint(WORKLOADS)
+            self.other_workload(at, names)
         })
+    }
+
+    /// A fault whose advice depends on `:f`, which may stand behind the value.
+    fn other_workload(&mut self, at: usize, expected: &str) -> Fault {
+        self.is_other_workload = true;
+        Fault::new(at, expected)
     }
 
     /// The value that was written or read; a read may leave it out.

@@ -35,6 +35,8 @@ impl Jepsen {
         self.compare_vectors_as_scalars();
         self.add_log();
         self.builder.note("operations that are not a client's, skipped", self.others);
+        let nameless = "invocations without a process: no session and no real-time order is known of them";
+        self.builder.note(nameless, self.nameless_invocations);
         self.builder.note("indexes that are no natural numbers, not used", self.odd_indexes);
         self.builder.note("times that are no natural numbers, not used", self.odd_times);
         let unknown = "predicate reads whose rows are unknown, left out";
@@ -45,14 +47,17 @@ impl Jepsen {
 
     /// Transactions that never completed come after all others, in the order of their invocations.
     fn end_open_invocations(&mut self) {
-        let mut open: Vec<(u32, Invocation)> = std::mem::take(&mut self.invocations)
+        let mut open: Vec<(Option<u32>, Invocation)> = std::mem::take(&mut self.invocations)
             .into_iter()
             .enumerate()
             .filter(|(_, invocation)| invocation.is_open)
-            .map(|(session, invocation)| (session as u32, invocation))
+            .map(|(session, invocation)| (Some(session as u32), invocation))
             .collect();
+        let nameless = std::mem::take(&mut self.nameless).into_values().flatten();
+        open.extend(nameless.map(|invocation| (None, invocation)));
         open.sort_by_key(|(_, invocation)| invocation.place.number);
         for (session, invocation) in open {
+            let session = session.unwrap_or_else(|| self.builder.nameless_session());
             let (status, line) = (Status::Indeterminate, invocation.line);
             for operation in invocation.operations {
                 self.operation(operation.without_result(), status, line);

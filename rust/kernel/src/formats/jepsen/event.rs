@@ -1,6 +1,7 @@
 //! Events as both notations give them.
 
-use super::{MISSING, WORKLOADS};
+use super::MISSING;
+use super::workload::Workload;
 use crate::formats::Rewind;
 use crate::history::Kind;
 use crate::value::{Value, Values};
@@ -58,7 +59,8 @@ pub(super) enum Function {
 impl Function {
     pub(super) fn named(name: &[u8]) -> Self {
         match name {
-            b"txn" | b"nil" => Self::Transaction,
+            // Long fork calls its transactions of registers reads and writes.
+            b"txn" | b"nil" | b"read" | b"write" => Self::Transaction,
             b"init" => Self::Init,
             _ => Self::Other,
         }
@@ -79,6 +81,7 @@ pub(super) struct Draft {
     pub(super) event_type: Option<EventType>,
     pub(super) process: Process,
     pub(super) function: Function,
+    pub(super) workload: Workload,
     pub(super) index: i64,
     pub(super) time: i64,
     /// Our own writer's extension; nil if absent.
@@ -94,12 +97,18 @@ impl Draft {
             event_type: None,
             process: Process::Unnamed,
             function: Function::Transaction,
+            workload: Workload::default(),
             index: MISSING,
             time: MISSING,
             transaction: Value::NIL,
             has_value: false,
             line: u32::try_from(line).unwrap_or(u32::MAX),
         }
+    }
+
+    pub(super) fn set_function(&mut self, name: &[u8]) {
+        self.function = Function::named(name);
+        self.workload = Workload::named(name);
     }
 
     /// Whether a client ran it, so that its micro-operations matter.
@@ -132,7 +141,7 @@ pub(super) struct Event {
 
 /// One micro-operation. A read without a result has the value nil; the key of a predicate read is the text of
 /// its predicate, its value a list of keys and values by turns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct MicroOperation {
     pub(super) kind: Kind,
     /// Whether an event `:init` has it.
@@ -196,15 +205,11 @@ impl Batch {
         }
         let event_type = draft.event_type.ok_or(("a type: invoke, ok, fail or info", ""))?;
         if !draft.has_value && matches!(event_type, EventType::Invoke | EventType::Ok) {
-            return Err(("a value that is a vector of micro-operations such as [:append 1 2]", WORKLOADS));
+            let expected = "a value that is a vector of micro-operations such as [:append 1 2]";
+            return Err((expected, draft.workload.hint()));
         }
         let process = match draft.process {
             Process::Client(process) => process,
-            _ if event_type == EventType::Invoke => {
-                let hint = "without a process nothing tells which completion belongs to it: add processes, or \
-                            keep only the completions";
-                return Err(("a process for this invocation", hint));
-            }
             _ => Value::NIL,
         };
         self.push(event_type, process, draft, mark.operations);

@@ -2,7 +2,8 @@
 
 use super::event::{Batch, Draft, EventType, Function, MicroOperation, Process, kind_named};
 use super::event_field::{Field, Seen};
-use super::{MISSING, PREDICATES, UNUSABLE, WORKLOADS};
+use super::workload::Workload;
+use super::{MISSING, PREDICATES, UNUSABLE};
 use crate::formats::Rewind;
 use crate::formats::json::{self, Cursor, Fault, JsonBatch, Number};
 use crate::history::Kind;
@@ -58,7 +59,7 @@ fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
         }
         match field {
             Field::Type => draft.event_type = text(cursor)?.as_deref().and_then(EventType::named),
-            Field::Function => draft.function = Function::named(text(cursor)?.as_deref().unwrap_or(b"nil")),
+            Field::Function => draft.set_function(text(cursor)?.as_deref().unwrap_or(b"nil")),
             Field::Process => draft.process = process(cursor, &mut batch.values)?,
             Field::Index => draft.index = integer(cursor)?,
             Field::Time => draft.time = integer(cursor)?,
@@ -79,9 +80,19 @@ fn event(cursor: &mut Cursor, batch: &mut Batch) -> Result<(), Fault> {
         misfit = inserted.err();
     }
     if let Some(fault) = misfit.filter(|_| draft.is_a_clients()) {
-        return Err(fault);
+        return Err(advised(fault, draft.workload));
     }
     batch.close(&draft, mark).map_err(|(expected, hint)| Fault::at(start, expected).hint(hint))
+}
+
+/// The fault with the advice for the workload, if it has the advice for all of them.
+fn advised(fault: Fault, workload: Workload) -> Fault {
+    match &fault {
+        Fault::Malformed(malformed) if malformed.hint == Workload::default().hint() => {
+            fault.hint(workload.hint())
+        }
+        _ => fault,
+    }
 }
 
 /// Whether there are micro-operations, or why there are none: only a client's value must be micro-operations,
@@ -205,7 +216,7 @@ fn operations(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
         return Ok(false);
     }
     if cursor.peek_for(OPERATIONS)? != b'[' {
-        return Err(Fault::at(cursor.at(), OPERATIONS).hint(WORKLOADS));
+        return Err(Fault::at(cursor.at(), OPERATIONS).hint(Workload::default().hint()));
     }
     let mut elements = cursor.begin_array()?;
     while cursor.next_element(&mut elements)? {
@@ -218,14 +229,16 @@ fn operations(cursor: &mut Cursor, batch: &mut Batch) -> Result<bool, Fault> {
 fn operation(cursor: &mut Cursor, values: &mut Values) -> Result<MicroOperation, Fault> {
     let at = cursor.start();
     if cursor.peek_for(OPERATIONS)? != b'[' {
-        return Err(Fault::at(at, "a micro-operation such as `[\"r\",1,null]`").hint(WORKLOADS));
+        return Err(
+            Fault::at(at, "a micro-operation such as `[\"r\",1,null]`").hint(Workload::default().hint())
+        );
     }
     let mut parts = cursor.begin_array()?;
     let kind_at = cursor.start();
     let kind = if cursor.next_element(&mut parts)? { text(cursor)? } else { None };
     let kind = kind.as_deref().and_then(kind_named).ok_or_else(|| {
         let names = "a micro-operation that is `r`, `w`, `append`, `insert`, `delete` or `rp`";
-        Fault::at(kind_at, names).hint(WORKLOADS)
+        Fault::at(kind_at, names).hint(Workload::default().hint())
     })?;
     if !cursor.next_element(&mut parts)? {
         return Err(Fault::at(at, "a key behind the kind"));

@@ -219,7 +219,6 @@ fn errors_say_where_and_what() {
         ("{:type :ok :value [[:cas 1 2]]}", 1, "`:r`, `:w`, `:append`, `:insert`, `:delete` or `:rp`"),
         ("\n{:type :ok :process 0 :f :read :value {0 5}}", 2, "a vector of micro-operations"),
         ("{:type :ok :process 0}", 1, "a vector of micro-operations"),
-        ("{:type :invoke :value []}", 1, "a process"),
         ("{:process 0 :value []}", 1, "a type"),
         ("{:type :ok :type :ok}", 1, "once"),
         ("{:type :ok :value [[:w 1]]}", 1, "a value"),

@@ -8,6 +8,8 @@ use crate::formats::edn;
 use crate::history::{Kind, Label, Status};
 use crate::predicates::INIT;
 use crate::value::{AtomKind, Translation, Value};
+use hashbrown::HashMap;
+use std::collections::VecDeque;
 
 /// Whether one vector holds all events of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,9 @@ impl Default for Invocation {
         Self { is_open: false, place: NOWHERE, line: 0, transaction: Value::NIL, operations: Vec::new() }
     }
 }
+
+/// Open invocations without a process, by what they ask for.
+pub(super) type Nameless = HashMap<Vec<MicroOperation>, VecDeque<Invocation>>;
 
 /// A transaction; which of its numbers are its positions is known only at the end of the input.
 #[derive(Debug)]
@@ -142,6 +147,10 @@ impl Jepsen {
         translation: &Translation<'_>,
     ) -> Result<(), ParseError> {
         let place = self.place(event);
+        if event.process == Value::NIL {
+            self.invoke_without_process(event, place, operations, translation);
+            return Ok(());
+        }
         let session = self.builder.session(translation.of(event.process)) as usize;
         if session >= self.invocations.len() {
             self.invocations.resize_with(session + 1, Invocation::default);
@@ -151,7 +160,8 @@ impl Jepsen {
             let expected =
                 format!("the completion of the invocation on line {} of this process", invocation.line);
             return Err(ParseError::on_line(u64::from(event.line), &expected, "another invocation").hint(
-                "a process runs one transaction at a time: give concurrent ones processes of their own",
+                "a process is a session and runs one transaction at a time: give concurrent ones processes of \
+                 their own, or take :process out of all events to check without sessions and real time",
             ));
         }
         invocation.is_open = true;
@@ -161,6 +171,37 @@ impl Jepsen {
         invocation.operations.clear();
         invocation.operations.extend(operations.iter().map(|operation| operation.asked(translation)));
         Ok(())
+    }
+
+    /// Keeps an invocation until a completion without a process has the same content. Its place is not used for
+    /// that one: of two with the same content nothing tells which of them ended first.
+    fn invoke_without_process(
+        &mut self,
+        event: &Event,
+        place: Place,
+        operations: &[MicroOperation],
+        translation: &Translation<'_>,
+    ) {
+        let asked: Vec<MicroOperation> = operations.iter().map(|o| o.asked(translation)).collect();
+        let transaction = translation.of(event.transaction);
+        let (line, operations) = (event.line, asked.clone());
+        let invocation = Invocation { is_open: true, place, line, transaction, operations };
+        self.nameless.entry(asked).or_default().push_back(invocation);
+        self.nameless_invocations += 1;
+    }
+
+    /// The invocation of a completion without a process, without its place.
+    fn invoked_without_process(
+        &mut self,
+        operations: &[MicroOperation],
+        translation: &Translation<'_>,
+    ) -> Option<Invocation> {
+        if self.nameless.is_empty() {
+            return None;
+        }
+        let asked: Vec<MicroOperation> = operations.iter().map(|o| o.asked(translation)).collect();
+        let invocation = self.nameless.get_mut(&asked)?.pop_front()?;
+        Some(Invocation { place: NOWHERE, ..invocation })
     }
 
     fn complete(
@@ -175,8 +216,12 @@ impl Jepsen {
             Value::NIL => self.builder.nameless_session(),
             process => self.builder.session(translation.of(process)),
         };
-        let opened = self.invocations.get_mut(session as usize).filter(|invocation| invocation.is_open);
-        let mut invoked = opened.map(std::mem::take);
+        let mut invoked = if event.process == Value::NIL {
+            self.invoked_without_process(operations, translation)
+        } else {
+            let opened = self.invocations.get_mut(session as usize);
+            opened.filter(|invocation| invocation.is_open).map(std::mem::take)
+        };
         let mut id = translation.of(event.transaction);
         if let Some(invocation) = &invoked
             && id == Value::NIL
@@ -208,7 +253,9 @@ impl Jepsen {
         let invoke = invoked.as_ref().map_or(NOWHERE, |invocation| invocation.place);
         self.ended.push(Ended { session, status, line: event.line, id, invoke, complete });
         // The memory of the micro-operations serves the next invocation of this session.
-        if let Some(invocation) = &mut invoked {
+        if let Some(invocation) = &mut invoked
+            && event.process != Value::NIL
+        {
             self.invocations[session as usize].operations = std::mem::take(&mut invocation.operations);
         }
     }

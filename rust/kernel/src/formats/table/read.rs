@@ -1,7 +1,7 @@
 //! Tables to a history.
 
 use super::plain_rows::{Entry, PlainRows};
-use super::{Integers, NULL, TEXTS, Table, Texts, VERSION};
+use super::{Integers, NULL, Table, Texts, VERSION};
 use crate::builder::{Builder, Details};
 use crate::error::ParseError;
 use crate::formats::edn;
@@ -25,7 +25,7 @@ pub struct TableReader {
 }
 
 /// The scalars of one table's EDN columns, parsed once for each distinct text.
-struct Parsed([Vec<Value>; TEXTS.len()]);
+struct Parsed([Vec<Value>; Texts::COUNT]);
 
 impl TableReader {
     /// Adds the rows of `table`.
@@ -154,9 +154,9 @@ impl TableReader {
         for (column, values) in parsed.0.iter_mut().enumerate() {
             let Some(text) = &table.texts[column] else { continue };
             for entry in &text.dictionary {
-                let value = if TEXTS[column].ends_with("_edn") {
+                let value = if Texts::ALL[column].as_str().ends_with("_edn") {
                     edn::parse_value(entry, &mut self.builder.values).map_err(|error| {
-                        let expected = format!("EDN in the column {}", TEXTS[column]);
+                        let expected = format!("EDN in the column {}", Texts::ALL[column].as_str());
                         ParseError::on_line(
                             self.row + 1,
                             &expected,

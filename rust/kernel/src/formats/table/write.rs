@@ -1,6 +1,6 @@
 //! A history to tables.
 
-use super::{INTEGERS, Integers, Lists, NO_TEXT, NULL, TEXTS, Table, Texts, VERSION};
+use super::{Integers, Lists, NO_TEXT, NULL, Table, Texts, VERSION};
 use crate::formats::edn;
 use crate::history::{History, Interval, Kind, Label, NO_KEY, Optional, Status, Timestamp};
 use crate::value::{Value, Values};
@@ -76,7 +76,7 @@ pub fn export_versions(history: &History) -> Table {
 /// The columns that are not null everywhere in the rows of `history`, and whether each is null somewhere.
 #[must_use]
 pub fn used_columns(history: &History) -> Vec<(&'static str, bool)> {
-    let mut cells = [0; INTEGERS.len() + TEXTS.len() + 2];
+    let mut cells = [0; Integers::COUNT + Texts::COUNT + 2];
     let mut rows = 0;
     let mut note = |table: &Table| {
         rows += table.rows;
@@ -96,7 +96,9 @@ pub fn used_columns(history: &History) -> Vec<(&'static str, bool)> {
         note(&export(history, &longest, first..history.transaction_count().min(first + STRIDE)));
     }
     note(&export_versions(history));
-    let names = INTEGERS.into_iter().chain(TEXTS).chain(["value_list", "tombstone"]);
+    let integers = Integers::ALL.into_iter().map(Integers::as_str);
+    let texts = Texts::ALL.into_iter().map(Texts::as_str);
+    let names = integers.chain(texts).chain(["value_list", "tombstone"]);
     names.zip(cells).filter(|&(_, count)| count > 0).map(|(name, count)| (name, count < rows)).collect()
 }
 
@@ -111,9 +113,9 @@ const STRIDE: usize = 1 << 14;
 struct Rows<'h> {
     history: &'h History,
     table: Table,
-    atoms: [HashMap<Value, i32>; TEXTS.len()],
-    words: [HashMap<&'static str, i32>; TEXTS.len()],
-    cells: [HashMap<String, i32>; TEXTS.len()],
+    atoms: [HashMap<Value, i32>; Texts::COUNT],
+    words: [HashMap<&'static str, i32>; Texts::COUNT],
+    cells: [HashMap<String, i32>; Texts::COUNT],
 }
 
 impl<'h> Rows<'h> {
