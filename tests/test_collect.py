@@ -217,7 +217,7 @@ def test_two_that_share_a_name_lose_nothing_in_silence(tmp_path: Path) -> None:
             add(collector, number)
             collector.flush()
         add(first, 2)
-        with pytest.raises(ServiceError, match="another collector has the same name"):
+        with pytest.raises(ServiceError, match="each sender needs a name of its own"):
             first.close()
         second.close()
 

@@ -110,14 +110,14 @@ def nil_is_the_empty_list() -> None:
     assert names(history) == {}
 
 
-@rule("Initial values", "Plume text: 0. Jepsen: nil. AION: unknown.")
+@rule("Initial values", "Plume text, dbcop and Cobra: 0. Jepsen: nil. AION and Leopard: unknown.")
 def formats_have_initial_values() -> None:
     assert names(read("r(1,0,0,1)")) == {}
     assert names(edn("ok 0 [:r :x nil]")) == {}
     assert read('{"tid":1,"sid":1,"ops":[]}', "aion").initial == Initial()
 
 
-@rule("Initial values", "dbcop: 0. AWDIT: nil, which nothing can read there.")
+@rule("Initial values", "AWDIT: nil, which nothing can read there.")
 def formats_without_ids_have_initial_values_too() -> None:
     assert names(read("[x==0 y==?]", "dbcop-hist")) == {}
     assert names(read("r 1 0", "awdit")) == {"thin-air-read": 1}

@@ -6,7 +6,6 @@ use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::clock::stream::{self, RunStore, SortedStream, StreamError, StreamFacts, StreamSorter};
 use isoscope_kernel::clock::{ClockLevel, Judgement};
-use isoscope_kernel::evidence::EvidenceKind;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
@@ -145,9 +144,6 @@ fn judge_levels(
     levels: &[ClockLevel],
 ) -> PyResult<Vec<Py<ClockJudgement>>> {
     let facts = Arc::clone(sorted.facts());
-    if !facts.present[EvidenceKind::Timestamps as usize] {
-        return Ok(Vec::new());
-    }
     let judge = |&level: &ClockLevel| {
         let judged = interruptible(py, |cancel| sorted.judge(level, cancel))?;
         let judgement: Judgement = judged.map_err(|error| raised(py, error))?;

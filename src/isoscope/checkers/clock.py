@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from isoscope.checkers.witnesses import Recorded
     from isoscope.verdict import Anomaly
 
-__all__ = ["AXIOMS", "LEVELS", "METHOD", "NO_TIMESTAMPS", "Judged", "concerned", "without_timestamps"]
+__all__ = ["AXIOMS", "LEVELS", "METHOD", "NO_TIMESTAMPS", "Judged", "concerned", "untimed"]
 
 METHOD = Method.TIMESTAMPS
 LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
@@ -32,9 +32,11 @@ def concerned(levels: Sequence[Level]) -> list[Level]:
     return [level for level in LEVELS if any(asked in lattice.implied(level) for asked in levels)]
 
 
-def without_timestamps(level: Level) -> Verdict:
-    """The verdict on a level of a history without timestamps."""
-    return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=NO_TIMESTAMPS)
+def untimed(verdict: Verdict) -> Verdict:
+    """The verdict on a history without timestamps: unknown, unless there is nothing to judge."""
+    if verdict.outcome is Outcome.HOLDS:
+        return verdict
+    return Verdict(level=verdict.level, outcome=Outcome.UNKNOWN, method=METHOD, reason=NO_TIMESTAMPS)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope._native import StreamLimits, StreamRefused, judge_clock_stream
-from isoscope.checkers.clock import Judged, concerned, without_timestamps
+from isoscope.checkers.clock import Judged, concerned, untimed
 from isoscope.checkers.slice_excerpt import SliceExcerpt
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
@@ -61,10 +61,9 @@ def judge(slices: Iterable[History], *, levels: Sequence[Level], max_anomalies: 
             line, problem = refused.args
             raise ValueError(f"{taken.last.source.place(line)}: {problem}") from None
     evidence = tuple(map(EvidenceKind, stream.evidence))
-    if EvidenceKind.TIMESTAMPS in evidence:
-        verdicts = tuple(_verdicts(slices, stream))
-    else:
-        verdicts = tuple(without_timestamps(level) for level in asked if level in levels)
+    verdicts = tuple(_verdicts(slices, stream))
+    if EvidenceKind.TIMESTAMPS not in evidence:
+        verdicts = tuple(untimed(verdict) for verdict in verdicts if verdict.level in levels)
     ties = {judgement.level: judgement.ties for judgement in stream.judgements}
     load, sort = stream.load_seconds, stream.sort_seconds
     seconds = {"load": load, "sort": sort, "check": perf_counter() - started - load - sort}

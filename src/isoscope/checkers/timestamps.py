@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope._native import clock_ties, judge_clock
-from isoscope.checkers.clock import LEVELS, METHOD, NO_TIMESTAMPS, Judged, concerned, without_timestamps
+from isoscope.checkers.clock import LEVELS, METHOD, NO_TIMESTAMPS, Judged, concerned, untimed
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
-from isoscope.verdict import Outcome, Presence, Sighting
+from isoscope.verdict import Presence, Sighting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,11 +52,9 @@ def check(
         for judged in _judged(history, asked, max_anomalies):
             yield judged.verdict()
         return
-    # Without timestamps nothing is judged; if nothing is to be judged, the levels hold.
     wanted = [level for level in asked if level in levels]
     for judged in _judged(history, wanted, max_anomalies) if wanted else ():
-        is_held = judged.verdict().outcome is Outcome.HOLDS
-        yield judged.verdict() if is_held else without_timestamps(judged.level)
+        yield untimed(judged.verdict())
 
 
 def find(
