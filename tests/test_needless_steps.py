@@ -35,6 +35,15 @@ TIMES = {
     # Levels of the clock imply levels with sessions.
     Family.CLOCK: {"session"},
 }
+#: Their counterexamples need a step of a session: guarantees speak of two transactions of one, and prefix,
+#: unlike levels above it, does not forbid lost updates.
+BY_SESSION = {
+    Level.PREFIX,
+    Level.READ_YOUR_WRITES,
+    Level.MONOTONIC_READS,
+    Level.MONOTONIC_WRITES,
+    Level.WRITES_FOLLOW_READS,
+}
 #: Names that are found with sessions and with real time, too.
 CYCLES = ("write-cycle", "circular-information-flow", "read-skew", "long-fork", "write-skew")
 
@@ -67,7 +76,8 @@ def needless(history: History) -> Iterator[str]:
             is_cycle = anomaly.name.startswith(CYCLES) and anomaly.name.endswith((*CYCLES, *named))
             if is_cycle and bool(named) and not named <= shown:
                 yield f"{anomaly.name} without such a step"
-            if named and not needs_its_times(history, anomaly):
+            is_needed = verdict.level in BY_SESSION or needs_its_times(history, anomaly)
+            if named and not is_needed:
                 yield f"{anomaly.name} though there is a cycle without such a step"
 
 
