@@ -57,7 +57,8 @@ def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
 def times_of(anomaly: Anomaly) -> set[str]:
     """The relations of sessions and time in the steps of a counterexample, and in each of its cases."""
     steps = [*all_steps(anomaly.steps), *(s for case in anomaly.alternatives for s in all_steps(case))]
-    return {step.relation for step in steps} & {"session", "real-time"}
+    # An edge may rest on an order of versions that sessions or real time show.
+    return {shown for step in steps for shown in (step.relation, step.source)} & {"session", "real-time"}
 
 
 def suffix_of(name: str) -> str:
