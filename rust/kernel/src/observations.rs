@@ -51,6 +51,7 @@ pub struct ListOrder {
 
 impl ListOrder {
     /// Pairs of transactions in the order of their appends; what follows from others is left out.
+    #[must_use]
     pub fn successions(&self) -> Vec<(u32, u32)> {
         if self.read == ABSENT {
             return Vec::new();

@@ -148,7 +148,9 @@ impl Weaker {
     pub fn new(components: &[Vec<u32>]) -> Self {
         let mut all = Self::default();
         for (nodes, number) in components.iter().zip(0..) {
-            nodes.iter().for_each(|&node| all.of.entry(node).or_default().push(number));
+            for &node in nodes {
+                all.of.entry(node).or_default().push(number);
+            }
             all.sizes.push(nodes.len());
         }
         all
