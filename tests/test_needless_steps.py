@@ -35,6 +35,15 @@ TIMES = {
     # Levels of the clock imply levels with sessions.
     Family.CLOCK: {"session"},
 }
+#: Their counterexamples need a step of a session: guarantees speak of two transactions of one, and prefix,
+#: unlike levels above it, does not forbid lost updates.
+BY_SESSION = {
+    Level.PREFIX,
+    Level.READ_YOUR_WRITES,
+    Level.MONOTONIC_READS,
+    Level.MONOTONIC_WRITES,
+    Level.WRITES_FOLLOW_READS,
+}
 #: Names that are found with sessions and with real time, too.
 CYCLES = ("write-cycle", "circular-information-flow", "read-skew", "long-fork", "write-skew")
 
@@ -48,7 +57,8 @@ def all_steps(steps: tuple[Step, ...]) -> Iterator[Step]:
 def times_of(anomaly: Anomaly) -> set[str]:
     """The relations of sessions and time in the steps of a counterexample, and in each of its cases."""
     steps = [*all_steps(anomaly.steps), *(s for case in anomaly.alternatives for s in all_steps(case))]
-    return {step.relation for step in steps} & {"session", "real-time"}
+    # An edge may rest on an order of versions that sessions or real time show.
+    return {shown for step in steps for shown in (step.relation, step.source)} & {"session", "real-time"}
 
 
 def suffix_of(name: str) -> str:
@@ -67,7 +77,8 @@ def needless(history: History) -> Iterator[str]:
             is_cycle = anomaly.name.startswith(CYCLES) and anomaly.name.endswith((*CYCLES, *named))
             if is_cycle and bool(named) and not named <= shown:
                 yield f"{anomaly.name} without such a step"
-            if named and not needs_its_times(history, anomaly):
+            is_needed = verdict.level in BY_SESSION or needs_its_times(history, anomaly)
+            if named and not is_needed:
                 yield f"{anomaly.name} though there is a cycle without such a step"
 
 

@@ -59,7 +59,9 @@ class Orders:
         return version.value in reads.installed(self.writer(version), key)[first:]
 
     def canonical(self, key: object) -> list[object]:
-        return reads.canonical_list(self.transactions, self.counted, key)
+        """What the longest read shows; nothing if two such reads differ."""
+        longest = reads.longest_lists(self.transactions, self.counted, key)
+        return longest[0] if len(longest) == 1 else []
 
     def initial(self, key: object) -> object:
         return reads.initial_value(self.history, self.transactions, self.counted, key)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
 
 #: Seeds that show rare anomalies, such as a long fork by sessions or a write skew in real time.
-RARE = (306, 317, 375, 392, 673, 904, 2511)
+RARE = (306, 317, 375, 392, 498, 673, 904, 2511)
 #: The one takes more transactions, the other predicates.
 UNSEEN = {"long-fork-real-time", "predicate-read-miss"}
 SEEDS = seeds(250, deep=20_000)

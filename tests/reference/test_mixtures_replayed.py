@@ -70,14 +70,10 @@ def test_pl_1_holds_if_transactions_can_have_written_one_after_the_other() -> No
 
 def writes_in_order(history: History, given: frozenset[tuple[int, int]]) -> bool:
     """Whether the transactions can have written one after the other what lists and evidence show."""
-    counted = Observations(history).counted
-    committed = [t for t in history if t.number in counted]
-    lists = {
-        key: reads.canonical_list([*history], counted, key)
-        for key in history.keys
-        if reads.shape(committed, key) == "list"
-    }
-    inside = frozenset(pair for pair in given if {*pair} <= counted)
+    observed = Observations(history)
+    committed = [t for t in history if t.number in observed.counted]
+    lists = {key: observed.canonical_lists.get(reads.token(key), []) for key in history.keys}
+    inside = frozenset(pair for pair in given if {*pair} <= observed.counted)
     return any(
         run.agrees_with_given()
         and run.agrees_with_evidence()

@@ -10,12 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isoscope._native import judge_predicates
+from isoscope.checkers import check
 from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Range, Status, Transaction
+from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import predicates
 from isoscope.reference.observations import INITIAL
 from isoscope.reference.predicates import Miss, Observation, matches
 from isoscope.reference.reads import token
+from isoscope.verdict import Outcome
+
+from .agreement import told
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -111,3 +116,36 @@ def test_a_predicate_asks_for_values(predicate: str, matching: list[object], oth
 @pytest.mark.parametrize("predicate", ["true", "[:= x]", "[:= 01]", "[:mod 0 1]", "[:mod 2]", "x > 1", ""])
 def test_anything_else_is_no_predicate(predicate: str) -> None:
     assert matches(predicate, 1) is None
+
+
+def test_a_read_of_a_deleted_key_proves_nothing_if_it_shows_no_state_that_was_left() -> None:
+    """One shows what its writer replaced, the other a value that its own transaction has deleted."""
+    write, delete, read = OperationKind.WRITE, OperationKind.DELETE, OperationKind.READ
+
+    def on_x(*operations: tuple[OperationKind, int | None]) -> Transaction:
+        return transaction([Operation(kind=kind, key="x", value=value) for kind, value in operations])
+
+    for shown, is_right in ((2, True), (1, False)):
+        writer = on_x((write, 1), (write, 2))
+        history = of(writer, on_x((read, shown)), on_x((delete, None)))
+        assert (told(history, Level.SERIALIZABLE)[Level.SERIALIZABLE] is Outcome.HOLDS) == is_right
+    for own, is_right in ((None, True), (1, False)):
+        history = of(on_x((write, 1), (delete, None), (read, own)))
+        assert (told(history, Level.SERIALIZABLE)[Level.SERIALIZABLE] is Outcome.HOLDS) == is_right
+
+
+def test_reads_by_predicates_that_miss_each_others_rows_are_a_cycle_with_a_proof() -> None:
+    """Each deletes one of two rows and sees that both are gone."""
+    inserts = [
+        Operation(kind=OperationKind.INSERT, key=key, value=0, statement=predicates.INIT) for key in KEYS
+    ]
+    nothing = Operation(kind=OperationKind.RANGE_READ, value=Range(rows=()), predicate=":true")
+    deletes = [transaction([Operation(kind=OperationKind.DELETE, key=key), nothing]) for key in KEYS]
+    [verdict] = check(of(transaction(inserts), *deletes), [Level.PL_2]).verdicts
+    [anomaly] = verdict.anomalies
+    assert anomaly.name == "circular-information-flow"
+    assert [step.relation for step in anomaly.steps] == ["wr", "wr"]
+
+
+def of(*transactions: Transaction) -> History:
+    return build([replace(t, id=place) for place, t in enumerate(transactions)], initial=Initial(value=None))

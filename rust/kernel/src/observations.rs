@@ -36,7 +36,8 @@ impl Sources {
 pub struct ListOrder {
     /// The key.
     pub key: u32,
-    /// The longest read; [`ABSENT`] if there is none.
+    /// The longest read; [`ABSENT`] if there is none, or if another is as long and differs: then no read shows
+    /// the order.
     pub read: u32,
     /// The writer of each element of the canonical list; [`ABSENT`] if that is not known for sure.
     pub writers: Vec<u32>,
@@ -50,13 +51,17 @@ pub struct ListOrder {
 
 impl ListOrder {
     /// Pairs of transactions in the order of their appends; what follows from others is left out.
-    pub fn successions(&self) -> impl Iterator<Item = (u32, u32)> {
+    #[must_use]
+    pub fn successions(&self) -> Vec<(u32, u32)> {
+        if self.read == ABSENT {
+            return Vec::new();
+        }
         let known: Vec<u32> = self.writers.iter().copied().filter(|&writer| writer != ABSENT).collect();
         let last = self.writers.last().copied().filter(|&writer| writer != ABSENT);
         let unread: Vec<(u32, u32)> =
             last.map(|last| self.unread.iter().map(|&after| (last, after)).collect()).unwrap_or_default();
-        let pairs: Vec<(u32, u32)> = known.windows(2).map(|pair| (pair[0], pair[1])).collect();
-        pairs.into_iter().chain(unread).filter(|(before, after)| before != after)
+        let pairs = known.windows(2).map(|pair| (pair[0], pair[1]));
+        pairs.chain(unread).filter(|(before, after)| before != after).collect()
     }
 }
 
@@ -82,7 +87,7 @@ pub struct Observations {
     pub successions: Vec<(u32, u32)>,
     /// For each key its canonical list in the pool.
     canonical: Vec<Seen>,
-    /// For each key the read that shows its canonical list.
+    /// For each key the read that shows its canonical list; [`ABSENT`] if none shows the order.
     reads: Vec<u32>,
 }
 
@@ -153,16 +158,19 @@ impl Observations {
         is_prefix.then_some((seen.start, seen.length))
     }
 
-    /// The writer of each element of the canonical list of `key`; [`ABSENT`] if that is not known for sure.
+    /// The writer of each element of the list `key` in their order; [`ABSENT`] if that is not known for sure.
+    /// Nothing if no read shows the order.
     #[must_use]
     pub fn canonical(&self, key: u32) -> &[u32] {
         match self.canonical.get(key as usize) {
-            Some(seen) => &self.pool[seen.start as usize..(seen.start + seen.length) as usize],
-            None => &[],
+            Some(seen) if self.canonical_read(key) != ABSENT => {
+                &self.pool[seen.start as usize..(seen.start + seen.length) as usize]
+            }
+            _ => &[],
         }
     }
 
-    /// The read that shows the canonical list of `key`.
+    /// The read that shows the order of the list `key`, if one does.
     #[must_use]
     pub fn canonical_read(&self, key: u32) -> u32 {
         self.reads.get(key as usize).copied().unwrap_or(ABSENT)
@@ -171,8 +179,7 @@ impl Observations {
     /// Whether an append of `after` to the list `key` comes right or somewhere behind one of `before`.
     #[must_use]
     pub fn succeeds(&self, key: u32, before: u32, after: u32) -> bool {
-        let Some(&Seen { start, length }) = self.canonical.get(key as usize) else { return false };
-        let writers = &self.pool[start as usize..(start + length) as usize];
+        let writers = self.canonical(key);
         let Some(first) = writers.iter().position(|&writer| writer == before) else { return false };
         writers[first..].contains(&after) || !writers.contains(&after)
     }

@@ -65,12 +65,14 @@ pub fn judge(history: &History, counted: &[bool]) -> Judgement {
     let universe = Universe::new(history, counted);
     let mut judgement = Judgement::default();
     for reader in (0..counted.len()).filter(|&transaction| counted[transaction]) {
-        let mut written = HashSet::new();
+        let mut written = HashMap::new();
         for operation in history.operations_of(reader) {
             let read = Read { reader: reader as u32, operation, written: &written };
             universe.operation(&read, &mut judgement);
-            if history.operations.kinds[operation].installs() {
-                written.insert(history.operations.keys[operation]);
+            let kind = history.operations.kinds[operation];
+            if kind.installs() {
+                let value = (kind != Kind::Delete).then_some(history.operations.values[operation]);
+                written.insert(history.operations.keys[operation], value);
             }
         }
     }
@@ -105,8 +107,8 @@ impl Key {
 struct Read<'read> {
     reader: u32,
     operation: usize,
-    /// Keys that the reader wrote before: what it shows of them says nothing about others.
-    written: &'read HashSet<u32>,
+    /// Keys that the reader wrote before, and what it left of them: that says nothing about others.
+    written: &'read HashMap<u32, Option<Value>>,
 }
 
 struct Universe<'history> {
@@ -173,23 +175,29 @@ impl<'history> Universe<'history> {
         if kind != Kind::Read || value == Value::UNKNOWN || !self.keys[key as usize].is_deleted {
             return;
         }
-        if !read.written.contains(&key) {
-            let found =
-                if value == Value::NIL { self.absent(read, key) } else { self.shown(read, key, value) };
-            judgement.add(read, key, found);
+        if let Some(own) = read.written.get(&key) {
+            return judgement.add_own(own.unwrap_or(Value::NIL) == value);
         }
+        let found = if value == Value::NIL { self.absent(read, key) } else { self.shown(read, key, value) };
+        judgement.add(read, key, found);
     }
 
     fn predicate_read(&self, read: &Read<'_>, predicate: Predicate, judgement: &mut Judgement) {
         let mut shown = HashSet::new();
         for (key, value) in self.history.rows_of(read.operation) {
-            if shown.insert(key) && !read.written.contains(&key) {
-                judgement.add(read, key, self.shown(read, key, value));
+            if !shown.insert(key) {
+                continue;
+            }
+            match read.written.get(&key) {
+                Some(&own) => judgement.add_own(own == Some(value)),
+                None => judgement.add(read, key, self.shown(read, key, value)),
             }
         }
-        for key in 0..self.keys.len() as u32 {
-            if !shown.contains(&key) && !read.written.contains(&key) {
-                judgement.add(read, key, self.hidden(read, key, predicate));
+        let is_hidden = |value: Value| !predicate.matches(&self.history.values, value);
+        for key in (0..self.keys.len() as u32).filter(|key| !shown.contains(key)) {
+            match read.written.get(&key) {
+                Some(own) => judgement.add_own(own.is_none_or(is_hidden)),
+                None => judgement.add(read, key, self.hidden(read, key, predicate)),
             }
         }
     }
@@ -198,7 +206,15 @@ impl<'history> Universe<'history> {
     fn shown(&self, read: &Read<'_>, key: u32, value: Value) -> Found {
         let initial = (self.history.initial.of(key) == value).then_some(INITIAL);
         let writer = self.writers.get(&(key, value)).copied().filter(|&writer| writer != read.reader);
-        self.only(initial.into_iter().chain(writer)).unwrap_or(Found::Several)
+        let found = self.only(initial.into_iter().chain(writer)).unwrap_or(Found::Several);
+        // What its writer replaced is no state that it left.
+        let left = |version: &KeyState| Some(version.writer) == writer && version.value == Some(value);
+        match found {
+            Found::One(from) if from != INITIAL && !self.keys[key as usize].versions.iter().any(left) => {
+                Found::Several
+            }
+            _ => found,
+        }
     }
 
     /// In which state a key was that a predicate read does not show.
@@ -243,6 +259,11 @@ enum Found {
 }
 
 impl Judgement {
+    /// A read of what its own transaction left: if it shows something else, nothing can be said of it.
+    fn add_own(&mut self, is_right: bool) {
+        self.ambiguous_states += u64::from(!is_right);
+    }
+
     fn add(&mut self, read: &Read<'_>, key: u32, found: Found) {
         let (reader, operation) = (read.reader, read.operation as u32);
         match found {

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 __all__ = ["combined_verdict"]
 
+#: Their counterexamples may have a step of a session that stronger levels, which forbid more, do not need.
+_BY_SESSION = frozenset(
+    {
+        Level.PREFIX,
+        Level.READ_YOUR_WRITES,
+        Level.MONOTONIC_READS,
+        Level.MONOTONIC_WRITES,
+        Level.WRITES_FOLLOW_READS,
+    }
+)
 _UNREAD = "an order of versions is recorded or claimed, which the method of values does not look at"
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 
@@ -37,7 +47,8 @@ def combined_verdict(  # noqa: PLR0913 - the verdicts, and how to read them
     then prove no level but those, and them only if other methods prove the levels that they imply.
     """
     if broken := [verdict for verdict in verdicts if _breaks(verdict, level)]:
-        return _violated(level, broken, checkers, max_anomalies)
+        others = [verdict for verdict in broken if verdict.level not in _BY_SESSION - {level}]
+        return _violated(level, others or broken, checkers, max_anomalies)
     proofs = [v for v in verdicts if _proves(v, level) and not _is_broken(v.level, verdicts)]
     by_order = [v for v in verdicts if v.method is not Method.VALUES]
     open_levels = [asked for asked in _asking(level, unread) if not _is_proved(asked, by_order)]

@@ -69,11 +69,12 @@ class Observations:
 
     @cached_property
     def canonical_lists(self) -> dict[object, list[object]]:
-        """The elements of each list in the order that the longest read shows."""
-        return {
-            reads.token(key): reads.canonical_list(self.transactions, self.counted, key)
+        """The elements of each list in the order that its longest read shows; none if two of them differ."""
+        found = {
+            reads.token(key): reads.longest_lists(self.transactions, self.counted, key)
             for key in self._keys_of_shape("list")
         }
+        return {key: longest[0] if len(longest) == 1 else [] for key, longest in found.items()}
 
     def writer(self, key: object, value: object) -> int | None:
         """The only transaction that can have written `value`, if there is only one and it counts."""

@@ -94,10 +94,12 @@ class _Universe:
         if reader.number not in self.counted:
             return
         for place, operation in enumerate(reader.operations):
-            own = {reads.token(o.key) for o in reader.operations[:place] if o.kind in INSTALLS}
+            own = {reads.token(o.key): o for o in reader.operations[:place] if o.kind in INSTALLS}
             for key, states in self.states(reader, operation).items():
                 if key not in own:
                     yield self.said(reader.number, place, key, states)
+                elif not _shows(operation, key, own[key]):
+                    yield None
 
     def said(self, reader: int, place: int, key: object, states: States) -> Observation | Miss | None:
         if states == []:
@@ -134,7 +136,14 @@ class _Universe:
         seen, original = reads.token(value), self.keys[key]
         initial = [INITIAL] if seen == reads.token(self.initial(key)) else []
         writers = [t.number for t in self.transactions if seen in reads.installed(t, original)]
-        return initial + [w for w in writers if writers != [reader.number]] or None
+        possible = initial + [w for w in writers if writers != [reader.number]]
+        is_replaced = possible == writers and any(self.left(w, key) != seen for w in writers)
+        return None if is_replaced else possible or None
+
+    def left(self, writer: int, key: object) -> object:
+        """The value of a key that a transaction left behind; UNKNOWN if it deleted it."""
+        last = _of_key(self.transactions[writer], key)[-1]
+        return UNKNOWN if last.kind is OperationKind.DELETE else reads.token(last.value)
 
     def hidden(self, reader: Transaction, key: object, predicate: str) -> States:
         """The transactions that can have made the state of a key that a predicate read does not show."""
@@ -175,6 +184,17 @@ def _is_closed(read: Operation) -> bool:
     assert isinstance(read.value, Range)
     is_open = read.value.low is None and read.value.high is None and not read.value.tombstones
     return is_open and read.predicate is not None and matches(read.predicate, None) is not None
+
+
+def _shows(read: Operation, key: object, own: Operation) -> bool:
+    """Whether a read shows what its own transaction did last to the key."""
+    left = UNKNOWN if own.kind is OperationKind.DELETE else own.value
+    if not isinstance(read.value, Range):
+        return reads.token(read.value) == reads.token(None if left is UNKNOWN else left)
+    shown = [reads.token(value) for other, value in read.value.rows if reads.token(other) == key]
+    if shown:
+        return left is not UNKNOWN and shown[0] == reads.token(left)
+    return left is UNKNOWN or not matches(read.predicate or "", left)
 
 
 def _is_init(transaction: Transaction) -> bool:

@@ -209,8 +209,8 @@ def shows_duplicates(transactions: list[Transaction], read: Operation) -> bool:
     return any(elements.count(value) > appended.count(value) > 0 for value in elements)
 
 
-def canonical_list(transactions: list[Transaction], count: frozenset[int], key: object) -> list[object]:
-    """The longest *P* that was read, the first of equally long ones: the versions of the key in order."""
+def longest_lists(transactions: list[Transaction], count: frozenset[int], key: object) -> list[list[object]]:
+    """The longest *P* that was read; if several differ, all of them, in the order of the input."""
     lists = [
         foreign
         for reader in transactions
@@ -219,7 +219,8 @@ def canonical_list(transactions: list[Transaction], count: frozenset[int], key: 
         if not shows_duplicates(transactions, read)
         and (foreign := foreign_part(reader, place, read)) is not None
     ]
-    return max(lists, key=len, default=[])
+    longest = max(map(len, lists), default=0)
+    return [p for place, p in enumerate(lists) if len(p) == longest and p not in lists[:place]]
 
 
 def cut_isolation_holds(history: History) -> bool:
@@ -340,7 +341,7 @@ class _Register(_Key):
 class _List(_Key):
     @cached_property
     def canonical(self) -> list[object]:
-        return canonical_list(self.transactions, self.count, self.key)
+        return next(iter(longest_lists(self.transactions, self.count, self.key)), [])
 
     def read(self, reader: Transaction, place: int, read: Operation) -> tuple[set[str], list[object] | None]:
         foreign = foreign_part(reader, place, read)

@@ -171,16 +171,9 @@ class Versions:
             return self.by(observation.key, observation.source)[-1]
         elements = self.foreign_part(observation)
         canonical = self.observed.canonical_lists[observation.key]
-        if elements != canonical[: len(elements)] or (elements and observation.key in self.forked):
+        if elements != canonical[: len(elements)]:
             return None
         return [*self.by(observation.key, INITIAL), *self.elements(observation)][-1]
-
-    @cached_property
-    def forked(self) -> frozenset[object]:
-        """Lists of which two longest reads differ: nothing says which of them shows the order."""
-        lists = self.observed.canonical_lists
-        shown = [(o.key, self.foreign_part(o)) for o in self.observed.all if o.key in lists]
-        return frozenset(key for key, p in shown if len(p) == len(lists[key]) and p != lists[key])
 
     def elements(self, observation: Observation) -> list[Version]:
         """The versions of a list that a read shows, where their writers are known."""
@@ -232,7 +225,7 @@ class Versions:
 
     def _list_reads(self, key: object) -> Iterator[Pair]:
         """The longest list that was read; unread appends come after it."""
-        if self.observed.shapes[key] != "list" or key in self.forked:
+        if self.observed.shapes[key] != "list":
             return
         chain = self._elements(key, self.observed.canonical_lists[key])
         unread = [v for v in self.of_key[key] if v not in chain and v.writer != INITIAL]

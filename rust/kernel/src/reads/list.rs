@@ -78,6 +78,7 @@ impl Judge<'_> {
     ) {
         let unread = self.unread(canonical.observed);
         let mut order = ListOrder { key, read: canonical.read, unread, ..ListOrder::default() };
+        let length = canonical.observed.len();
         order.writers = self.writers_of(canonical.observed);
         for &(ListRead { read, observed }, repeats) in reads {
             let reader = self.owners[read as usize];
@@ -89,6 +90,9 @@ impl Judge<'_> {
                 self.find(ReadAnomaly::IncompatibleOrder, read, append, element);
             } else if others.is_some() && !repeats {
                 self.find(ReadAnomaly::IncompatibleOrder, read, canonical.read, observed[common]);
+            }
+            if others.is_some() && !repeats && observed.len() == length {
+                order.read = ABSENT;
             }
             let source = writers.last().copied().unwrap_or(INITIAL);
             if source != reader {

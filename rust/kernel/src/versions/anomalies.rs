@@ -90,18 +90,17 @@ pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, max_anom
         paths: Paths::new(small.nodes() + small.len()),
     };
     naming.lost_updates();
-    let mut counted: [Counted; 4] = Default::default();
     for order in Order::ALL {
         if order == Order::RealTime && small.real_time.is_empty() {
             break;
         }
-        let [writes, flows, forks, skews] = &mut counted;
-        naming.write_cycles(order, writes);
-        naming.flows(order, flows);
+        naming.write_cycles(order);
+        naming.flows(order);
         naming.read_skews(order);
-        let left = Left::new(small, cycles, order);
-        naming.long_forks(order, &left, forks);
-        naming.write_skews(order, &left, skews);
+        let left = Left::new(small, cycles, order, order);
+        let weaker = order.weaker().map(|weaker| Left::new(small, cycles, order, weaker));
+        naming.long_forks(order, &left, weaker.as_ref());
+        naming.write_skews(order, &left, weaker.as_ref());
     }
     naming.named.findings.sort_by_key(|finding| finding.name);
     naming.named
@@ -136,24 +135,28 @@ pub(super) fn classify(steps: &[Step]) -> VersionAnomaly {
     }
 }
 
-/// Components that have a name by now: one that contains such a component is not counted again.
+/// Components of a weaker order: one that contains such a component needs no more than that order.
 #[derive(Default)]
-pub(super) struct Counted {
+pub(super) struct Weaker {
     sizes: Vec<usize>,
-    /// The components that a node is in: with another order of transactions they may be others.
+    /// The components that a node is in; long forks may share nodes.
     of: HashMap<u32, Vec<u32>>,
 }
 
-impl Counted {
-    /// Notes a component by its nodes.
-    pub fn note(&mut self, nodes: &[u32]) {
-        for &node in nodes {
-            self.of.entry(node).or_default().push(self.sizes.len() as u32);
+impl Weaker {
+    /// The components by their nodes.
+    pub fn new(components: &[Vec<u32>]) -> Self {
+        let mut all = Self::default();
+        for (nodes, number) in components.iter().zip(0..) {
+            for &node in nodes {
+                all.of.entry(node).or_default().push(number);
+            }
+            all.sizes.push(nodes.len());
         }
-        self.sizes.push(nodes.len());
+        all
     }
 
-    /// Whether one of those noted lies within these nodes.
+    /// Whether one of them lies within these nodes.
     pub fn is_within(&self, nodes: &[u32]) -> bool {
         let mut found: HashMap<u32, usize> = HashMap::new();
         let groups = nodes.iter().filter_map(|node| self.of.get(node)).flatten();
@@ -216,13 +219,11 @@ impl Naming<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Counted;
+    use super::Weaker;
 
     #[test]
     fn a_component_that_contains_another_is_known() {
-        let mut counted = Counted::default();
-        counted.note(&[1, 2, 3]);
-        counted.note(&[3, 4]);
+        let weaker = Weaker::new(&[vec![1, 2, 3], vec![3, 4]]);
         let cases: [(&[u32], bool); 5] = [
             (&[1, 2, 3], true),
             (&[0, 1, 2, 3, 9], true),
@@ -231,7 +232,7 @@ mod tests {
             (&[5], false),
         ];
         for (nodes, is_known) in cases {
-            assert_eq!(counted.is_within(nodes), is_known, "{nodes:?}");
+            assert_eq!(weaker.is_within(nodes), is_known, "{nodes:?}");
         }
     }
 }

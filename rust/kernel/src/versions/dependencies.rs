@@ -104,6 +104,12 @@ pub enum Order {
 impl Order {
     /// From the weakest to the strongest.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Session, Self::RealTime];
+
+    /// The next weaker one.
+    #[must_use]
+    pub fn weaker(self) -> Option<Self> {
+        (self as usize).checked_sub(1).map(|weaker| Self::ALL[weaker])
+    }
 }
 
 impl Dependencies {

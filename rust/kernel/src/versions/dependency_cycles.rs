@@ -1,16 +1,15 @@
 //! Write cycles and circular information flow.
 
-use super::anomalies::{Counted, FLOWS, Naming, TRIES, WRITE_CYCLES, best, shapes};
+use super::anomalies::{FLOWS, Naming, TRIES, WRITE_CYCLES, Weaker, best, shapes};
 use super::dependencies::{Order, Pairs, Parts};
 use super::witness::Witnesses;
-use crate::graph::Edges;
+use crate::graph::{Components, Edges};
 use crate::relation::Relation;
 use hashbrown::{HashMap, HashSet};
 
 impl Naming<'_, '_> {
-    pub fn write_cycles(&mut self, order: Order, counted: &mut Counted) {
-        let mut found = shapes(&self.cycles.writes[order as usize], self.small().len());
-        found.retain(|nodes| !counted.is_within(nodes));
+    pub fn write_cycles(&mut self, order: Order) {
+        let found = self.needed(&self.cycles.writes, order);
         if found.is_empty() {
             return;
         }
@@ -19,7 +18,6 @@ impl Naming<'_, '_> {
         let preferred = [Relation::WriteWrite, Relation::Session, Relation::RealTime];
         let name = WRITE_CYCLES[order as usize];
         for nodes in found {
-            counted.note(&nodes);
             if !self.count(name) {
                 continue;
             }
@@ -29,6 +27,13 @@ impl Naming<'_, '_> {
             let shown = best(name, steps);
             self.show(name, shown);
         }
+    }
+
+    /// The components, by order, that contain none of a weaker order.
+    fn needed(&self, components: &[Components], order: Order) -> Vec<Vec<u32>> {
+        let of = |order: Order| shapes(&components[order as usize], self.small().len());
+        let weaker = Weaker::new(&order.weaker().map(of).unwrap_or_default());
+        of(order).into_iter().filter(|nodes| !weaker.is_within(nodes)).collect()
     }
 
     /// Short cycles through what this order adds to the weaker one.
@@ -69,9 +74,8 @@ impl Naming<'_, '_> {
         cycles.collect()
     }
 
-    pub fn flows(&mut self, order: Order, counted: &mut Counted) {
-        let mut found = shapes(&self.cycles.flows[order as usize], self.small().len());
-        found.retain(|nodes| !counted.is_within(nodes));
+    pub fn flows(&mut self, order: Order) {
+        let found = self.needed(&self.cycles.flows, order);
         if found.is_empty() {
             return;
         }
@@ -83,7 +87,6 @@ impl Naming<'_, '_> {
             if reads.is_empty() {
                 continue;
             }
-            counted.note(&nodes);
             if !self.count(FLOWS[order as usize]) {
                 continue;
             }

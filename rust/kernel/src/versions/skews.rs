@@ -1,6 +1,6 @@
 //! Read skews, long forks and write skews.
 
-use super::anomalies::{Counted, LONG_FORKS, Naming, READ_SKEWS, TRIES, WRITE_SKEWS, best, shapes};
+use super::anomalies::{LONG_FORKS, Naming, READ_SKEWS, TRIES, WRITE_SKEWS, Weaker, best, shapes};
 use super::dependencies::{Dependencies, Order, Pairs, components};
 use super::levels::{Closing, Cycles};
 use super::shortest_paths::Paths;
@@ -16,15 +16,16 @@ pub(super) struct Left {
 }
 
 impl Left {
-    pub fn new(small: &Dependencies, cycles: &Cycles, order: Order) -> Self {
+    /// The edges of `times`, without those of cycles of `order`.
+    pub fn new(small: &Dependencies, cycles: &Cycles, order: Order, times: Order) -> Self {
         let flows = &cycles.flows[order as usize];
         let cyclic = flows.on_cycle();
         let is_on_flow = |node: u32, before: u32| {
             cyclic[node as usize] && flows.of[node as usize] == flows.of[before as usize]
         };
-        let rows = small.session_pairs(order >= Order::Session);
+        let rows = small.session_pairs(times >= Order::Session);
         let mut lists: Vec<&[(u32, u32)]> = vec![&small.ww, &small.wr, &rows];
-        if order == Order::RealTime {
+        if times == Order::RealTime {
             lists.push(&small.real_time);
         }
         let dependencies = lists
@@ -41,12 +42,41 @@ impl Left {
             transaction.is_some_and(|&transaction| lost.contains(&(transaction, key)))
         };
         let read_writes = small
-            .believed_with_keys(order)
+            .believed_with_keys(times)
             .filter(|&(pair, key)| !closing.contains(&pair) && !of_lost(pair.1, key))
             .map(|(pair, _)| pair)
             .collect();
         Self { dependencies, read_writes }
     }
+
+    /// Dependencies and read-write edges between transactions.
+    fn edges(&self, small: &Dependencies) -> Edges {
+        Edges::collected(small.nodes(), &[&self.dependencies, &self.read_writes])
+    }
+
+    /// The same between begins and commits.
+    fn edges_of_ends(&self, small: &Dependencies) -> Edges {
+        let mut pairs: Pairs = (0..small.len() as u32).map(|node| (small.commit(node), node)).collect();
+        pairs.extend(self.dependencies.iter().map(|&(node, b)| (small.begin(node), small.commit(b))));
+        pairs.extend(self.read_writes.iter().map(|&(node, b)| (small.commit(node), small.begin(b))));
+        Edges::collected(small.nodes() + small.len(), &[&pairs])
+    }
+}
+
+/// The components of begins and commits, by their transactions.
+fn forked(edges: &Edges, small: &Dependencies) -> Vec<Vec<u32>> {
+    let transactions = small.len() as u32;
+    let found = components(edges, small.nodes() + small.len());
+    let groups = found.cycles().map(|group| {
+        let ends = group.iter().copied().filter(|&node| node < 2 * transactions);
+        let mut nodes: Vec<u32> = ends.map(|node| node % transactions).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    });
+    let mut groups: Vec<Vec<u32>> = groups.filter(|nodes| nodes.len() > 1).collect();
+    groups.sort_unstable();
+    groups
 }
 
 impl Naming<'_, '_> {
@@ -78,28 +108,16 @@ impl Naming<'_, '_> {
         }
     }
 
-    pub fn long_forks(&mut self, order: Order, left: &Left, counted: &mut Counted) {
+    pub fn long_forks(&mut self, order: Order, left: &Left, weaker: Option<&Left>) {
         let small = self.small();
-        let nodes = small.nodes() + small.len();
-        let mut pairs: Pairs = (0..small.len() as u32).map(|node| (small.commit(node), node)).collect();
-        pairs.extend(left.dependencies.iter().map(|&(node, b)| (small.begin(node), small.commit(b))));
-        pairs.extend(left.read_writes.iter().map(|&(node, b)| (small.commit(node), small.begin(b))));
-        let edges = Edges::collected(nodes, &[&pairs]);
-        let found = components(&edges, nodes);
-        let transactions = small.len() as u32;
-        let groups = found.cycles().map(|group| {
-            let ends = group.iter().copied().filter(|&node| node < 2 * transactions);
-            let mut nodes: Vec<u32> = ends.map(|node| node % transactions).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            nodes
-        });
-        let mut groups: Vec<Vec<u32>> = groups.filter(|nodes| nodes.len() > 1).collect();
-        groups.sort_unstable();
+        let edges = left.edges_of_ends(small);
+        let mut groups = forked(&edges, small);
         let name = LONG_FORKS[order as usize];
-        groups.retain(|nodes| !counted.is_within(nodes));
+        if let Some(weaker) = weaker.filter(|_| !groups.is_empty()) {
+            let weaker = Weaker::new(&forked(&weaker.edges_of_ends(small), small));
+            groups.retain(|nodes| !weaker.is_within(nodes));
+        }
         for nodes in groups {
-            counted.note(&nodes);
             if self.count(name) {
                 let steps = self.forks(&edges, &nodes, order);
                 self.show(name, best(name, steps));
@@ -130,12 +148,16 @@ impl Naming<'_, '_> {
         cycles.iter().map(|cycle| self.witnesses.steps_of_ends(cycle, order)).collect()
     }
 
-    pub fn write_skews(&mut self, order: Order, left: &Left, counted: &mut Counted) {
+    pub fn write_skews(&mut self, order: Order, left: &Left, weaker: Option<&Left>) {
         let nodes = self.small().nodes();
-        let edges = Edges::collected(nodes, &[&left.dependencies, &left.read_writes]);
+        let edges = left.edges(self.small());
         let found = components(&edges, nodes);
         let mut groups = shapes(&found, self.small().len());
-        groups.retain(|nodes| !counted.is_within(nodes));
+        if let Some(weaker) = weaker.filter(|_| !groups.is_empty()) {
+            let found = components(&weaker.edges(self.small()), nodes);
+            let weaker = Weaker::new(&shapes(&found, self.small().len()));
+            groups.retain(|nodes| !weaker.is_within(nodes));
+        }
         let missed = Edges::collected(nodes, &[&left.read_writes]);
         let reversed: Pairs = left.read_writes.iter().map(|&(node, before)| (before, node)).collect();
         let overwrote = Edges::collected(nodes, &[&reversed]);
@@ -146,7 +168,6 @@ impl Naming<'_, '_> {
                 self.named.counts[WRITE_SKEWS[order as usize] as usize] < self.max_anomalies as u64;
             let found = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside, is_shown);
             let Some(cycle) = found else { continue };
-            counted.note(group);
             let name = WRITE_SKEWS[order as usize];
             if self.count(name) {
                 let mut shown = vec![self.skew_steps(&cycle, order)];

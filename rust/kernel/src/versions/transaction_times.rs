@@ -23,7 +23,8 @@ impl TransactionTimes {
     pub fn new(history: &History, counted: &[bool]) -> Self {
         let positions = &history.transactions.positions;
         let count = history.transaction_count();
-        let by_position = (0..count).any(|t| positions.get(t).invoke().is_some());
+        let is_placed = |t: usize| positions.get(t).invoke().is_some() && history.touches_data(t);
+        let by_position = (0..count).any(is_placed);
         let statuses = &history.transactions.statuses;
         let intervals: Vec<(Option<i64>, Option<i64>)> = (0..count)
             .map(|t| {

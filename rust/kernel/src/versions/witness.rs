@@ -260,7 +260,12 @@ impl Witnesses<'_, '_> {
             Some(list) => list.contains(&values[write as usize]),
             None => values[write as usize] == values[read as usize],
         };
-        writes.into_iter().rev().find(is_shown)
+        // What a predicate read saw of a key, or that a key is gone, is the value of no write.
+        let left = || {
+            let is_seen = version != ABSENT && lookup.orders.writers[version as usize] == writer;
+            is_seen.then(|| lookup.orders.operations[version as usize])
+        };
+        writes.into_iter().rev().find(is_shown).or_else(left)
     }
 
     fn write_write(&self, first: u32, second: u32) -> Option<Step> {

@@ -133,12 +133,13 @@ impl<'q> Share<'q> {
         &list[..length]
     }
 
-    /// How much of the canonical list a read showed, if its source is known.
+    /// How much of the canonical list a read showed, if there is one and the source of the read is known.
     fn length_seen(&self, read: u32, key: u32) -> Option<u32> {
         let observations = self.question.observations;
         match observations.sources[read as usize] {
             INITIAL => Some(0),
             ABSENT => None,
+            _ if observations.canonical_read(key) == ABSENT => None,
             _ => observations.prefix(read as usize, key).map(|(_, length)| length),
         }
     }
