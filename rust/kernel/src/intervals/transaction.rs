@@ -3,6 +3,7 @@
 use super::key::Reference;
 use super::locks::Held;
 use super::profile::{Lock, Read, Statement};
+use super::read_view::{ReadView, TransactionOrders};
 use super::span::Span;
 use crate::history::{Kind, Status};
 use crate::value::Value;
@@ -46,6 +47,8 @@ pub struct Operation {
     pub span: Span,
     /// Its place in the transaction, as its history counts.
     pub place: u32,
+    /// The place of the first operation of its statement.
+    pub of_statement: u32,
 }
 
 impl Operation {
@@ -57,6 +60,12 @@ impl Operation {
     /// Whether a read says what its key held: its result is known, and it did not skip a locked row.
     pub fn shows_its_key(&self) -> bool {
         self.value != Value::UNKNOWN && !(self.is_partial && self.is_absent)
+    }
+
+    /// Whether it looks for the rows that it has found once more when it has waited for them: a row that was deleted and
+    /// inserted again in the meantime is not among them.
+    pub fn looks_again(&self) -> bool {
+        self.read == Read::Locking && !self.locks_predicate
     }
 
     /// Whether it is a statement, and neither begins nor ends the transaction.
@@ -153,6 +162,24 @@ impl Transaction {
             (Some(_), Some(taken_by)) if !is_own && taken_by <= place => (taken_by, None),
             (Some(snapshot), None) if !is_own => (place, Some(snapshot)),
             _ => (place, None),
+        }
+    }
+
+    /// What an operation can see of the versions of other transactions.
+    pub fn view_of<'o>(&self, operation: &Operation, orders: &'o TransactionOrders) -> ReadView<'o> {
+        let is_of_transaction = operation.read == Read::Consistent && self.snapshot.is_some();
+        // One that finds no row may have looked for it before it waited.
+        let waits = operation.read == Read::Locking && !operation.is_absent;
+        let locked_until = match self.snapshot_taken_by {
+            taken_by if is_of_transaction => taken_by.unwrap_or(0),
+            _ => operation.place + u32::from(waits),
+        };
+        ReadView {
+            snapshot: self.snapshot_of(operation),
+            answered: operation.span.complete,
+            locked_until,
+            is_of_transaction,
+            orders,
         }
     }
 

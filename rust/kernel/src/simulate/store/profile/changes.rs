@@ -11,7 +11,10 @@ impl Server {
         let row = request.low;
         let own = self.own(trace.slot, row);
         if request.kind == Kind::Insert {
-            return own.unwrap_or_else(|| self.newest(row).value) == ABSENT;
+            let is_new = own.unwrap_or_else(|| self.newest(row).value) == ABSENT;
+            if !is_new || !self.profile.compares_inserts {
+                return is_new;
+            }
         }
         let since = trace.snapshot.unwrap_or(self.store.now);
         own.is_some() || self.is_first_updater(trace, row, since)

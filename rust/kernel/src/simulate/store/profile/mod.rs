@@ -132,7 +132,7 @@ impl Server {
         trace.begin(id, now, moment);
         let takes_snapshot = match self.profile.snapshot {
             Snapshot::Begin => true,
-            Snapshot::Transaction => moment == 0,
+            Snapshot::Start | Snapshot::Transaction => moment == 0,
             _ => false,
         };
         trace.snapshot = takes_snapshot.then_some(now);
@@ -195,7 +195,7 @@ impl Server {
         }
         let is_due = match (self.profile.snapshot, trace.moment) {
             (Snapshot::Statement | Snapshot::Begin, _) => false,
-            (Snapshot::FirstStatement, _) | (Snapshot::Transaction, 0 | 1) => true,
+            (Snapshot::FirstStatement | Snapshot::Start, _) | (Snapshot::Transaction, 0 | 1) => true,
             (Snapshot::FirstRead | Snapshot::Transaction, _) => {
                 request.reads() && conduct.read == Read::Consistent
             }
@@ -204,7 +204,7 @@ impl Server {
             return;
         }
         // An own earlier write must not be newer than the snapshot.
-        let may_be_old = self.profile.snapshot == Snapshot::Transaction
+        let may_be_old = matches!(self.profile.snapshot, Snapshot::Start | Snapshot::Transaction)
             && trace.moment == 3
             && trace.writes.is_empty()
             && self.profile.certifier != Certifier::TimestampOrder;
