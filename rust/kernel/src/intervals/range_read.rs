@@ -83,7 +83,8 @@ impl Verifier {
             return None;
         }
         let mut candidates = std::mem::take(&mut self.candidates);
-        let is_fresh = key.candidates(view, rules, &mut candidates) && key.may_lack_first();
+        // It is not known which rows there were at first, unless a read showed the row.
+        let is_fresh = key.candidates(view, rules, &mut candidates) && !key.is_first_shown;
         let mut absent = candidates.iter().filter(|&&place| key.versions[place].is_absent);
         let first = absent.next().map(|&place| (key.versions[place].write, key.versions[place].commit));
         let absent = usize::from(first.is_some()) + absent.count();

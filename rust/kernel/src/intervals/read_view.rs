@@ -78,3 +78,70 @@ impl ReadView<'_> {
             || self.is_of_transaction && self.orders.seen.contains(&number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intervals::key::{Readers, Reference};
+    use crate::intervals::profile::Lock;
+    use crate::value::Value;
+
+    const WRITER: u64 = 7;
+
+    fn version(commit: Span, asked: i64) -> Version {
+        Version {
+            value: Value::NIL,
+            write: Reference { slot: 0, number: WRITER, place: 0 },
+            writer: Value::NIL,
+            session: 0,
+            commit,
+            asked,
+            take: commit,
+            lock: Lock::Exclusive,
+            seen: commit,
+            is_insert: false,
+            is_absent: false,
+            is_certain: true,
+            may_be_idle: false,
+            is_settled: true,
+            readers: Readers::default(),
+            waiting: 0,
+        }
+    }
+
+    fn view(orders: &TransactionOrders) -> ReadView<'_> {
+        let snapshot = Span { invoke: 0, complete: 100 };
+        ReadView { snapshot, answered: 20, locked_until: 3, is_of_transaction: true, orders }
+    }
+
+    #[test]
+    fn a_commit_that_is_sent_after_the_answer_is_not_shown() {
+        let orders = TransactionOrders::default();
+        let shown = |asked| view(&orders).may_show(&version(Span { invoke: 5, complete: 60 }, asked));
+        assert_eq!([19, 20, 21].map(shown), [true, true, false]);
+    }
+
+    #[test]
+    fn a_transaction_that_ended_before_an_earlier_lock_is_there() {
+        let overlapping = version(Span { invoke: 5, complete: 60 }, 5);
+        let mut orders = TransactionOrders::default();
+        assert!(!view(&orders).surely_has(&overlapping));
+        orders.add_ended(WRITER, 3);
+        assert!(!view(&orders).surely_has(&overlapping));
+        orders.add_ended(WRITER, 2);
+        assert!(view(&orders).surely_has(&overlapping));
+        assert!(!view(&orders).surely_has(&Version { is_certain: false, ..overlapping }));
+    }
+
+    #[test]
+    fn the_order_of_updaters_counts_for_the_snapshot_of_the_transaction() {
+        let overlapping = version(Span { invoke: 5, complete: 60 }, 5);
+        let mut orders = TransactionOrders::default();
+        orders.add_seen(WRITER);
+        assert!(view(&orders).surely_has(&overlapping));
+        assert!(!ReadView { is_of_transaction: false, ..view(&orders) }.surely_has(&overlapping));
+        orders.clear();
+        orders.add_unseen(WRITER);
+        assert!(!view(&orders).may_show(&overlapping));
+    }
+}

@@ -8,29 +8,28 @@ use crate::value::Value;
 /// Takes the meaning from operations that say nothing of a level; their intervals stay. A history that keeps a level
 /// keeps it without all operations on a key, and without any read.
 pub(super) fn leave_out_unjudged(history: &mut History, keys: &[Key], profile: &Profile) {
-    let mut is_left_out = if forbids_reinsertion(profile) {
-        vec![false; history.keys.len()]
-    } else {
-        reinserted_keys(history)
-    };
-    for (left_out, key) in is_left_out.iter_mut().zip(keys) {
-        *left_out |= may_be_rewritten(key);
-    }
+    let is_left_out = keys_left_out(history, keys, profile);
     let has_phantoms = allows_phantoms(profile);
     let some_key = is_left_out.contains(&true);
-    for operation in 0..history.operation_count() {
-        let (kind, key) = (history.operations.kinds[operation], history.operations.keys[operation]);
-        let is_unjudged = match kind {
-            // It shows, or leaves out, rows of any key.
-            Kind::RangeRead => some_key || is_untold(history, operation),
-            _ if key == NO_KEY => false,
-            Kind::Read if has_phantoms && history.operations.values[operation] == Value::NIL => true,
-            _ => is_left_out[key as usize],
-        };
-        if is_unjudged {
-            let columns = &mut history.operations;
-            (columns.kinds[operation], columns.keys[operation]) = (Kind::Begin, NO_KEY);
-            columns.values[operation] = Value::NIL;
+    for number in 0..history.transaction_count() {
+        let is_open = history.transactions.statuses[number] == Status::Indeterminate;
+        for operation in history.operations_of(number) {
+            let (kind, key) = (history.operations.kinds[operation], history.operations.keys[operation]);
+            let is_nothing = history.operations.values[operation] == Value::NIL;
+            let is_unjudged = match kind {
+                // Mechanisms do not judge what it read.
+                Kind::Read | Kind::RangeRead if is_open => true,
+                // It shows, or leaves out, rows of any key.
+                Kind::RangeRead => some_key || is_untold(history, operation),
+                _ if key == NO_KEY => false,
+                Kind::Read if has_phantoms && is_nothing => true,
+                _ => is_left_out[key as usize],
+            };
+            if is_unjudged {
+                let columns = &mut history.operations;
+                (columns.kinds[operation], columns.keys[operation]) = (Kind::Begin, NO_KEY);
+                columns.values[operation] = Value::NIL;
+            }
         }
     }
     if some_key {
@@ -38,12 +37,31 @@ pub(super) fn leave_out_unjudged(history: &mut History, keys: &[Key], profile: &
     }
 }
 
-/// Whether a value that a transaction wrote may be the initial one, which is not known.
-fn may_be_rewritten(key: &Key) -> bool {
-    match key.first {
-        First::Open => !key.guessed.is_empty(),
-        First::Known(value) => key.guessed.contains(&value),
+/// Keys of which a correct database may show anything.
+fn keys_left_out(history: &History, keys: &[Key], profile: &Profile) -> Vec<bool> {
+    let mut all = if forbids_reinsertion(profile) {
+        vec![false; history.keys.len()]
+    } else {
+        reinserted_keys(history)
+    };
+    for (number, key) in keys.iter().enumerate() {
+        // A value that a transaction wrote may be the initial one.
+        all[number] |= key.first == First::Open && !key.guessed.is_empty();
     }
+    for number in 0..history.transaction_count() {
+        let is_open = history.transactions.statuses[number] == Status::Indeterminate;
+        for operation in history.operations_of(number) {
+            let (kind, key) = (history.operations.kinds[operation], history.operations.keys[operation]);
+            if !kind.installs() {
+                continue;
+            }
+            // It is the initial value, as reads show, and it was written again.
+            let is_deduced = history.initial.of(key) == Value::UNKNOWN;
+            let is_again = keys[key as usize].first == First::Known(history.operations.values[operation]);
+            all[key as usize] |= is_open && kind == Kind::Delete || is_deduced && is_again;
+        }
+    }
+    all
 }
 
 /// Whether a statement touched no row, and does not tell of what.

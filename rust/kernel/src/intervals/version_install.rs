@@ -110,7 +110,9 @@ impl Verifier {
             let key = &mut self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.appears) else { continue };
             key.versions[place].is_settled = true;
-            let Some(before) = place.checked_sub(1) else { continue };
+            // A delete that may have found no row is perhaps no version.
+            let before = (0..place).rev().find(|&before| !key.versions[before].may_be_idle);
+            let Some(before) = before else { continue };
             let (one, other) = (&key.versions[before], &key.versions[place]);
             if !one.is_certain || !other.is_certain {
                 continue;
