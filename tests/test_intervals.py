@@ -238,7 +238,7 @@ SENTENCES = {
         RC,
         (*ZERO, "1 5-10 update x=1", "2 20-30 select x=1", "2 40-50 commit", "1 60-70 commit"),
     ): "T2 read x = 1 (h.leopard.jsonl:4), which T1 wrote (h.leopard.jsonl:3); but T1 did not commit before "
-    "60 ns, and T2's snapshot is of 30 ns at the latest.",
+    "55 ns, and T2's snapshot is of 25 ns at the latest.",
     (
         RC,
         (*ZERO, "1 5-10 update x=1", "1 20-30 rollback", "2 40-50 select x=1", "2 60-70 commit"),

@@ -84,7 +84,10 @@ impl Verifier {
         let own = self.keys[operation.key as usize].own;
         let is_mixed = self.keys[operation.key as usize].is_mixed();
         let is_idle = self.is_after_idle_delete(transaction, own);
-        if is_mixed || is_idle && operation.is_absent || operation.part == Part::Cell && self.is_of_changed_row(transaction, operation) {
+        if is_mixed
+            || is_idle && operation.is_absent
+            || operation.part == Part::Cell && self.is_of_changed_row(transaction, operation)
+        {
             self.tally.reads.count(true);
             return None;
         }
@@ -180,13 +183,7 @@ impl Verifier {
         let key = &mut self.keys[operation.key as usize];
         let snapshot = view.snapshot;
         let write = newest.map(|place| key.confirm(place, snapshot));
-        Some(CertainRead {
-            key: operation.key,
-            read,
-            write,
-            snapshot,
-            is_consistent: shown.is_consistent,
-        })
+        Some(CertainRead { key: operation.key, read, write, snapshot, is_consistent: shown.is_consistent })
     }
 
     /// Whether it is a cell of a row that was deleted as a whole, or that its own transaction changed. Databases differ

@@ -1,8 +1,8 @@
 //! The order of versions that is certain by the mechanisms, as one that the history declares.
 
 use super::engine::Engine;
-use super::unjudged_operations::leave_out_unjudged;
 use super::key::Version;
+use super::unjudged_operations::leave_out_unjudged;
 use super::version_order::{Rules, static_order};
 use crate::history::{History, VersionOrder, VersionSource};
 

@@ -62,7 +62,8 @@ impl Verifier {
         let Some(snapshot) = transaction.snapshot else { return };
         for (place, operation) in transaction.operations.iter().enumerate() {
             let is_later = transaction.snapshot_taken_by.is_none_or(|taken| taken <= operation.place);
-            if !is_later || !locks_row(operation) || has_changed(&transaction.operations[..place], operation) {
+            if !is_later || !locks_row(operation) || has_changed(&transaction.operations[..place], operation)
+            {
                 continue;
             }
             let read = Reference { slot, number: transaction.number, place: operation.place };

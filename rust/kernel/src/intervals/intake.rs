@@ -177,7 +177,11 @@ impl Intake<'_> {
         let same = |one: usize| {
             columns.lines[one] == columns.lines[number] && columns.intervals.get(one) == interval
         };
-        if place == 0 || !is_row(number) || !is_row(number - 1) || !same(number - 1) || interval == Interval::default()
+        if place == 0
+            || !is_row(number)
+            || !is_row(number - 1)
+            || !same(number - 1)
+            || interval == Interval::default()
         {
             return place;
         }

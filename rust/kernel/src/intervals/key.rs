@@ -263,7 +263,10 @@ impl Key {
         let last = self.versions[pivot].commit.invoke;
         while place < self.versions.len() && self.versions[place].commit.invoke <= last {
             let (version, newest) = (&self.versions[place], &self.versions[pivot]);
+            // Until then the order of its writer and another transaction may tell of other keys.
+            let is_over = version.commit.complete < horizon || version.commit.complete == Span::NEVER;
             let is_hidden = version.is_settled
+                && is_over
                 && place != pivot
                 && static_order(version, newest, rules).is_some_and(|(is_before, _)| is_before);
             match is_hidden.then(|| self.versions.remove(place)).flatten() {

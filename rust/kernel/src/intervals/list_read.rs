@@ -45,9 +45,10 @@ impl Verifier {
     ) -> bool {
         let key = &self.keys[operation.key as usize];
         let last = elements.last().and_then(|&last| key.versions.iter().find(|one| one.value == last));
-        let lacked = key.versions.iter().find(|version| {
-            view.surely_has(version) && !elements.contains(&version.value)
-        });
+        let lacked = key
+            .versions
+            .iter()
+            .find(|version| view.surely_has(version) && !elements.contains(&version.value));
         if let Some(lacked) = lacked {
             let shown = last.map(|version| version.write);
             let operations = std::iter::once(read).chain(shown).chain([lacked.write]).collect();

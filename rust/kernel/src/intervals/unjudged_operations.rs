@@ -39,11 +39,8 @@ pub(super) fn leave_out_unjudged(history: &mut History, keys: &[Key], profile: &
 
 /// Keys of which a correct database may show anything.
 fn keys_left_out(history: &History, keys: &[Key], profile: &Profile) -> Vec<bool> {
-    let mut all = if forbids_reinsertion(profile) {
-        vec![false; history.keys.len()]
-    } else {
-        reinserted_keys(history)
-    };
+    let mut all =
+        if forbids_reinsertion(profile) { vec![false; history.keys.len()] } else { reinserted_keys(history) };
     for (number, key) in keys.iter().enumerate() {
         // A value that a transaction wrote may be the initial one.
         all[number] |= key.first == First::Open && !key.guessed.is_empty();
