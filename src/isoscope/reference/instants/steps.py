@@ -100,10 +100,9 @@ class Trace:
 
 
 def related(one: Step, other: Step, keys: dict[int, frozenset[object]]) -> bool:
-    """Whether two steps concern a key that one of them installs a version of."""
-    wrote = [keys[s.number] if s.action is Action.COMMIT else frozenset() for s in (one, other)]
-    touched = [
-        wrote[i] | step.keys | {look.key for look in step.looks} | ({step.key} - {None})
-        for i, step in enumerate((one, other))
-    ]
-    return bool(wrote[0] & touched[1] or wrote[1] & touched[0])
+    """Whether two steps concern the same key; a commit concerns all `keys` that were changed or locked."""
+    touched = [{*step.keys, *(look.key for look in step.looks), step.key} - {None} for step in (one, other)]
+    for step, own in zip((one, other), touched, strict=True):
+        if step.action in (Action.COMMIT, Action.ROLLBACK):
+            own.update(keys[step.number])
+    return bool(touched[0] & touched[1])

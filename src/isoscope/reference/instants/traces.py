@@ -72,7 +72,7 @@ def _subsets(numbers: list[int]) -> list[set[int]]:
 def _trace(history: History, profile: Profile, programs: list[Program], sessions: dict[int, int]) -> Trace:
     stages = {program.number: program.stages() for program in programs}
     steps = [step for program in programs for stage in stages[program.number] for step in stage]
-    changed = {p.number: frozenset(change.key for change in p.changes) for p in programs}
+    changed = {p.number: frozenset(_concerned(p, stages[p.number])) for p in programs}
     return Trace(
         steps=tuple(steps),
         before=tuple(_before(steps, stages, changed, sessions, profile)),
@@ -82,6 +82,12 @@ def _trace(history: History, profile: Profile, programs: list[Program], sessions
         committed=frozenset(p.number for p in programs if p.commits),
         initial=_initial(history, _keys([p.transaction for p in programs])),
     )
+
+
+def _concerned(program: Program, stages: list[list[Step]]) -> set[object]:
+    """What a transaction changes or locks."""
+    locked = {step.key for stage in stages for step in stage if step.key is not None}
+    return locked | {change.key for change in program.changes}
 
 
 def _keys(transactions: Iterable[Transaction]) -> dict[object, Scalar]:
