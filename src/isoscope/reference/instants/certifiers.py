@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from isoscope.reference.instants.server import Server, State
 
-__all__ = ["is_dangerous", "reads_are_newest"]
+__all__ = ["is_dangerous", "loses_an_update", "reads_are_newest"]
 
 
 def reads_are_newest(server: Server, state: State, number: int) -> bool:
@@ -19,6 +19,16 @@ def reads_are_newest(server: Server, state: State, number: int) -> bool:
         server.newest(state, key, len(state.log))[0] == writer
         for reader, key, writer in state.seen
         if reader == number
+    )
+
+
+def loses_an_update(server: Server, state: State, number: int) -> bool:
+    """Whether a row changed that the transaction read and changes: without first updater wins, reads tell."""
+    changed = {change.key for change in server.changes(state, number)}
+    return any(
+        server.newest(state, key, len(state.log))[0] != writer
+        for reader, key, writer in state.seen
+        if reader == number and key in changed
     )
 
 

@@ -235,11 +235,11 @@ class Server:
         )
 
     def _collide(self, one: Step, other: Step) -> bool:
-        """Whether two locks are on the same thing; the place of an absent row is closed to inserts alone."""
+        """Whether two locks are on the same thing; the place of an absent row is closed to new rows alone."""
         if one.is_gap or other.is_gap:
             rows = [step for step in (one, other) if not step.is_gap]
-            is_insert = any(row.change is not None and row.change.kind == "insert" for row in rows)
-            return one.key == other.key and is_insert
+            is_new = any(row.change is not None and row.change.kind != "delete" for row in rows)
+            return one.key == other.key and is_new
         return self.profile.granularity is Granularity.DATABASE or one.key == other.key
 
     def _is_active(self, state: State, step: Step) -> bool:
@@ -268,14 +268,14 @@ class Server:
             return False
         if step.number not in self.trace.committed or "first-updater-wins" in self.without:
             return False
-        return not self._is_new(step.number, step.key) and self._is_changed(state, step.key, at)
+        return not self._is_new(state, step.number, step.key) and self._is_changed(state, step.key, at)
 
-    def _is_new(self, number: int, key: object) -> bool:
-        """Whether the transaction inserts the row, which few databases compare with a deleted one."""
-        is_exempt = not self.profile.compares_inserts
-        return is_exempt and any(
-            change.key == key and change.kind == "insert" for change in self.trace.changes[number]
-        )
+    def _is_new(self, state: State, number: int, key: object) -> bool:
+        """Whether the transaction inserts a row that is not there, which few databases compare."""
+        inserts = any(c.key == key and c.kind == "insert" for c in self.trace.changes[number])
+        writer, value = self.newest(state, key, len(state.log))
+        is_absent = writer == INITIAL or value == NOTHING
+        return inserts and is_absent and not self.profile.compares_inserts
 
     def _is_changed(self, state: State, key: object, since: int) -> bool:
         return any(
@@ -342,7 +342,7 @@ class Server:
         return not any(
             self._is_changed(state, key, self._since(state, number, key))
             for key in {change.key for change in self.changes(state, number)}
-            if not self._is_new(number, key)
+            if not self._is_new(state, number, key)
         )
 
     def _since(self, state: State, number: int, key: object) -> int:
@@ -358,5 +358,7 @@ class Server:
             case Certifier.OPTIMISTIC_READS:
                 return certifiers.reads_are_newest(self, state, number)
             case Certifier.SSI:
-                return not certifiers.is_dangerous(self, state, number)
+                is_updated = not self.profile.first_updater_wins
+                is_lost = is_updated and certifiers.loses_an_update(self, state, number)
+                return not is_lost and not certifiers.is_dangerous(self, state, number)
         return True
