@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, stability, pipeline, intervals, recording,
-versions, report, journal, weak, large.
+versions, report, journal, explainable, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -20,6 +20,7 @@ from benchmarks import (
     clock,
     clock_growth,
     collection,
+    explainable,
     growth,
     intervals,
     journal,
@@ -71,6 +72,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "versions": versions.rows,
     "report": report.rows,
     "journal": journal.rows,
+    "explainable": explainable.rows,
     "large": weak.large,
 }
 

@@ -7,13 +7,20 @@ which instants can be found that never go back. Where two spans touch, both orde
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from enum import Enum
 from math import inf
 from typing import NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["EVER", "Possible", "Span", "World", "closure", "possible", "worlds"]
+__all__ = ["EVER", "Instant", "Possible", "Span", "World", "closure", "possible", "worlds"]
 
 Event = TypeVar("Event", bound=Hashable)
 World: TypeAlias = tuple[Event, ...]
+
+
+class Instant(Enum):
+    """The instant at which a read looks, among the commits of others."""
+
+    SNAPSHOT = "snapshot"
 
 
 class Span(NamedTuple):
