@@ -31,12 +31,15 @@ _FOUND = re.compile(r"[a-z-]+: [0-9,]+ found\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A run, and what is to be seen there; of the anomalies the first stands on the page."""
+    """A run, and what is to be seen there; of the anomalies the first stands on the page.
+
+    `arguments` are those of `isoscope run`; without them, the script `NAME.py` beside the page is the run.
+    """
 
     name: str
     title: str
     says: str
-    arguments: str
+    arguments: str = ""
     holds: tuple[Level, ...] = ()
     violated: tuple[Level, ...] = ()
     shows: tuple[str, ...] = ()
@@ -44,10 +47,30 @@ class Finding:
     @property
     def database(self) -> str:
         """What must be installed."""
-        return self.arguments.split()[0]
+        return self.arguments.split()[0] if self.arguments else self.name.split("-")[0]
+
+    @property
+    def command(self) -> str:
+        """What a reader runs."""
+        if not self.arguments:
+            return f"python {self.name}.py"
+        return re.sub(" --(?=workload|min-)", " \\\\\n    --", f"isoscope run {self.arguments}")
 
 
 FINDINGS = (
+    Finding(
+        name="duckdb-update-and-delete",
+        title="DuckDB: an update and a delete of one row both commit",
+        says="DuckDB promises snapshot isolation, and its manual says that the second of two transactions "
+        "that update or delete the same row at the same time fails ([Concurrency]"
+        "(https://duckdb.org/docs/2.0/connect/concurrency.html)). Two updates do conflict, and so do two "
+        "deletes; an update and a delete do not, whichever comes first, in memory and in a file, with a "
+        "primary key and without. A payment into an account is lost because another transaction deletes the "
+        "account as empty. Seen in 1.1.3, 1.4.1 and 2.0.0. "
+        "[A report for the vendor](duckdb-update-and-delete-report.md)",
+        violated=(Level.CURSOR_STABILITY, Level.SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+        shows=("lost-update",),
+    ),
     Finding(
         name="mariadb-repeatable-read",
         title="MariaDB, repeatable read",
@@ -120,8 +143,10 @@ FINDINGS = (
 def reproduce(finding: Finding, folder: Path) -> str:
     """Runs it in `folder`, which then holds the history and the report; what was printed."""
     given = ["--out", f"{finding.name}.parquet", "--report", f"{finding.name}.html"]
+    run = ["-m", "isoscope", "run", *finding.arguments.split(), *given]
+    script = [str(FOLDER / f"{finding.name}.py")]
     done = subprocess.run(
-        [sys.executable, "-m", "isoscope", "run", *finding.arguments.split(), *given],
+        [sys.executable, *(run if finding.arguments else script)],
         cwd=folder,
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
         capture_output=True,
@@ -159,11 +184,10 @@ def page() -> str:
 
 def _section(finding: Finding) -> str:
     text = (FOLDER / f"{finding.name}.txt").read_text(encoding="utf-8")
-    command = re.sub(" --(?=workload|min-)", " \\\\\n    --", f"isoscope run {finding.arguments}")
     parts = [
         f"## {finding.title}",
         finding.says,
-        f"```sh\n{command}\n```",
+        f"```sh\n{finding.command}\n```",
         f"```text\n{_excerpt(finding, text)}\n```",
         f"[The report]({finding.name}.html), [all that was printed]({finding.name}.txt)",
     ]
@@ -172,6 +196,8 @@ def _section(finding: Finding) -> str:
 
 def _excerpt(finding: Finding, text: str) -> str:
     """What ran, the outcomes, and the anomaly that is shown."""
+    if not finding.arguments:
+        return text.rstrip()
     blocks = text.rstrip().split("\n\n")
     chosen = [blocks[0], blocks[2]]
     if finding.shows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,15 +29,18 @@ settings.register_profile(
 settings.register_profile("deep", max_examples=3000, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("ISOSCOPE_HYPOTHESIS", "fast"))
 
+# Milliseconds after which a state of a page counts as missed, also on a busy machine.
+_PATIENCE = 60_000
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, driven by Playwright."""
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no `chromium`: `apt-get install chromium`")
-    with api.sync_playwright() as playwright:
+    expect.set_options(timeout=_PATIENCE)
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser
         browser.close()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
+from isoscope.explain import parted
 from isoscope.history import Status
 from isoscope.reference import reads
 from isoscope.reference.reads import token
@@ -54,19 +55,32 @@ class Replay:
         return is_aborted and anomaly.name == "dirty-update" and label == anomaly.steps[0].before
 
     def alternatives(self, alternatives: Sequence[Sequence[Step]]) -> None:
-        """Each supposes an order of two versions, and no two suppose the same.
-
-        None are told where it takes more than one order of two versions.
-        """
+        """Each supposes orders of two versions, and one of them must be right; each closes a circle."""
         if not alternatives:
             return
-        supposed = [steps[0] for steps in alternatives]
-        assert {(step.relation, step.source) for step in supposed} == {("ww", "supposed")}
-        assert len({(token(step.key), step.before, step.after) for step in supposed}) == len(supposed) > 1
-        for steps in alternatives:
-            circle = steps[1:] if steps[1].before == steps[-1].after else steps
+        every = [*map(parted, alternatives)]
+        self.complete([[_order(step) for step in supposed] for supposed, _ in every])
+        for supposed, rest in every:
+            is_closed = bool(rest) and rest[0].before == rest[-1].after
+            circle = rest if is_closed else [*supposed[-1:], *rest]
+            if not rest:
+                circle = _in_a_chain(supposed)
             assert circle[0].before == circle[-1].after
             assert self.chains(circle)
+            known = {_order(step) for step in supposed}
+            assert all(_order(s) in known for s in circle if (s.relation, s.source) == ("ww", "supposed"))
+
+    def complete(self, supposed: Sequence[Sequence[tuple[object, ...]]]) -> None:
+        """One of these cases applies, whatever the orders are: the first pair is decided both ways."""
+        if any(not case for case in supposed):
+            assert len(supposed) == 1
+            return
+        pairs = {(key, frozenset(ends)) for case in supposed for key, *ends in case[:1]}
+        assert len(pairs) == 1
+        for first in {case[0] for case in supposed}:
+            key, before, after = first
+            assert (key, after, before) in {case[0] for case in supposed}
+            self.complete([case[1:] for case in supposed if case[0] == first])
 
     def as_named(self, anomaly: Anomaly, steps: Sequence[Step]) -> None:
         named = {
@@ -307,6 +321,21 @@ def is_it(operation: Operation, witness: Witness) -> bool:
         (token(one), repr(one)) == (token(other), repr(other))
         for one, other in ((operation.key, witness.key), (operation.value, witness.value))
     )
+
+
+def _order(step: Step) -> tuple[object, ...]:
+    """The key and the two versions whose order a step supposes."""
+    return (token(step.key), *(token(witness.value) for witness in step.witnesses[:2]))
+
+
+def _in_a_chain(steps: Sequence[Step]) -> Sequence[Step]:
+    """The steps in an order in which each ends where the next begins."""
+    chains = (some for n in range(2, len(steps) + 1) for some in permutations(steps, n) if _is_circle(some))
+    return next(chains)
+
+
+def _is_circle(steps: Sequence[Step]) -> bool:
+    return all(first.after == second.before for first, second in pairwise([*steps, steps[0]]))
 
 
 def shows(read: Witness, write: Witness) -> bool:

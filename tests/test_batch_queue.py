@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from threading import Event
-from time import monotonic, perf_counter, perf_counter_ns, sleep
+from time import perf_counter, perf_counter_ns
 from typing import Any
 
 import pytest
 
 from isoscope.collect import BatchQueue
 from isoscope.errors import ServiceError
+from tests.interrupts import wait_until
 
 
 class Delivered:
@@ -28,9 +29,8 @@ class Delivered:
 
     def next_beats(self) -> dict[object, int]:
         """The heartbeats of a batch that began after this call."""
-        end, seen = monotonic() + 60, len(self.beats) + 1
-        while len(self.beats) <= seen and monotonic() < end:
-            sleep(0.01)
+        seen = len(self.beats) + 1
+        wait_until(lambda: len(self.beats) > seen)
         return self.beats[seen]
 
 

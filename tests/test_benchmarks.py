@@ -134,7 +134,7 @@ def test_a_planted_violation_is_found_as_often_as_it_was_planted(tmp_path: Path)
     path = tmp_path / "history.txt"
     formats.save(generate(Workload(transactions=20)), path)
     report.with_violations(path, first=1000, of_each=3)
-    found = report.written(str(path))
+    found = report.written(str(path), str(path))
     assert (found["found"], found["shown"]) == (12, 12)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import operator
-import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -18,6 +17,7 @@ from isoscope.errors import ServiceError, UsageError
 from isoscope.history import KINDS, UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.live.access import Access
 
+from .interrupts import wait_until
 from .live.sent_batches import answers, chain, offline
 from .live.served import served
 
@@ -132,9 +132,7 @@ def test_a_few_transactions_do_not_wait_for_ever() -> None:
     service = Scripted()
     with answering(service) as url, Collector(url) as collector:
         add(collector, 1)
-        end = time.monotonic() + 10
-        while not service.taken and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_until(lambda: bool(service.taken))
         assert ids(service) == [[1]]
 
 

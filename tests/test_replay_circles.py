@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope.checkers import CHECKERS, check
+from isoscope.checkers import CHECKERS, check, version_order
 from isoscope.history import Interval, Timestamp, VersionSource
 from isoscope.recorder import build
 from isoscope.verdict import AlternativesFacts, Method
@@ -191,7 +191,7 @@ def circles_of(history: History) -> Iterator[Anomaly]:
     report = check(history, method=Method.VERSION_ORDER, max_anomalies=1000)
     told: dict[str, list[Anomaly]] = {}
     for verdict in report.verdicts:
-        for name in verdict.anomaly_counts:
+        for name in {*verdict.anomaly_counts} & {*version_order.NAMES}:
             told[name] = [anomaly for anomaly in verdict.anomalies if anomaly.name == name]
     return (anomaly for anomalies in told.values() for anomaly in anomalies if anomaly.steps)
 

@@ -14,6 +14,8 @@ from isoscope.workloads.workload import Workload
 __all__ = [
     "CLOCK_AXIOMS",
     "HAPPENS_BEFORE_METHODS",
+    "KINDS",
+    "STATUSES",
     "UNKNOWN",
     "ActivityCounts",
     "BucketCounts",
@@ -34,10 +36,12 @@ __all__ = [
     "Dependency",
     "DependencyCount",
     "Dispatched",
+    "EvidenceExtents",
     "FindingNews",
     "Graph",
     "GraphStatistics",
     "HeldLock",
+    "InitialRow",
     "InjectedFault",
     "IntervalsOnline",
     "IntervalsReport",
@@ -63,7 +67,9 @@ __all__ = [
     "Reader",
     "Refused",
     "RowVersion",
+    "SessionRow",
     "ShownVersion",
+    "SimulatedRun",
     "SimulatedStore",
     "SnapshotUsed",
     "StaleRead",
@@ -80,6 +86,7 @@ __all__ = [
     "UnjudgedVersions",
     "Unknown",
     "ValuesJudgement",
+    "VersionOrderRow",
     "VersionsJudgement",
     "WeakEffort",
     "WeakJudgement",
@@ -238,6 +245,53 @@ class ListColumns:
     def present(self) -> bytes: ...
 
 @final
+class SessionRow:
+    """A session of a history."""
+
+    @property
+    def id(self) -> Any: ...
+    @property
+    def transactions(self) -> tuple[int, ...]: ...
+
+@final
+class InitialRow:
+    """The values of keys before the first write."""
+
+    @property
+    def value(self) -> Any: ...
+    @property
+    def replaceable(self) -> bool: ...
+    @property
+    def of_key(self) -> dict[Any, Any]: ...
+
+@final
+class VersionOrderRow:
+    """The order of versions that one source gives."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def versions(self) -> dict[Any, tuple[Any, ...]]: ...
+
+@final
+class EvidenceExtents:
+    """How complete each kind of evidence of a history is, by the name of the extent."""
+
+    @property
+    def values(self) -> str: ...
+    @property
+    def version_order(self) -> str: ...
+    @property
+    def timestamps(self) -> str: ...
+    @property
+    def intervals(self) -> str: ...
+    @property
+    def repeated_values(self) -> int: ...
+
+KINDS: tuple[str, ...]
+STATUSES: tuple[str, ...]
+
+@final
 class Columns:
     """The columns of a history; never changed after they are built."""
 
@@ -252,19 +306,19 @@ class Columns:
     @property
     def ties(self) -> int | None: ...
     def keys(self) -> list[Any]: ...
-    def session(self, session: int) -> tuple[Any, list[int]]: ...
+    def session(self, session: int) -> SessionRow: ...
     def find(self, id: Any) -> int | None: ...
     def transaction(self, transaction: int) -> TransactionRow: ...
     def place_in_session(self, transaction: int) -> int: ...
     def first_operation(self, transaction: int) -> int: ...
     def locate(self, operation: int) -> tuple[int, int]: ...
-    def initial(self) -> tuple[Any, bool, list[tuple[Any, Any]]]: ...
-    def versions(self) -> list[tuple[str, list[tuple[Any, list[Any]]]]]: ...
+    def initial(self) -> InitialRow: ...
+    def versions(self) -> list[VersionOrderRow]: ...
     def notes(self) -> list[tuple[str, int]]: ...
-    def kind_counts(self) -> list[int]: ...
-    def status_counts(self) -> list[int]: ...
-    def evidence(self) -> tuple[list[int], int]: ...
-    def present_evidence(self) -> list[bool]: ...
+    def kind_counts(self) -> dict[str, int]: ...
+    def status_counts(self) -> dict[str, int]: ...
+    def evidence(self) -> EvidenceExtents: ...
+    def present_evidence(self) -> list[str]: ...
     def features(self) -> list[str]: ...
     def same(self, other: Columns) -> bool: ...
     def counted(self) -> list[bool]: ...
@@ -336,8 +390,17 @@ _Workload: TypeAlias = Workload
 def generate(workload: _Workload, *, isolation: str, script: Sequence[Scene]) -> Columns:
     """The history of a workload, the same for the same arguments on every machine."""
 
-def simulate(workload: _Workload, database: Simulated) -> tuple[Columns, list[InjectedFault]]:
-    """The history of a run of the simulated database, and the violations that its fault caused."""
+@final
+class SimulatedRun:
+    """A whole run of the simulated database."""
+
+    @property
+    def columns(self) -> Columns: ...
+    @property
+    def faults(self) -> tuple[InjectedFault, ...]: ...
+
+def simulate(workload: _Workload, database: Simulated) -> SimulatedRun:
+    """A run of the simulated database."""
 
 @final
 class InjectedFault:
@@ -646,6 +709,9 @@ class WeakJudgement:
     def undecided(self) -> list[str]:
         """Levels that there are too many sessions to decide."""
     @property
+    def contradictory(self) -> list[str]:
+        """Levels on which sources of the order of versions lead to different answers."""
+    @property
     def counts(self) -> dict[str, int]:
         """How often each anomaly was found."""
     @property
@@ -681,8 +747,11 @@ def judge_values(
     happens_before: str = "lazy",
     max_steps: int | None = None,
     max_clock_bytes: int | None = None,
+    by_recorded_order: bool = False,
 ) -> ValuesJudgement:
     """Judges all reads, and the weak levels up to `strongest`.
+
+    `by_recorded_order`: the commit order must contain what a log, a declaration or commit timestamps record.
 
     `happens_before` is one of `HAPPENS_BEFORE_METHODS`. `max_steps` and `max_clock_bytes` bound the work for
     very many sessions.

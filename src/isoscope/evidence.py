@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from isoscope._native import Columns
+    from isoscope._native import Columns, EvidenceExtents
 
 __all__ = ["Evidence", "EvidenceKind", "Extent"]
 
@@ -38,21 +38,20 @@ class Evidence:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._extents: tuple[list[int], int] | None = None
-        there = zip(EvidenceKind, columns.present_evidence(), strict=True)
-        self.present = tuple(kind for kind, is_there in there if is_there)
+        self._extents: EvidenceExtents | None = None
+        self.present = tuple(map(EvidenceKind, columns.present_evidence()))
 
     def __getitem__(self, kind: EvidenceKind | str) -> Extent:
         """How complete one kind of evidence is."""
-        place = list(EvidenceKind).index(EvidenceKind(kind))
-        return Extent(self._looked()[0][place])
+        extent: str = getattr(self._looked(), EvidenceKind(kind).name.lower())
+        return Extent[extent.upper()]
 
     @property
     def repeated_values(self) -> int:
         """(key, value) pairs that several transactions wrote, the initial one included."""
-        return self._looked()[1]
+        return self._looked().repeated_values
 
-    def _looked(self) -> tuple[list[int], int]:
+    def _looked(self) -> EvidenceExtents:
         if self._extents is None:
             self._extents = self._columns.evidence()
         return self._extents

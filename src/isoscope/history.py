@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from isoscope import _native
 from isoscope._native import UNKNOWN, Columns, RangeRow, Term, Unknown, sub_history
 from isoscope.evidence import Evidence, EvidenceKind, Extent
 
@@ -81,8 +82,8 @@ class VersionSource(StrEnum):
 
 
 # The rows of a run (`Builder.recorded`) have the place of a kind or status instead of its name.
-KINDS = tuple(OperationKind)
-STATUSES = tuple(Status)
+KINDS = tuple(map(OperationKind, _native.KINDS))
+STATUSES = tuple(map(Status, _native.STATUSES))
 #: Transactions that a history keeps as objects: counterexamples ask for the same few again and again.
 _CACHED = 64
 
@@ -299,7 +300,7 @@ class History:
     def sessions(self) -> tuple[Session, ...]:
         """All sessions, in the order of first appearance."""
         rows = map(self._columns.session, range(self._columns.sessions))
-        return tuple(Session(session_id, tuple(numbers)) for session_id, numbers in rows)
+        return tuple(Session(row.id, row.transactions) for row in rows)
 
     @property
     def keys(self) -> tuple[Scalar, ...]:
@@ -309,15 +310,14 @@ class History:
     @property
     def initial(self) -> Initial:
         """The values of keys before the first write."""
-        value, replaceable, of_key = self._columns.initial()
-        return Initial(value=value, replaceable=replaceable, of_key=dict(of_key))
+        row = self._columns.initial()
+        return Initial(value=row.value, replaceable=row.replaceable, of_key=row.of_key)
 
     @property
     def version_orders(self) -> tuple[VersionOrder, ...]:
         """Orders of versions that were recorded beside the operations."""
         return tuple(
-            VersionOrder(VersionSource(source), {key: tuple(order) for key, order in keys})
-            for source, keys in self._columns.versions()
+            VersionOrder(VersionSource(row.source), row.versions) for row in self._columns.versions()
         )
 
     @property
@@ -335,15 +335,13 @@ class History:
     @property
     def counts(self) -> Mapping[str, int]:
         """Sizes: sessions, transactions by status, operations by kind, keys."""
-        statuses = zip(STATUSES, self._columns.status_counts(), strict=True)
-        kinds = zip(KINDS, self._columns.kind_counts(), strict=True)
         return {
             "sessions": self._columns.sessions,
             "transactions": len(self),
             "operations": self._columns.operations,
             "keys": self._columns.key_count,
-            **{str(status): count for status, count in statuses},
-            **{str(kind): count for kind, count in kinds},
+            **self._columns.status_counts(),
+            **self._columns.kind_counts(),
         }
 
 

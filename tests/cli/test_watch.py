@@ -7,19 +7,19 @@ import os
 import pty
 import signal
 import subprocess
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.interrupts import wait_until
 from tests.live.sent_batches import FINE, STALE, body, chain, offline
 
 from .running import COMMAND, run, run_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SECONDS = 30
 
@@ -43,6 +43,16 @@ def append(path: Path, text: bytes) -> None:
         sink.write(text)
 
 
+def has_read_all(process: subprocess.Popen[bytes], path: Path) -> bool:
+    """Whether the process has the file open and is at its end."""
+    for number in Path(f"/proc/{process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # the process closed it meanwhile
+            if number.readlink() == path:
+                position = Path(f"/proc/{process.pid}/fdinfo/{number.name}").read_text().split()[1]
+                return int(position) == path.stat().st_size
+    return False
+
+
 def test_a_file_is_followed_and_a_violation_printed_while_it_grows(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     path.write_bytes(body(STALE[:2]) + b"\n")
@@ -51,7 +61,7 @@ def test_a_file_is_followed_and_a_violation_printed_while_it_grows(tmp_path: Pat
         text = body(STALE[2:])
         # A line may come in pieces.
         append(path, text[:20])
-        time.sleep(0.5)
+        wait_until(lambda: has_read_all(process, path))
         append(path, text[20:] + b"\n")
         line = process.stdout.readline().decode()
         assert line.startswith("clock-snapshot-isolation: stale-read in transaction 3, key 'x'")

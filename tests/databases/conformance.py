@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from isoscope.databases.database import Content, Database, Session
     from isoscope.workloads.clients import Insert, Operations, Program
 
-#: Seconds: longer than any call of a driver may take.
-SOON = 20.0
+#: Seconds: longer than any call of a driver may take, also on a busy machine.
+SOON = 60.0
 #: Programs of a server, and where Debian puts them.
 SERVERS = {
     "postgresql": ("postgres", "/usr/lib/postgresql/*/bin/postgres"),

@@ -67,7 +67,7 @@ def test_an_isolation_keeps_its_promise_and_breaks_a_stronger_level(
     broken: str | None,
 ) -> None:
     database = connect(url_of(place), isolation=asked[0], settings=asked[1])
-    found = run(database, Mix(content=content), Limits(seconds=2))
+    found = run(database, Mix(content=content), Limits(transactions=2000))
     assert database.promises == (Level(kept),)
     assert outcomes(found, Level(kept)) == {Level(kept): Outcome.HOLDS}
     if broken is not None:
@@ -76,7 +76,7 @@ def test_an_isolation_keeps_its_promise_and_breaks_a_stronger_level(
 
 @on_a_server
 def test_repeatable_read_shows_lost_updates_and_read_skew() -> None:
-    found = run(connect("mariadb", settings=FAST), Mix(), Limits(seconds=3))
+    found = run(connect("mariadb", settings=FAST), Mix(), Limits(transactions=3000))
     assert found.history is not None
     (verdict,) = checkers.check(found.history, [Level.SNAPSHOT_ISOLATION]).verdicts
     assert {"lost-update", "read-skew"} <= verdict.anomaly_counts.keys()

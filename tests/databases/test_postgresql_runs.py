@@ -84,7 +84,7 @@ def anomalies(found: Run, level: Level) -> set[str]:
 
 
 def driven(isolation: str, content: Literal["register", "list"]) -> Run:
-    return run(connect("postgresql", isolation=isolation), Mix(content=content), Limits(seconds=2))
+    return run(connect("postgresql", isolation=isolation), Mix(content=content), Limits(transactions=2000))
 
 
 @pytest.mark.parametrize("content", ["register", "list"])

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
+from tests.interrupts import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,9 +65,7 @@ def is_alive(pid: int) -> bool:
 
 
 def wait_until_gone(pid: int, folder: Path) -> None:
-    end = monotonic() + 60
-    while (is_alive(pid) or folder.exists()) and monotonic() < end:
-        sleep(0.05)
+    wait_until(lambda: not is_alive(pid) and not folder.exists())
 
 
 def test_a_server_answers_on_its_port_until_it_is_stopped(server: Server) -> None:

@@ -136,7 +136,7 @@ def test_with_a_shared_cache_nobody_waits_longer_than_told() -> None:
 
 def test_a_run_on_a_shared_cache_shows_what_was_rolled_back() -> None:
     workload = Mix(content="register", sessions=8, keys=4, length=8, rolled_back=0.3)
-    done = run(connect("sqlite", isolation="read-uncommitted"), workload, Limits(seconds=1))
+    done = run(connect("sqlite", isolation="read-uncommitted"), workload, Limits(transactions=500))
     assert done.history is not None
     [committed, written] = check(done.history, ["pl-2", "pl-1"]).verdicts
     assert committed.outcome is Outcome.VIOLATED

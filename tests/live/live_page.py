@@ -5,12 +5,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from playwright.sync_api import expect
+
 from .sent_batches import STALE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     from .served import Client
 
@@ -34,13 +36,23 @@ class Opened:
             self.page.goto(f"{url}/")
 
     def becomes(self, state: str) -> None:
-        self.page.wait_for_selector(f"#connection[data-state='{state}']", timeout=20_000)
+        expect(self.page.locator("#connection")).to_have_attribute("data-state", state)
 
-    def rows(self) -> list[str]:
-        return self.page.locator("#contents button").all_inner_texts()
+    def has_outcomes(self, *outcomes: str) -> None:
+        expect(self.page.locator(".card .pill")).to_have_text(outcomes)
 
-    def outcomes(self) -> list[str]:
-        return self.page.locator(".card .pill").all_inner_texts()
+    def has_picture(self, number: int) -> None:
+        """The violation of this number is selected, and its picture is drawn."""
+        expect(self.row(number)).to_have_attribute("aria-current", "true")
+        expect(self.page.locator("#shown-head")).to_contain_text(f" {number} breaks ")
+        expect(self.page.locator("#picture img")).to_be_visible()
+
+    @property
+    def rows(self) -> Locator:
+        return self.page.locator("#contents button")
+
+    def row(self, number: int) -> Locator:
+        return self.page.locator(f"button[data-id='{number}']")
 
 
 @contextmanager

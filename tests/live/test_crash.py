@@ -69,7 +69,7 @@ def test_a_service_that_is_killed_loses_nothing_and_repeats_nothing(tmp_path: Pa
             service.restart()
             moving.move(service.url)
             heard |= listened(service.url, heard)
-        sender.join(60)
+        sender.join(200)
         status, out, _ = service.end()
     document = json.loads((tmp_path / "out.json").read_text())
     expected = offline(TRANSACTIONS)

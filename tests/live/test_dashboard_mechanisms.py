@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from .live_page import Opened
 from .served import served
@@ -31,16 +32,15 @@ def test_each_mechanism_has_a_card_and_dependencies_have_a_table(
         client.service.take(batch(1, LOST))
         client.service.flush()
         page = opened.page
-        page.wait_for_selector("#answer[data-outcome='violated']", timeout=20_000)
-        page.wait_for_selector("#contents button", timeout=20_000)
-        assert page.locator(".card h3").first.inner_text() == "consistent-read"
-        assert opened.outcomes()[0] == "violated"
-        assert "consistent-read: violated, 1 violation" in page.locator("#answer").inner_text()
-        assert page.locator("#dependency-rows th").all_inner_texts() == ["wr", "ww", "rw"]
-        assert page.locator("#levels-head").inner_text() == "Mechanisms"
-        assert "consistent-read" in opened.rows()[0]
+        expect(page.locator("#answer")).to_have_attribute("data-outcome", "violated")
+        expect(page.locator("#answer")).to_contain_text("consistent-read: violated, 1 violation")
+        expect(page.locator(".card h3").first).to_have_text("consistent-read")
+        expect(page.locator(".card .pill").first).to_have_text("violated")
+        expect(page.locator("#dependency-rows th")).to_have_text(["wr", "ww", "rw"])
+        expect(page.locator("#levels-head")).to_have_text("Mechanisms")
+        expect(opened.rows.first).to_contain_text("consistent-read")
         overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(overflow) <= 0
+        expect(page.locator("#profile-facts")).to_contain_text("waits for session")
         assert opened.complaints == []
-        assert "waits for session" in page.locator("#profile-facts").inner_text()
         opened.context.close()

@@ -271,10 +271,10 @@ def test_violations_come_as_events_while_one_listens(client: Client) -> None:
 
 def test_the_status_comes_every_second(client: Client) -> None:
     with client.listening() as events:
-        began = time.monotonic()
-        kinds = [kind for kind, _, _ in islice(events, 3)]
-        assert kinds == ["status"] * 3
-        assert time.monotonic() - began > 1.5
+        told = [*islice(events, 3)]
+    assert [kind for kind, _, _ in told] == ["status"] * 3
+    # By the clock of the service: the reader may be late.
+    assert told[2][2]["uptime"] - told[0][2]["uptime"] > 1.5
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 No versions, no edges, no graphs: transactions are put in every order, and what each reads is compared with
 what those before it left. An indeterminate transaction may have committed or not; what a log shows did.
-For a handful of transactions whose values are unique, and initial values that are known.
+A transaction without operations is none. For a handful of transactions whose values are unique, and initial
+values that are known.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def session_order(history: History) -> Pairs:
 
 def real_time(history: History) -> Pairs:
     """Pairs of transactions of which one was over before the other began, or in session order."""
-    by_place = any(t.positions for t in history)
+    by_place = any(t.positions for t in history if t.operations)
     return session_order(history) | {
         (before.number, after.number)
         for before, after in permutations(history, 2)
@@ -210,7 +211,7 @@ def _committed(history: History) -> Iterator[Order]:
     }
     open_ = [t for t in history if t.status is Status.INDETERMINATE]
     proven = [t for t in open_ if any((o.key, o.value) in logged and o.kind in _WRITES for o in t.operations)]
-    certain = [t for t in history if t.status is Status.COMMITTED] + proven
+    certain = [t for t in history if t.status is Status.COMMITTED and t.operations] + proven
     doubtful = [t for t in open_ if t not in proven]
     subsets = chain.from_iterable(combinations(doubtful, size) for size in range(len(doubtful) + 1))
     return ((*certain, *chosen) for chosen in subsets)

@@ -9,7 +9,7 @@ import pytest
 from isoscope.history import Range, VersionSource
 from isoscope.levels import Level, implying
 from isoscope.recorder import Recorder
-from isoscope.reference import adya
+from isoscope.reference import adya, cycles
 from isoscope.verdict import Outcome
 
 from .test_adya import assert_agreement
@@ -164,7 +164,7 @@ def test_a_case_has_its_names_and_breaks_its_levels(
     history: History, names: dict[str, int], levels: frozenset[Level]
 ) -> None:
     assert violated(history) == levels
-    assert adya.names(history) == names
+    assert cycles.names(history) == names
     assert_agreement(history)
 
 
@@ -177,7 +177,7 @@ def test_a_dirty_update_stands_behind_what_was_taken_back() -> None:
         behind.append("x", 2)
     with recorder.transaction() as reader:
         reader.read("x", [1, 2])
-    assert adya.names(recorder.history()) == {"dirty-update": 1}
+    assert cycles.names(recorder.history()) == {"dirty-update": 1}
     assert violated(recorder.history()) == breaks(Level.PL_2)
 
 
@@ -186,14 +186,14 @@ def test_a_claim_decides_what_no_level_infers() -> None:
     history = told("1: r(x,1) w(x,2) w(y,1)", "2: r(y,1) w(y,2) w(x,1)")
     assert adya.outcome(history, Level.PL_1) is Outcome.HOLDS
     assert adya.outcome(history, Level.PL_1, ["writes-follow-reads"]) is Outcome.VIOLATED
-    assert adya.names(history, ["writes-follow-reads"])["write-cycle"] == 1
+    assert cycles.names(history, ["writes-follow-reads"])["write-cycle"] == 1
 
 
 def test_versions_that_claims_put_before_themselves_break_every_level_but_the_guarantees() -> None:
     history = told("1: w(x,1)", "2: w(x,2)", "3: r(x,1)", "3: r(x,2)", "3: r(x,1)")
     assert Level.PL_1 not in violated(history)
     assert violated(history, "sequential-keys") >= breaks(Level.PL_1)
-    assert adya.names(history, ["sequential-keys"])["cyclic-versions"] == 1
+    assert cycles.names(history, ["sequential-keys"])["cyclic-versions"] == 1
 
 
 def test_real_time_orders_what_was_over_and_nothing_else() -> None:
@@ -204,7 +204,7 @@ def test_real_time_orders_what_was_over_and_nothing_else() -> None:
         with recorder.transaction() as transaction:
             getattr(transaction, kind)("x", value)
     assert violated(recorder.history()) == breaks(Level.STRONG_SNAPSHOT_ISOLATION)
-    assert adya.names(recorder.history()) == {"read-skew-real-time": 1}
+    assert cycles.names(recorder.history()) == {"read-skew-real-time": 1}
 
 
 def test_where_sources_contradict_each_other_a_level_is_decided_if_all_of_them_agree() -> None:
@@ -221,7 +221,7 @@ def test_where_sources_contradict_each_other_a_level_is_decided_if_all_of_them_a
     found = adya.outcomes(recorder.history())
     assert found[Level.MONOTONIC_READS] is Outcome.UNKNOWN
     assert found[Level.SERIALIZABLE] is Outcome.HOLDS
-    assert adya.names(recorder.history()) == {"contradictory-evidence": 1, "read-skew-session": 1}
+    assert cycles.names(recorder.history()) == {"contradictory-evidence": 1, "read-skew-session": 1}
 
 
 def test_an_append_that_may_be_another_s_leaves_undecided_what_is_not_violated() -> None:

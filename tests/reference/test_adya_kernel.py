@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 
 from isoscope.checkers import check, version_order
-from isoscope.history import Status
-from isoscope.levels import DEFINITIONS, Family, Level, implied
-from isoscope.reference import adya, clock, weak
-from isoscope.reference.observations import Observations
+from isoscope.reference import adya, cycles, verdicts
 from isoscope.reference.versions import RULES, Versions
 from isoscope.verdict import Claim, Outcome
 from tests.reference.version_histories import claims, random_claims, random_version_history, version_histories
@@ -23,38 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from isoscope.history import History
+    from isoscope.levels import Level
 
 #: Seeds that show rare anomalies, such as a long fork by sessions or a write skew in real time.
 RARE = (306, 317, 375, 392, 673, 904, 2511)
 #: The one takes more transactions, the other predicates.
 UNSEEN = {"long-fork-real-time", "predicate-read-miss"}
 SEEDS = seeds(250, deep=20_000)
-
-
-def is_timed(history: History) -> bool:
-    """Whether every committed transaction has a begin and an end, so that real-time levels can hold."""
-    by_place = any(t.positions is not None for t in history)
-    counted = Observations(history).counted
-    lives = [
-        t.positions if by_place else t.interval
-        for t in history
-        if t.number in counted and t.status is Status.COMMITTED
-    ]
-    return bool(lives) and all(life and None not in (life.invoke, life.complete) for life in lives)
-
-
-def expected_outcomes(history: History, assume: Sequence[str]) -> dict[Level, Outcome]:
-    """What the specification says, and what values and missing times make of it."""
-    found = adya.outcomes(history, assume)
-    by_values = weak.judge(history).outcomes
-    broken = {level for level, outcome in by_values.items() if outcome is Outcome.VIOLATED}
-    timed = is_timed(history)
-    for level, outcome in found.items():
-        if outcome is Outcome.UNKNOWN and broken & implied(level):
-            found[level] = Outcome.VIOLATED
-        if outcome is Outcome.HOLDS and DEFINITIONS[level].family is Family.REAL_TIME and not timed:
-            found[level] = Outcome.UNKNOWN
-    return found
 
 
 def without_times(names: Counter[str]) -> Counter[str]:
@@ -81,30 +53,19 @@ def keeps_times(history: History, assume: Sequence[str]) -> bool:
     )
 
 
-def proved_by_the_clock(history: History, assume: Sequence[str]) -> dict[Level, Outcome]:
-    """What is open by the order of versions, as values repeat, and holds because the clock explains it."""
-    expected = expected_outcomes(history, assume)
-    timed = history.evidence["timestamps"]
-    accepted = [
-        level for level in clock.LEVELS if timed and clock.judge(history, level).outcome is Outcome.HOLDS
-    ]
-    implied_by = {level for one in accepted for level in implied(one)}
-    open_ = {level for level, outcome in expected.items() if outcome is Outcome.UNKNOWN}
-    return dict.fromkeys(open_ & implied_by, Outcome.HOLDS)
-
-
 def assert_agreement(
     history: History, assume: Sequence[str] = ()
 ) -> tuple[Mapping[Level, Outcome], Counter[str]]:
     """Outcomes and counts of all names are those of the specification."""
-    expected = {**expected_outcomes(history, assume), **proved_by_the_clock(history, assume)}
+    everything = verdicts.outcomes(history, assume)
+    expected = {level: everything[level] for level in adya.LEVELS}
     report = check(history, adya.LEVELS, assume=assume)
     assert {verdict.level: verdict.outcome for verdict in report.verdicts} == expected
     sightings = version_order.find(history, list(version_order.NAMES), assume=[Claim(c) for c in assume])
     names = Counter({sighting.name: sighting.count for sighting in sightings})
-    counted = Counter(adya.names(history, assume))
+    counted = Counter(cycles.names(history, assume))
     # That is counted by levels, and the kernel knows nothing of forbidden reads and levels with two names.
-    if (nowhere := counted.pop("no-commit-order", 0)) and is_timed(history):
+    if (nowhere := counted.pop("no-commit-order", 0)) and verdicts.has_times(history):
         assert 0 < names["no-commit-order"] <= nowhere
     known = Counter({name: count for name, count in names.items() if name != "no-commit-order"})
     if not keeps_times(history, assume):

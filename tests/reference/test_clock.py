@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.levels import Level
     from isoscope.reference.clock import Judgement, Violation
-    from isoscope.reference.weak import Relation
+    from isoscope.reference.relation import Relation
 
 SEEDS = seeds(700, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 120)

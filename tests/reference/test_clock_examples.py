@@ -76,7 +76,7 @@ def last_of(*lines: str) -> str:
 
 def test_sessions_are_ordered_numbers_first_then_texts_then_others_then_those_without_a_name() -> None:
     names: list[Any] = [2, 10, "10", "2", "é", 1.5, True, None]
-    one = clocked("a 1-1:").transaction(0)
+    one = clocked("a 1-1: r(x,0)").transaction(0)
     transactions = [replace(one, id=str(n), session_id=name) for n, name in reversed([*enumerate(names)])]
     arbitration = Execution(build(transactions), SI).arbitration
     assert [t.session_id for t in arbitration] == names
@@ -91,10 +91,10 @@ def test_an_overlap_counts_once_for_a_pair_and_key() -> None:
 
 def test_a_session_is_judged_by_neighbours() -> None:
     """ "SESSION per consecutive pair" """
-    assert brief(clocked("a 5-6:", "a 1-2:", "a 3-4:")) == ["session-order 1<-0"]
-    assert brief(clocked("a 5-6:", "a 1-2:", "a 3-4:"), SER) == []
-    assert brief(clocked("a 5-6:", "a 1-2 aborted:", "a 3-4:")) == ["session-order 2<-0"]
-    assert brief(clocked("a 1-2:", "a 2-3:")) == []
+    assert brief(clocked("a 5-6: r(x,0)", "a 1-2: r(x,0)", "a 3-4: r(x,0)")) == ["session-order 1<-0"]
+    assert brief(clocked("a 5-6: r(x,0)", "a 1-2: r(x,0)", "a 3-4: r(x,0)"), SER) == []
+    assert brief(clocked("a 5-6: r(x,0)", "a 1-2 aborted: r(x,0)", "a 3-4: r(x,0)")) == ["session-order 2<-0"]
+    assert brief(clocked("a 1-2: r(x,0)", "a 2-3: r(x,0)")) == []
 
 
 def test_a_start_after_its_commit_is_a_violation_of_its_own() -> None:
@@ -239,7 +239,7 @@ def test_a_level_is_unknown_if_something_is_set_aside_and_nothing_violated() -> 
 
 
 def test_a_tie_is_a_timestamp_of_several_transactions() -> None:
-    assert clock.judge(clocked("a 1-1:", "b 2-3:"), SI).ties == 0
-    assert clock.judge(clocked("a 1-2:", "b 2-3:", "c 2-3:"), SI).ties == 2
-    assert clock.judge(clocked("a 1-2:", "b 2-3:", "c 2-3:"), SER).ties == 1
-    assert clock.judge(clocked("a 1-2:", "b 2-3 aborted:"), SI).ties == 0
+    assert clock.judge(clocked("a 1-1: r(x,0)", "b 2-3: r(x,0)"), SI).ties == 0
+    assert clock.judge(clocked("a 1-2: r(x,0)", "b 2-3: r(x,0)", "c 2-3: r(x,0)"), SI).ties == 2
+    assert clock.judge(clocked("a 1-2: r(x,0)", "b 2-3: r(x,0)", "c 2-3: r(x,0)"), SER).ties == 1
+    assert clock.judge(clocked("a 1-2: r(x,0)", "b 2-3 aborted: r(x,0)"), SI).ties == 0

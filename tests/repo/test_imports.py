@@ -31,6 +31,7 @@ APART = {
         "conflicts",
         "cycles",
         "unjudged",
+        "recorded_order",
         "method_judgement",
         "anomaly_search",
         "witnesses",

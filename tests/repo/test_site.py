@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=110
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=280
     )
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     return folder

@@ -6,7 +6,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +17,7 @@ from isoscope.run import run_scripts, scripts
 from isoscope.verdict import Outcome
 from isoscope.workloads.hermitage import ANOMALIES, SCRIPTS, Answer
 from isoscope.workloads.published import Cell, expectation
+from tests.interrupts import wait_until
 from tests.toy_database import ToyDatabase
 
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ def test_connections_threads_and_the_database_are_closed_whatever_happens(
     with suppress(DatabaseError):
         run_scripts(database, [BY_NAME["P4"]], patience=PATIENCE, limit=0.2)
     assert not database.is_open
-    end = monotonic() + 5
-    while threading.active_count() > before and monotonic() < end:
-        sleep(0.01)
-    assert threading.active_count() == before
+    wait_until(lambda: threading.active_count() == before)
     assert not any(session.is_open for session in database.sessions)
 
 

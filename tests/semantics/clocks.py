@@ -105,8 +105,8 @@ def writers_do_not_overlap() -> None:
 
 @rule("Sessions and overlaps by the clock", "by neighbours")
 def sessions_follow_the_clock() -> None:
-    assert clock_names("a 5-6:", "a 1-2:", "a 3-4:") == ["session-order"]
-    assert clock_names("a 2-1:") == ["timestamp-inversion"]
+    assert clock_names("a 5-6: r(x,0)", "a 1-2: r(x,0)", "a 3-4: r(x,0)") == ["session-order"]
+    assert clock_names("a 2-1: r(x,0)") == ["timestamp-inversion"]
 
 
 @rule("Missing timestamps", "`clock-serializable` needs commit timestamps only.")

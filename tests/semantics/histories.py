@@ -10,7 +10,10 @@ from isoscope.history import (
     Initial,
     Term,
 )
+from isoscope.levels import DEFINITIONS, Level
 from isoscope.recorder import Recorder
+from isoscope.verdict import Outcome
+from tests.reference.agreement import told
 from tests.semantics.rules import edn, names, read, rule
 
 
@@ -51,6 +54,26 @@ def an_indeterminate_transaction_counts_through_another() -> None:
     chain = ["info 0 [:w :x 1]", "info 1 [:r :x 1] [:w :y 1]"]
     assert edn(*chain, "ok 2 [:r :y 1]").columns.counted() == [True, True, True]
     assert edn(*chain, "ok 2 [:r :z nil]").columns.counted() == [False, False, True]
+
+
+@rule("Empty transactions", "To add one changes no verdict, at any level.")
+def empty_transactions_take_part_in_nothing() -> None:
+    recorder = Recorder(initial=0, clock=iter(range(99)).__next__)
+    with recorder.transaction(session=1) as t:
+        t.write("x", 1)
+        t.timestamps(start=1, commit=2)
+    before = told(recorder.history(), *Level)
+    assert before[Level.STRICT_SERIALIZABLE] is before[Level.CLOCK_SNAPSHOT_ISOLATION] is Outcome.HOLDS
+    with recorder.transaction(session=1) as t:
+        t.timestamps(start=1, commit=0)
+    assert told(recorder.history(), *Level) == before
+
+
+@rule("Empty transactions", "satisfies every level that is decided")
+def nothing_is_broken_where_nothing_committed() -> None:
+    history = edn("fail 0 [:w :x 1]")
+    found = told(history, *(level for level in Level if DEFINITIONS[level].decided))
+    assert {*found.values()} == {Outcome.HOLDS}
 
 
 @rule("Unknown results", "A read whose result the client never learned says nothing")

@@ -7,7 +7,10 @@ from isoscope.history import (
     History,
     VersionSource,
 )
+from isoscope.levels import Level
 from isoscope.recorder import Recorder
+from isoscope.reference import verdicts
+from isoscope.verdict import Outcome
 from tests.semantics.rules import edn, outcome, rule
 
 
@@ -29,6 +32,75 @@ def a_value_that_its_writer_replaced_is_no_version() -> None:
 def repeated_appends_are_no_versions() -> None:
     assert outcome(edn("ok 0 [:append :x 1]", "ok 1 [:append :x 2]"), "serializable") == "holds"
     assert outcome(edn("ok 0 [:append :x 1]", "ok 1 [:append :x 1]"), "serializable") == "unknown"
+
+
+@rule("Interleaved appends", "that is a `write-cycle`, and breaks `pl-1`")
+def interleaved_appends_are_a_write_cycle() -> None:
+    appends = ("ok 0 [:append :x 1] [:append :x 3]", "ok 1 [:append :x 2]")
+    for shown, is_broken in (("[1 2 3]", True), ("[1 2]", True), ("[1 3 2]", False), ("[]", False)):
+        history = edn(*appends, f"ok 2 [:r :x {shown}]")
+        assert verdicts.outcomes(history)[Level.PL_1] is (Outcome.VIOLATED if is_broken else Outcome.HOLDS)
+        assert reported(history, "pl-1") == ({"write-cycle": 1} if is_broken else {})
+
+
+@rule("Order of elements", "If two reads are the longest and differ, no read says in which order")
+def lists_that_differ_show_no_order() -> None:
+    """By the one the session wrote in its order, by the other not: the order of the input decides nothing."""
+    appends = ("ok 0 [:append :x 1]", "ok 0 [:append :x 2]")
+    one, other = "ok 1 [:r :x [1 2]]", "ok 2 [:r :x [2 1]]"
+    for history in (edn(*appends, one, other), edn(*appends, other, one)):
+        assert verdicts.outcomes(history)[Level.MONOTONIC_WRITES] is Outcome.UNKNOWN
+        assert outcome(history, "monotonic-writes") == "unknown"
+
+
+@rule("Commit orders", "and everything that [sources](#version-orders) and [claims](#claims) say")
+def a_log_binds_the_commit_order() -> None:
+    """The third transaction sees the second and then reads what the second had overwritten, says the log."""
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as t:
+        t.write("x", 1)
+    with recorder.transaction(session=2) as t:
+        t.write("x", 2)
+        t.write("y", 2)
+    with recorder.transaction(session=3) as t:
+        t.read("y", 2)
+        t.read("x", 1)
+    assert outcome(recorder.history(), "read-committed") == "holds"
+    recorder.version_order("x", [1, 2], source=VersionSource.LOG)
+    assert verdicts.outcomes(recorder.history())[Level.READ_COMMITTED] is Outcome.VIOLATED
+    assert outcome(recorder.history(), "read-committed") == "violated"
+
+
+@rule("Answers", "The answer for a level does not depend on what else is asked.")
+def a_level_has_the_same_answer_alone_and_beside_others() -> None:
+    """The log contradicts the session: what the second transaction read came after its own write."""
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as t:
+        t.write("x", 1)
+    with recorder.transaction(session=1) as t:
+        t.read("x", 1)
+        t.write("x", 2)
+    recorder.version_order("x", [2, 1], source=VersionSource.LOG)
+    history = recorder.history()
+    for level in ("read-committed", "read-atomic", "causal"):
+        together = {str(v.level): str(v.outcome) for v in check(history, [level, "pl-2"]).verdicts}
+        assert together == {"pl-2": "violated", level: "violated"}
+        assert outcome(history, level) == "violated"
+
+
+@rule("Answers", "it proves no level that forbids something it does not look at")
+def a_method_proves_nothing_that_it_does_not_look_at() -> None:
+    history = edn("ok 0 [:r :x 7]")
+    for method in ("values", "version-order"):
+        report = check(history, ["pl-2", "snapshot-isolation", "serializable"], method=method)
+        assert "holds" not in {str(verdict.outcome) for verdict in report.verdicts}
+
+
+@rule("Needless steps", "The counterexample of a level has no step of a session")
+def a_level_without_sessions_is_broken_without_them() -> None:
+    history = edn("ok 0 [:r :x nil] [:w :y 1]", "ok 0 [:r :y nil] [:w :x 1]")
+    assert reported(history, "serializable") == {"write-skew": 1}
+    assert "read-skew-session" in reported(history, "strong-session-snapshot-isolation")
 
 
 def torn(*orders: tuple[list[int], VersionSource], commits: tuple[int, int] | None = None) -> History:
@@ -155,6 +227,20 @@ def some_order_must_explain_everything() -> None:
     assert "no-commit-order" in reported(history, "snapshot-isolation")
     assert outcome(history, "parallel-snapshot-isolation") == "holds"
     assert outcome(edn(*UNREAD, "ok 3 [:r :y [1]] [:append :x 2]"), "snapshot-isolation") == "holds"
+
+
+@rule("Open orders", "registers and unread appends together")
+def registers_and_lists_are_completed_together() -> None:
+    """Of x either append may be first, and of y either write; no two of these choices fit each other."""
+    history = edn(
+        "ok 0 [:r :x []] [:w :y 3] [:append :x 4]",
+        "ok 1 [:r :x []] [:w :y 5]",
+        "ok 2 [:r :y 5] [:append :x 7]",
+    )
+    for level in ("snapshot-isolation", "parallel-snapshot-isolation", "consistent-view"):
+        assert verdicts.outcomes(history)[Level(level)] is Outcome.VIOLATED
+        assert outcome(history, level) == "violated"
+    assert outcome(history, "pl-2") == "holds"
 
 
 @rule("Dependencies", "A read of a list depends on the writer of every element that it shows.")

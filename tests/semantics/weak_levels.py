@@ -59,7 +59,7 @@ def a_conflict_has_the_name_of_its_weakest_level() -> None:
     assert weakly(read(f"{session} ; r(2,2,0,3) ; r(1,1,0,3)")) == {"non-monotonic-read-co": 1}
 
 
-@rule("Conflicts", "and `-cm` if it takes lists or demands to see it")
+@rule("Conflicts", "and `-cm` if it takes the order of versions or demands to see it")
 def what_refutes_a_demand_is_in_the_name() -> None:
     writes = "w(1,1,0,1) ; w(1,2,1,2)"
     other = "r(1,1,2,3) ; r(1,2,2,4)"

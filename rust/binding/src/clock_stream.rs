@@ -1,11 +1,12 @@
 //! The method of timestamps for histories that do not fit into memory: slices in, judgements out.
 
 use crate::clock::{self, ClockJudgement};
-use crate::columns::Columns;
+use crate::columns::{Columns, present_names};
 use crate::interrupt::interruptible;
 use crate::scalar;
 use isoscope_kernel::clock::stream::{self, RunStore, SortedStream, StreamError, StreamFacts, StreamSorter};
 use isoscope_kernel::clock::{ClockLevel, Judgement};
+use isoscope_kernel::evidence::EvidenceKind;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
@@ -111,7 +112,7 @@ pub fn judge_clock_stream(
     Ok(ClockStream {
         judgements,
         sizes: sizes(py, &facts)?,
-        evidence: evidence(&facts),
+        evidence: present_names(facts.present),
         load_seconds: loading.as_secs_f64(),
         sort_seconds: sorting.as_secs_f64(),
         facts,
@@ -144,7 +145,7 @@ fn judge_levels(
     levels: &[ClockLevel],
 ) -> PyResult<Vec<Py<ClockJudgement>>> {
     let facts = Arc::clone(sorted.facts());
-    if !evidence(&facts).contains(&"timestamps") {
+    if !facts.present[EvidenceKind::Timestamps as usize] {
         return Ok(Vec::new());
     }
     let judge = |&level: &ClockLevel| {
@@ -172,11 +173,6 @@ fn sizes(py: Python<'_>, facts: &StreamFacts) -> PyResult<Py<PyDict>> {
         named.set_item(name, size)?;
     }
     Ok(named.unbind())
-}
-
-fn evidence(facts: &StreamFacts) -> Vec<&'static str> {
-    let kinds = ["values", "version-order", "timestamps", "intervals"];
-    kinds.into_iter().zip(facts.present).filter(|&(_, is_there)| is_there).map(|(kind, _)| kind).collect()
 }
 
 /// The Python exception for an error of a stream.

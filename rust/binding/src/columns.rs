@@ -1,22 +1,45 @@
 //! A finished history as Python sees it.
 
 use crate::interrupt::interruptible;
-use crate::rows::TransactionRow;
+use crate::rows::{InitialRow, SessionRow, TransactionRow, VersionOrderRow};
 use crate::scalar;
 use crate::tables::TableColumns;
 use isoscope_kernel::cancel::Cancel;
-use isoscope_kernel::evidence::{self, Extent};
+use isoscope_kernel::evidence::{self, Evidence, EvidenceKind};
 use isoscope_kernel::formats::{self, table};
-use isoscope_kernel::history::{History, Kind};
+use isoscope_kernel::history::{History, Kind, Status};
 use isoscope_kernel::observations::Observations;
 use isoscope_kernel::reads;
 use isoscope_kernel::value::Value;
 use isoscope_kernel::{by_key::ByKey, equality};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use std::io;
 use std::sync::OnceLock;
+
+/// How complete each kind of evidence of a history is, by the name of the extent.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct EvidenceExtents {
+    values: &'static str,
+    version_order: &'static str,
+    timestamps: &'static str,
+    intervals: &'static str,
+    /// (key, value) pairs that several transactions wrote, the initial one included.
+    repeated_values: u64,
+}
+
+impl From<Evidence> for EvidenceExtents {
+    fn from(found: Evidence) -> Self {
+        Self {
+            values: found.values.as_str(),
+            version_order: found.version_order.as_str(),
+            timestamps: found.timestamps.as_str(),
+            intervals: found.intervals.as_str(),
+            repeated_values: found.repeated_values,
+        }
+    }
+}
 
 /// The columns of a history; never changed after they are built.
 #[pyclass(frozen, module = "isoscope._native")]
@@ -108,15 +131,12 @@ impl Columns {
         self.history.keys.len()
     }
 
-    /// (id, numbers of its transactions in session order) of one session; the id is None if nameless.
-    fn session<'py>(&self, py: Python<'py>, session: usize) -> PyResult<(Bound<'py, PyAny>, Vec<u32>)> {
+    /// One session.
+    fn session(&self, py: Python<'_>, session: usize) -> PyResult<SessionRow> {
         if session >= self.history.session_ids.len() {
             return Err(PyIndexError::new_err(format!("no session has number {session}")));
         }
-        Ok((
-            self.scalar(py, self.history.session_ids[session])?,
-            self.history.transactions_of(session).to_vec(),
-        ))
+        SessionRow::of(py, self, session)
     }
 
     /// The number of the transaction with this original id; None if there is none.
@@ -161,37 +181,14 @@ impl Columns {
         Ok((transaction, (operation - self.history.operation_offsets[transaction]) as usize))
     }
 
-    /// (value of all other keys, whether a write of it takes its place, [(key, value)]).
-    #[expect(clippy::type_complexity, reason = "a row, not a type")]
-    fn initial<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, bool, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>)> {
-        let initial = &self.history.initial;
-        let of_key = initial.of_key.iter().map(|&(key, value)| {
-            Ok((self.scalar(py, self.history.keys[key as usize])?, self.scalar(py, value)?))
-        });
-        Ok((self.scalar(py, initial.default)?, initial.replaceable, of_key.collect::<PyResult<_>>()?))
+    /// The values of keys before the first write.
+    fn initial(&self, py: Python<'_>) -> PyResult<InitialRow> {
+        InitialRow::of(py, self)
     }
 
-    /// [(name of the source, [(key, versions in order)])].
-    #[expect(clippy::type_complexity, reason = "a row, not a type")]
-    fn versions<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Vec<(&'static str, Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>)>> {
-        let mut orders = Vec::new();
-        for order in &self.history.versions {
-            let mut keys = Vec::new();
-            for (number, &key) in self.history.keys.iter().enumerate() {
-                let versions = order.of(number as u32);
-                if !versions.is_empty() {
-                    keys.push((self.scalar(py, key)?, self.scalars(py, versions)?));
-                }
-            }
-            orders.push((order.source.as_str(), keys));
-        }
-        Ok(orders)
+    /// The order of versions that each source gives.
+    fn versions(&self, py: Python<'_>) -> PyResult<Vec<VersionOrderRow>> {
+        self.history.versions.iter().map(|order| VersionOrderRow::of(py, self, order)).collect()
     }
 
     /// What the reader counted on the way.
@@ -199,35 +196,33 @@ impl Columns {
         self.history.notes.clone()
     }
 
-    /// How many operations there are of each kind, by its number.
-    fn kind_counts(&self) -> [u64; Kind::ALL.len()] {
-        let mut counts = [0; Kind::ALL.len()];
+    /// How many operations there are of each kind, by its name.
+    fn kind_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut counts = [0_u64; Kind::COUNT];
         for &kind in &self.history.operations.kinds {
             counts[kind as usize] += 1;
         }
-        counts
+        Kind::ALL.map(Kind::as_str).into_iter().zip(counts).into_py_dict(py)
     }
 
-    /// How many transactions there are of each status, by its number.
-    fn status_counts(&self) -> [u64; 3] {
-        let mut counts = [0; 3];
+    /// How many transactions there are of each status, by its name.
+    fn status_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut counts = [0_u64; Status::COUNT];
         for &status in &self.history.transactions.statuses {
             counts[status as usize] += 1;
         }
-        counts
+        Status::ALL.map(Status::as_str).into_iter().zip(counts).into_py_dict(py)
     }
 
-    /// Extent of values, version order, timestamps and intervals (0 absent, 1 partial, 2 complete), and
-    /// how many values were written more than once.
-    fn evidence(&self, py: Python<'_>) -> PyResult<([u8; 4], u64)> {
+    /// How complete each kind of evidence is: a pass over all writes.
+    fn evidence(&self, py: Python<'_>) -> PyResult<EvidenceExtents> {
         let found = interruptible(py, |cancel| evidence::evidence(&self.history, cancel))?;
-        let kinds = [found.values, found.version_order, found.timestamps, found.intervals];
-        Ok((kinds.map(|extent: Extent| extent as u8), found.repeated_values))
+        Ok(EvidenceExtents::from(found))
     }
 
-    /// Whether there are values, a version order, timestamps and intervals at all.
-    fn present_evidence(&self, py: Python<'_>) -> [bool; 4] {
-        py.detach(|| evidence::present(&self.history))
+    /// Names of the kinds of evidence that there are.
+    fn present_evidence(&self, py: Python<'_>) -> Vec<&'static str> {
+        present_names(py.detach(|| evidence::present(&self.history)))
     }
 
     /// Names of what the history holds beyond committed integer reads and writes.
@@ -311,6 +306,12 @@ impl Columns {
             .map(|&(key, value)| (table::edn_text(values, self.history.keys[key as usize]), text(value)));
         (text(initial.default), initial.replaceable, of_key.collect())
     }
+}
+
+/// The names of the kinds of evidence that are there.
+pub fn present_names(present: [bool; EvidenceKind::COUNT]) -> Vec<&'static str> {
+    let kinds = EvidenceKind::ALL.into_iter().zip(present);
+    kinds.filter_map(|(kind, is_there)| is_there.then_some(kind.as_str())).collect()
 }
 
 fn writer(format: &str) -> PyResult<&'static formats::Writer> {

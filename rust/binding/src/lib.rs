@@ -25,6 +25,7 @@ mod tables;
 mod values;
 mod versions;
 
+use isoscope_kernel::history::{Kind, Status};
 use isoscope_kernel::weak::alternatives::HappensBeforeMethod;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -58,6 +59,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<rows::TransactionRow>()?;
     module.add_class::<rows::OperationRow>()?;
     module.add_class::<rows::RangeRow>()?;
+    module.add_class::<rows::SessionRow>()?;
+    module.add_class::<rows::InitialRow>()?;
+    module.add_class::<rows::VersionOrderRow>()?;
+    module.add_class::<columns::EvidenceExtents>()?;
+    module.add("KINDS", PyTuple::new(module.py(), Kind::ALL.map(Kind::as_str))?)?;
+    module.add("STATUSES", PyTuple::new(module.py(), Status::ALL.map(Status::as_str))?)?;
     module.add_class::<tables::TableColumns>()?;
     module.add_class::<tables::ListColumns>()?;
     module.add_class::<tables::TableReader>()?;
@@ -80,6 +87,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<clock_online::ClockStatus>()?;
     module.add("Refused", module.py().get_type::<simulate::Refused>())?;
     module.add_class::<simulate::InjectedFault>()?;
+    module.add_class::<simulate::SimulatedRun>()?;
     module.add_class::<simulate::SimulatedStore>()?;
     module.add_class::<profiled::ProfiledRun>()?;
     module.add_class::<profiled::Truth>()?;

@@ -61,7 +61,7 @@ impl ProofStep {
                 relation: step.relation.as_str(),
                 key: key(py, columns, step.key)?,
                 operations: step.operations.clone(),
-                source: Source::Nothing.as_str(),
+                source: step.source.as_str(),
             };
             Py::new(py, made)
         });

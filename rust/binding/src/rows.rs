@@ -1,10 +1,11 @@
-//! Transactions and operations of a finished history as Python sees them.
+//! Transactions, operations, sessions, initial values and orders of versions of a finished history as Python
+//! sees them.
 
 use crate::columns::Columns;
-use isoscope_kernel::history::{Interval, Kind, NO_KEY};
+use isoscope_kernel::history::{Interval, Kind, NO_KEY, VersionOrder};
 use isoscope_kernel::value::Value;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
 type Times = Option<(Option<i64>, Option<i64>)>;
 
@@ -75,6 +76,74 @@ pub struct RangeRow {
     rows: Py<PyTuple>,
     /// The deleted rows: a tuple of (key, value).
     tombstones: Py<PyTuple>,
+}
+
+/// A session of a history.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct SessionRow {
+    /// Its id in the input; None if it has none.
+    id: Py<PyAny>,
+    /// The numbers of its transactions in session order.
+    transactions: Py<PyTuple>,
+}
+
+/// The values of keys before the first write.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct InitialRow {
+    /// The value of the keys that have none of their own.
+    value: Py<PyAny>,
+    /// Whether a write of the initial value takes its place.
+    replaceable: bool,
+    /// The keys with a value of their own.
+    of_key: Py<PyDict>,
+}
+
+/// The order of versions that one source gives.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct VersionOrderRow {
+    /// The name of the source.
+    source: &'static str,
+    /// The versions of each key as a tuple, the oldest first.
+    versions: Py<PyDict>,
+}
+
+impl SessionRow {
+    /// The session with this number, which there is.
+    pub fn of(py: Python<'_>, columns: &Columns, number: usize) -> PyResult<Self> {
+        let history = columns.history();
+        Ok(Self {
+            id: columns.scalar(py, history.session_ids[number])?.unbind(),
+            transactions: PyTuple::new(py, history.transactions_of(number))?.unbind(),
+        })
+    }
+}
+
+impl InitialRow {
+    /// The initial values of a history.
+    pub fn of(py: Python<'_>, columns: &Columns) -> PyResult<Self> {
+        let (history, of_key) = (columns.history(), PyDict::new(py));
+        for &(key, value) in &history.initial.of_key {
+            of_key.set_item(columns.scalar(py, history.keys[key as usize])?, columns.scalar(py, value)?)?;
+        }
+        let value = columns.scalar(py, history.initial.default)?.unbind();
+        Ok(Self { value, replaceable: history.initial.replaceable, of_key: of_key.unbind() })
+    }
+}
+
+impl VersionOrderRow {
+    /// The order of versions that one source of a history gives.
+    pub fn of(py: Python<'_>, columns: &Columns, order: &VersionOrder) -> PyResult<Self> {
+        let versions = PyDict::new(py);
+        for (number, &key) in columns.history().keys.iter().enumerate() {
+            let of_key = order.of(number as u32);
+            if !of_key.is_empty() {
+                let of_key = of_key.iter().map(|&version| columns.scalar(py, version));
+                let of_key = PyTuple::new(py, of_key.collect::<PyResult<Vec<_>>>()?)?;
+                versions.set_item(columns.scalar(py, key)?, of_key)?;
+            }
+        }
+        Ok(Self { source: order.source.as_str(), versions: versions.unbind() })
+    }
 }
 
 impl TransactionRow {

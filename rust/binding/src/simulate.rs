@@ -11,6 +11,7 @@ use isoscope_kernel::simulate::{
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 create_exception!(
@@ -49,14 +50,18 @@ pub struct InjectedFault {
     found: Py<PyAny>,
 }
 
-/// The history of a run of the simulated database, and the violations that its fault caused.
+/// A whole run of the simulated database.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct SimulatedRun {
+    columns: Py<Columns>,
+    /// The violations that the fault of the database caused: a tuple of `InjectedFault`.
+    faults: Py<PyTuple>,
+}
+
+/// A run of the simulated database.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]
-pub fn simulate(
-    py: Python<'_>,
-    workload: Workload<'_>,
-    database: Database,
-) -> PyResult<(Columns, Vec<InjectedFault>)> {
+pub fn simulate(py: Python<'_>, workload: Workload<'_>, database: Database) -> PyResult<SimulatedRun> {
     if workload.sessions == 0 || database.concurrency == 0 {
         return Err(PyValueError::new_err("a database without a session does nothing"));
     }
@@ -64,8 +69,9 @@ pub fn simulate(
     let simulated = interruptible(py, |cancel| kernel::simulate(&workload, &simulation, cancel))?;
     let Simulated { history, injected } = simulated.map_err(parse_error)?;
     let columns = Columns::new(history);
-    let faults = injected.iter().map(|fault| injected_fault(py, &columns, fault)).collect::<PyResult<_>>()?;
-    Ok((columns, faults))
+    let faults = injected.iter().map(|fault| injected_fault(py, &columns, fault));
+    let faults = PyTuple::new(py, faults.collect::<PyResult<Vec<_>>>()?)?.unbind();
+    Ok(SimulatedRun { columns: Py::new(py, columns)?, faults })
 }
 
 fn injected_fault(

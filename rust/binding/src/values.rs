@@ -10,6 +10,7 @@ use isoscope_kernel::value::Value;
 use isoscope_kernel::weak::alternatives::HappensBeforeMethod;
 use isoscope_kernel::weak::anomalies::WeakAnomaly;
 use isoscope_kernel::weak::reader::WeakLevel;
+use isoscope_kernel::weak::recorded_order::judge_by_recorded_order;
 use isoscope_kernel::weak::{self, Limits, Question, witness};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -67,6 +68,8 @@ pub struct WeakJudgement {
     satisfied: Vec<&'static str>,
     /// Levels that there are too many sessions to decide.
     undecided: Vec<&'static str>,
+    /// Levels on which sources of the order of versions lead to different answers.
+    contradictory: Vec<&'static str>,
     /// How often each anomaly was found.
     counts: Py<PyDict>,
     /// Whether there may be more, because not all sessions could be looked at together.
@@ -125,7 +128,8 @@ pub struct WeakEffort {
 /// Of each anomaly the first `max_anomalies` are returned; all are counted. `happens_before` is one of
 /// [`HappensBeforeMethod`]; `max_steps` and `max_clock_bytes` bound the work for very many sessions.
 #[pyfunction]
-#[pyo3(signature = (columns, *, strongest, max_anomalies, happens_before = "lazy", max_steps = None, max_clock_bytes = None))]
+#[pyo3(signature = (columns, *, strongest, max_anomalies, happens_before = "lazy", max_steps = None, max_clock_bytes = None, by_recorded_order = false))]
+#[expect(clippy::too_many_arguments, reason = "the question, by name")]
 pub fn judge_values(
     py: Python<'_>,
     columns: &Columns,
@@ -134,6 +138,7 @@ pub fn judge_values(
     happens_before: &str,
     max_steps: Option<usize>,
     max_clock_bytes: Option<usize>,
+    by_recorded_order: bool,
 ) -> PyResult<ValuesJudgement> {
     let method = HappensBeforeMethod::named(happens_before).ok_or_else(|| {
         PyValueError::new_err(format!("no way to compute happens-before is called {happens_before}"))
@@ -146,7 +151,8 @@ pub fn judge_values(
     let (reads, weak) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let weak = question.map(|question| {
-            (question.strongest, weak::judge(columns.history(), observations, question, cancel))
+            let judge = if by_recorded_order { judge_by_recorded_order } else { weak::judge };
+            (question.strongest, judge(columns.history(), observations, question, cancel))
         });
         (reads, weak)
     })?;
@@ -218,9 +224,11 @@ fn weak_judgement(
     found: &weak::Judgement,
 ) -> PyResult<Py<WeakJudgement>> {
     let levels = &WeakLevel::ALL[..=strongest as usize];
+    let is_contradictory =
+        |level: &&WeakLevel| found.contradictory.get(**level as usize).copied() == Some(true);
     let among = |wanted: Option<bool>| {
         let chosen = levels.iter().filter(|&&level| found.violated.get(level as usize).copied() == wanted);
-        chosen.map(|level| level.as_str()).collect()
+        chosen.filter(|level| !is_contradictory(level)).map(|level| level.as_str()).collect()
     };
     let names = WeakAnomaly::ALL.into_iter().map(WeakAnomaly::as_str);
     let findings = found.findings.iter().map(|finding| conflict_finding(py, columns, finding));
@@ -230,6 +238,7 @@ fn weak_judgement(
         violated: among(Some(true)),
         satisfied: among(Some(false)),
         undecided: among(None),
+        contradictory: levels.iter().filter(is_contradictory).map(|level| level.as_str()).collect(),
         counts: counts(py, names.zip(found.counts))?,
         is_partial: found.is_partial,
         findings: findings.collect::<PyResult<_>>()?,

@@ -4,17 +4,27 @@ use crate::atom_search::contains_atom;
 use crate::by_key::{ByKey, Operation, Shape, Write, Writes, gather, shape};
 use crate::cancel::Cancel;
 use crate::history::{History, Initial, Interval, Kind, Status};
+use crate::named_enum::named_enum;
 use crate::value::{AtomKind, Value};
 use rayon::prelude::*;
 
-/// How much of a kind of evidence there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Extent {
-    Absent,
-    Partial,
-    Complete,
+named_enum! {
+    /// A kind of evidence.
+    pub enum EvidenceKind {
+        Values => "values",
+        VersionOrder => "version-order",
+        Timestamps => "timestamps",
+        Intervals => "intervals",
+    }
+}
+
+named_enum! {
+    /// How much of a kind of evidence there is.
+    pub enum Extent {
+        Absent => "absent",
+        Partial => "partial",
+        Complete => "complete",
+    }
 }
 
 impl Extent {
@@ -72,9 +82,9 @@ pub fn evidence(history: &History, cancel: &Cancel) -> Evidence {
     }
 }
 
-/// Which kinds of evidence there are at all, in the order of [`Evidence`]: quick, unlike their extents.
+/// Which kinds of evidence there are at all, in the order of [`EvidenceKind`]: quick, unlike their extents.
 #[must_use]
-pub fn present(history: &History) -> [bool; 4] {
+pub fn present(history: &History) -> [bool; EvidenceKind::COUNT] {
     let transactions = &history.transactions;
     let ordered = !history.versions.is_empty()
         || history.operations.values.iter().any(|value| value.list_index().is_some());

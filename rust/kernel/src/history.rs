@@ -4,102 +4,44 @@ mod time;
 
 pub use time::{Interval, Sequence, Timestamp};
 
+use crate::named_enum::named_enum;
 use crate::value::{Value, Values};
-use serde::{Deserialize, Serialize};
 
 /// No key: the operation is about the transaction, or about a range.
 pub const NO_KEY: u32 = u32::MAX;
 /// The line of something that no input line shows.
 pub const NO_LINE: u32 = 0;
 
-/// What an operation did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Kind {
-    Read,
-    Write,
-    Append,
-    Insert,
-    Delete,
-    RangeRead,
-    Begin,
-    Commit,
-    Abort,
+named_enum! {
+    /// What an operation did.
+    pub enum Kind {
+        Read => "read",
+        Write => "write",
+        Append => "append",
+        Insert => "insert",
+        Delete => "delete",
+        RangeRead => "range-read",
+        Begin => "begin",
+        Commit => "commit",
+        Abort => "abort",
+    }
 }
 
 impl Kind {
-    /// Every kind, by its number.
-    pub const ALL: [Self; 9] = [
-        Self::Read,
-        Self::Write,
-        Self::Append,
-        Self::Insert,
-        Self::Delete,
-        Self::RangeRead,
-        Self::Begin,
-        Self::Commit,
-        Self::Abort,
-    ];
-
     /// Whether the operation makes a new version of its key.
     #[must_use]
     pub const fn installs(self) -> bool {
         matches!(self, Self::Write | Self::Append | Self::Insert | Self::Delete)
     }
-
-    /// Its name in tables and in Python.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Append => "append",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::RangeRead => "range-read",
-            Self::Begin => "begin",
-            Self::Commit => "commit",
-            Self::Abort => "abort",
-        }
-    }
-
-    /// The one with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == name)
-    }
 }
 
-/// What the client knows of a transaction's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Status {
-    Committed,
-    Aborted,
-    /// The client never learned.
-    Indeterminate,
-}
-
-impl Status {
-    /// Every status, by its number.
-    pub const ALL: [Self; 3] = [Self::Committed, Self::Aborted, Self::Indeterminate];
-
-    /// Its name in tables and in Python.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Committed => "committed",
-            Self::Aborted => "aborted",
-            Self::Indeterminate => "indeterminate",
-        }
-    }
-
-    /// The one with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == name)
+named_enum! {
+    /// What the client knows of a transaction's end.
+    pub enum Status {
+        Committed => "committed",
+        Aborted => "aborted",
+        /// The client never learned.
+        Indeterminate => "indeterminate",
     }
 }
 
@@ -334,6 +276,13 @@ impl History {
     #[must_use]
     pub fn operations_of(&self, transaction: usize) -> std::ops::Range<usize> {
         self.operation_offsets[transaction] as usize..self.operation_offsets[transaction + 1] as usize
+    }
+
+    /// Whether `transaction` read or wrote anything.
+    #[must_use]
+    pub fn touches_data(&self, transaction: usize) -> bool {
+        let mut kinds = self.operations.kinds[self.operations_of(transaction)].iter();
+        kinds.any(|kind| !matches!(kind, Kind::Begin | Kind::Commit | Kind::Abort))
     }
 
     /// What `operation`, a range read, asked for and saw.

@@ -82,7 +82,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     started = perf_counter()
     recorded, history = history, with_range_reads_as_reads(history)
     found = judge(history, list(meant.values()), only, max_anomalies, claims)
-    unread = levels_by_recorded_order(history)
+    unread = levels_by_recorded_order(history, claims)
     verdicts = tuple(
         replace(combined(looked_at, found.verdicts, only, unread, max_anomalies), level=level)
         for level, looked_at in meant.items()

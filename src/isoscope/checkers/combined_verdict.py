@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope.levels import DEFINITIONS
+from isoscope.checkers.recorded_order import WEAK
+from isoscope.levels import DEFINITIONS, Level
 from isoscope.verdict import Method, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
-    from isoscope.levels import Level
     from isoscope.verdict import Anomaly
 
 __all__ = ["combined_verdict"]
 
+_UNREAD = "an order of versions is recorded or claimed, which the method of values does not look at"
 _BY_NAME_ONLY = "known by name, decided by no method and settled by no other level"
 
 
@@ -31,18 +32,37 @@ def combined_verdict(  # noqa: PLR0913 - the verdicts, and how to read them
 ) -> Verdict:
     """The verdict on `level`: a broken weaker level breaks it, a holding stronger one proves it.
 
-    A level of `unread` asks for the recorded order of versions: values accept any order, so that they do not
-    prove such a level.
+    A level of `unread` asks for the recorded order of versions, so that a method that looks at it proves it
+    best. Values know the order of lists. If there is another one, weak levels are in `unread` too: values
+    then prove no level but those, and them only if other methods prove the levels that they imply.
     """
     if broken := [verdict for verdict in verdicts if _breaks(verdict, level)]:
         return _violated(level, broken, checkers, max_anomalies)
-    accepted = [v for v in verdicts if level not in unread or v.method is not Method.VALUES]
-    if proofs := [
-        verdict for verdict in accepted if _proves(verdict, level) and not _is_broken(verdict.level, verdicts)
-    ]:
-        return Verdict(level=level, outcome=Outcome.HOLDS, method=proofs[0].method)
+    proofs = [v for v in verdicts if _proves(v, level) and not _is_broken(v.level, verdicts)]
+    by_order = [v for v in verdicts if v.method is not Method.VALUES]
+    open_levels = [asked for asked in _asking(level, unread) if not _is_proved(asked, by_order)]
+    is_known_to_values = not open_levels if level in WEAK else not unread & {*WEAK}
+    if level not in unread:
+        accepted = proofs
+    else:
+        others = [v for v in proofs if v.method is not Method.VALUES]
+        accepted = others or (proofs if is_known_to_values else [])
+    if accepted:
+        return Verdict(level=level, outcome=Outcome.HOLDS, method=accepted[0].method)
     reason = _reason(level, verdicts, method)
+    if proofs:
+        reason = next((v.reason for v in by_order if v.level in open_levels and v.reason), _UNREAD)
     return Verdict(level=level, outcome=Outcome.UNKNOWN, method=method or Method.VALUES, reason=reason)
+
+
+def _asking(level: Level, unread: frozenset[Level]) -> Iterator[Level]:
+    """The levels that `level` implies and that ask for the recorded order of versions."""
+    if level in unread:
+        yield from (weaker for weaker in Level if weaker in lattice.implied(level) & unread - {*WEAK})
+
+
+def _is_proved(level: Level, verdicts: Sequence[Verdict]) -> bool:
+    return any(_proves(verdict, level) for verdict in verdicts)
 
 
 def _reason(level: Level, verdicts: Sequence[Verdict], method: Method | None) -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from isoscope._native import itemised
 from isoscope.checkers import intervals, timestamps, values, version_order
 from isoscope.checkers.combined_verdict import combined_verdict
+from isoscope.checkers.recorded_order import is_recorded_beside_lists
 from isoscope.history import EvidenceKind, History
-from isoscope.levels import Level
+from isoscope.levels import Level, implied
 from isoscope.verdict import Method, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from types import ModuleType
 
     from isoscope.profiles import Profile
@@ -80,7 +81,7 @@ def judge_versions(
 
 
 def _judge_by(
-    checkers: Iterable[ModuleType],
+    checkers: Sequence[ModuleType],
     history: History,
     asked: Sequence[Level],
     max_anomalies: int,
@@ -88,13 +89,21 @@ def _judge_by(
 ) -> Judged:
     verdicts: list[Verdict] = []
     ordered: tuple[Ordered, ...] | None = None
+    if version_order in checkers and values not in checkers:
+        # Whatever the order of versions, a single wrong read breaks most levels.
+        wrong = values.wrong_reads(history, max_anomalies=max_anomalies)
+        verdicts += (replace(verdict, method=version_order.METHOD) for verdict in wrong)
     for checker in checkers:
-        if checker is not version_order:
-            verdicts += checker.check(history, levels=asked, max_anomalies=max_anomalies, assume=claims)
-        elif version_order.concerns(asked):
-            judgement = version_order.judge(history, max_anomalies=max_anomalies, assume=claims)
-            verdicts += judgement.verdicts()
-            ordered = judgement.ordered
+        if checker is version_order:
+            is_open = any(v.level in asked and v.outcome is Outcome.UNKNOWN for v in verdicts)
+            if is_open or version_order.concerns(asked, claims):
+                judgement = version_order.judge(history, max_anomalies=max_anomalies, assume=claims)
+                verdicts += judgement.verdicts()
+                ordered = judgement.ordered
+            continue
+        is_in_order = checker is values and version_order in checkers
+        check = values.check_in_order if is_in_order else checker.check
+        verdicts += check(history, levels=asked, max_anomalies=max_anomalies, assume=claims)
     return Judged(verdicts=_in_lattice_order(verdicts), ordered=ordered)
 
 
@@ -103,10 +112,15 @@ def _in_lattice_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=lambda verdict: places[verdict.level])
 
 
-def levels_by_recorded_order(history: History) -> frozenset[Level]:
-    """Levels that values do not prove, because the history has evidence of the order of versions."""
-    orders = {EvidenceKind.VERSION_ORDER, EvidenceKind.TIMESTAMPS}
-    return frozenset(version_order.LEVELS if orders & {*history.evidence.present} else ())
+def levels_by_recorded_order(history: History, claims: Sequence[Claim] = ()) -> frozenset[Level]:
+    """Levels that values alone do not prove, because an order of versions is recorded or claimed.
+
+    Of lists they know the order, which is all that the weak levels ask for.
+    """
+    if claims or is_recorded_beside_lists(history):
+        return frozenset(version_order.LEVELS) | implied(Level.CAUSAL) - {Level.CUT_ISOLATION}
+    is_recorded = EvidenceKind.VERSION_ORDER in history.evidence.present
+    return frozenset(version_order.LEVELS if is_recorded else ())
 
 
 def version_order_rows(
@@ -117,7 +131,7 @@ def version_order_rows(
     claims: Sequence[Claim],
 ) -> tuple[Ordered, ...]:
     """How many keys each source orders, if the order of versions was asked for and some source is known."""
-    if method not in (None, version_order.METHOD) or not version_order.concerns(asked):
+    if method not in (None, version_order.METHOD) or not version_order.concerns(asked, claims):
         return ()
     ordered = version_order.ordered(history, claims) if found.ordered is None else found.ordered
     return ordered if any(row.source for row in ordered) else ()

@@ -105,11 +105,11 @@ class _Taken:
     def places(self, history: History, wanted: set[int]) -> dict[int, tuple[int, int]]:
         """The numbers of the sessions of the wanted transactions of a slice, and their places there."""
         found: dict[int, tuple[int, int]] = {}
-        for session, numbers in map(history.columns.session, range(history.columns.sessions)):
-            lane = self._lane(session)
-            places = enumerate(numbers, start=lane[1])
+        for session in map(history.columns.session, range(history.columns.sessions)):
+            lane = self._lane(session.id)
+            places = enumerate(session.transactions, start=lane[1])
             found |= {number: (lane[0], place) for place, number in places if number in wanted}
-            lane[1] += len(numbers)
+            lane[1] += len(session.transactions)
         return found
 
     def _lane(self, session: object) -> list[int]:

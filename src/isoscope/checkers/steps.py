@@ -171,7 +171,7 @@ def _step(history: History, found: ProofStep, sight: tuple[Step, ...]) -> Step:
     assert found.after is not None, "values prove nothing about the initial state"
     first, second = history.transaction(found.before), history.transaction(found.after)
     witnesses = tuple(witness(history, operation) for operation in found.operations)
-    if found.relation == "ww" and witnesses:
+    if found.relation == "ww" and witnesses and not found.source:
         witnesses = _neighbours(history, first, second, witnesses[0])
     return Step(
         before=first.label,
@@ -180,6 +180,7 @@ def _step(history: History, found: ProofStep, sight: tuple[Step, ...]) -> Step:
         key=found.key,
         session=first.session_id if found.relation == "session" else None,
         witnesses=witnesses,
+        source=found.source,
         sight=sight,
     )
 

@@ -14,7 +14,7 @@ from isoscope._native import clock_ties, judge_clock
 from isoscope.checkers.clock import LEVELS, METHOD, NO_TIMESTAMPS, Judged, concerned, without_timestamps
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
-from isoscope.verdict import Presence, Sighting
+from isoscope.verdict import Outcome, Presence, Sighting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,8 +51,12 @@ def check(
     if _has_timestamps(history):
         for judged in _judged(history, asked, max_anomalies):
             yield judged.verdict()
-    else:
-        yield from (without_timestamps(level) for level in asked if level in levels)
+        return
+    # Without timestamps nothing is judged; if nothing is to be judged, the levels hold.
+    wanted = [level for level in asked if level in levels]
+    for judged in _judged(history, wanted, max_anomalies) if wanted else ():
+        is_held = judged.verdict().outcome is Outcome.HOLDS
+        yield judged.verdict() if is_held else without_timestamps(judged.level)
 
 
 def find(

@@ -7,13 +7,14 @@ Cost: read committed and read atomic O(operations^1.5), causal O(operations * se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import HAPPENS_BEFORE_METHODS, judge_values
 from isoscope.checkers import conflicts, reads
+from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK, is_recorded_beside_lists
 from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Claim
 
-__all__ = ["HAPPENS_BEFORE", "LEVELS", "METHOD", "NAMES", "check", "effort", "find"]
+__all__ = [
+    "HAPPENS_BEFORE",
+    "LEVELS",
+    "METHOD",
+    "NAMES",
+    "check",
+    "check_in_order",
+    "effort",
+    "find",
+    "wrong_reads",
+]
 
 METHOD = Method.VALUES
 #: Levels whose condition is looked at; those of the last line are decided.
@@ -40,7 +51,6 @@ LEVELS = (
     Level.CAUSAL,
 )
 NAMES = reads.NAMES | conflicts.NAMES
-_WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 #: Anomalies that a read with several possible writers can hide: the others do not depend on the writer.
 _BY_WRITER = {"aborted-read", "future-read", "intermediate-read", *conflicts.NAMES}
 _NOT_ALL = "the history is too large to look for all anomalies"
@@ -60,6 +70,26 @@ def check(
     yield from _verdicts(_found(history, _strongest(levels), max_anomalies))
 
 
+def check_in_order(
+    history: History, *, levels: Sequence[Level], max_anomalies: int, assume: Sequence[Claim] = ()
+) -> Iterator[Verdict]:
+    """The same where the order of versions is looked at: the weak levels ask for what is recorded of it."""
+    if not is_recorded_beside_lists(history):
+        yield from check(history, levels=levels, max_anomalies=max_anomalies)
+        return
+    found = _found(history, _strongest(levels), max_anomalies, by_recorded_order=True)
+    for verdict in _verdicts(found):
+        # Whether a claim breaks a level, only the method of version orders knows.
+        is_by_order = verdict.level in WEAK and not assume
+        yield replace(verdict, method=Method.VERSION_ORDER) if is_by_order else verdict
+
+
+def wrong_reads(history: History, *, max_anomalies: int) -> Iterator[Verdict]:
+    """The levels that single reads break, whatever the order of transactions."""
+    verdicts = _verdicts(_found(history, None, max_anomalies))
+    return (verdict for verdict in verdicts if verdict.outcome is Outcome.VIOLATED)
+
+
 def find(
     history: History,
     names: Sequence[str],
@@ -68,7 +98,7 @@ def find(
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Sighting]:
     """Whether the history shows the anomalies of these names."""
-    needed = [level for level in _WEAK if level in map(NAMES.get, names)]
+    needed = [level for level in WEAK if level in map(NAMES.get, names)]
     found = _found(history, needed[-1] if needed else None, max_anomalies)
     for name in names:
         if name in found.counts:
@@ -88,12 +118,15 @@ def find(
             yield Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
 
-def _found(history: History, strongest: Level | None, max_anomalies: int) -> _Found:
+def _found(
+    history: History, strongest: Level | None, max_anomalies: int, *, by_recorded_order: bool = False
+) -> _Found:
     """Asks the native core about reads and about the weak levels up to `strongest`."""
     judged = judge_values(
         history.columns,
         strongest=None if strongest is None else strongest.value,
         max_anomalies=max_anomalies,
+        by_recorded_order=by_recorded_order,
     )
     counts, weak = judged.read_counts, judged.weak
     anomalies = [reads.anomaly(history, finding) for finding in judged.read_findings]
@@ -106,6 +139,7 @@ def _found(history: History, strongest: Level | None, max_anomalies: int) -> _Fo
         unjudged=judged.unjudged,
         satisfied={Level.CUT_ISOLATION, *map(Level, weak.satisfied if weak else ())},
         undecided={*map(Level, weak.undecided if weak else ())},
+        contradictory={*map(Level, weak.contradictory if weak else ())},
         is_partial=weak is not None and weak.is_partial,
     )
 
@@ -139,11 +173,11 @@ def _strongest(levels: Sequence[Level]) -> Level | None:
     """The strongest weak level that can say something about one of `levels`."""
     related = [
         weak
-        for weak in _WEAK
+        for weak in WEAK
         if any(weak in lattice.implied(level) or level in lattice.implied(weak) for level in levels)
     ]
     # A stronger level than the one asked for would prove it too, but asking costs more.
-    enough = [weak for weak in _WEAK if set(levels) <= lattice.implied(weak)]
+    enough = [weak for weak in WEAK if set(levels) <= lattice.implied(weak)]
     return enough[0] if enough else related[-1] if related else None
 
 
@@ -152,6 +186,7 @@ class _Found:
     """What the native core found.
 
     `satisfied`: levels whose axiom no cycle breaks; `undecided`: levels that would take too long;
+    `contradictory`: levels that one source of the order of versions breaks and another does not;
     `is_partial`: there may be more anomalies than were counted.
     """
 
@@ -160,14 +195,26 @@ class _Found:
     unjudged: UnjudgedReads
     satisfied: set[Level]
     undecided: set[Level]
+    contradictory: set[Level]
     is_partial: bool
 
     def of(self, level: Level) -> tuple[Anomaly, ...]:
-        """The anomalies that break `level` and no weaker one."""
-        return tuple(anomaly for anomaly in self.anomalies if level in _breaks(anomaly))
+        """The anomalies that break `level` and no weaker one that is sure to be broken."""
+        if level in self.contradictory:
+            return ()
+        return tuple(anomaly for anomaly in self.anomalies if level in self._broken_by(anomaly))
+
+    def _broken_by(self, anomaly: Anomaly) -> tuple[Level, ...]:
+        """The weakest levels that an anomaly breaks, whichever source of the order of versions is right."""
+        weakest = _breaks(anomaly)
+        if not self.contradictory & {*weakest}:
+            return weakest
+        stronger = (level for level in WEAK if level not in self.contradictory)
+        return tuple(level for level in stronger if {*weakest} & lattice.implied(level))[:1]
 
     def breaks(self, level: Level) -> bool:
-        return any(weak in lattice.implied(level) for found in self.anomalies for weak in _breaks(found))
+        weakest = (weak for found in self.anomalies for weak in self._broken_by(found))
+        return any(weak in lattice.implied(level) for weak in weakest)
 
 
 def _breaks(anomaly: Anomaly) -> tuple[Level, ...]:
@@ -185,6 +232,8 @@ def _verdicts(found: _Found) -> Iterator[Verdict]:
                 anomaly_counts={name: found.counts[name] for name in names},
                 anomalies=shown,
             )
+        elif level in found.contradictory and not found.breaks(level):
+            yield Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=CONTRADICTORY)
         elif level in found.satisfied and not found.breaks(level):
             reason = _unjudged(found.unjudged, by_writer=level is not Level.CUT_ISOLATION)
             outcome = Outcome.UNKNOWN if reason else Outcome.HOLDS

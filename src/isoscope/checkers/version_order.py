@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from isoscope import levels as lattice
 from isoscope._native import dependencies, judge_versions, ordered_keys
 from isoscope.checkers import cycles
+from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK
 from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Claim, Method, Ordered, Outcome, Presence, Sighting, Verdict
@@ -102,8 +103,7 @@ _REASONS = {
     "untimed": "not every transaction has a begin and an end in real time",
     "search-too-long": "the order of some versions is not known, "
     "and the search for one that explains all reads was too long",
-    "contradictory": "the sources of the version order contradict each other, "
-    "and so do the verdicts that they lead to",
+    "contradictory": CONTRADICTORY,
 }
 _UNSURE = "several transactions appended the same element to a list"
 _AMBIGUOUS = "reads by predicates, or of deleted keys, may have seen several states of a key ({} times)"
@@ -121,7 +121,7 @@ def check(
     history: History, *, levels: Sequence[Level], max_anomalies: int = 10, assume: Sequence[Claim] = ()
 ) -> Iterator[Verdict]:
     """What the order of versions says of the levels that `levels` depend on."""
-    if concerns(levels):
+    if concerns(levels, assume):
         yield from judge(history, max_anomalies=max_anomalies, assume=assume).verdicts()
 
 
@@ -164,10 +164,13 @@ def disbelieved(history: History, assume: Sequence[Claim] = ()) -> list[tuple[st
     return [(name, anomaly.keys[0]) for name in names for anomaly in found.of(name)]
 
 
-def concerns(levels: Sequence[Level]) -> bool:
-    """Whether the order of versions says anything that values alone do not."""
-    weak = {Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL}
-    return not set(levels) <= weak
+def concerns(levels: Sequence[Level], assume: Sequence[Claim] = ()) -> bool:
+    """Whether the order of versions says anything of `levels` that values, or what is recorded, do not.
+
+    The weak levels ask for a commit order that contains what is recorded. A claim may break PL-1, which all
+    of them but cut isolation imply.
+    """
+    return not {*levels} <= {Level.CUT_ISOLATION, *(() if assume else WEAK)}
 
 
 def _condition(level: Level) -> Level:

@@ -270,9 +270,9 @@ def run(database: Simulated, workload: _Workload) -> Simulation:
     _refuse(database, workload)
     bug = BUGS[database.bug] if database.bug else None
     rate = bug.rate if bug and database.bug_rate is None else database.bug_rate or 0.0
-    columns, faults = _native.simulate(workload, replace(database, bug_rate=rate))
-    injected = tuple(_injected(database.bug or "", fault) for fault in faults)
-    history = History(columns, Source(path="<simulated>", format="simulated"))
+    simulated = _native.simulate(workload, replace(database, bug_rate=rate))
+    injected = tuple(_injected(database.bug or "", fault) for fault in simulated.faults)
+    history = History(simulated.columns, Source(path="<simulated>", format="simulated"))
     return Simulation(history=history, bug=database.bug, injected=injected)
 
 

@@ -8,6 +8,7 @@ from isoscope.explain.proof import Part, Reason, proof, trimmed
 from isoscope.explain.shrink import shrink
 from isoscope.explain.steps import because
 from isoscope.explain.value_text import abbreviated, harmless, same, shown, whole
+from isoscope.explain.versions import parted
 
 __all__ = [
     "ClientTimes",
@@ -23,6 +24,7 @@ __all__ = [
     "is_timed",
     "message",
     "one_line",
+    "parted",
     "proof",
     "same",
     "shown",

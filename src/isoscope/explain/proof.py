@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.explain.steps import because
 from isoscope.explain.value_text import abbreviated
 from isoscope.explain.version_order import CLAIM, order_reason, version_names
-from isoscope.explain.versions import supposition
+from isoscope.explain.versions import parted, supposition
 from isoscope.verdict import ConflictFacts, Step, Witness
 
 if TYPE_CHECKING:
@@ -43,9 +43,10 @@ class Part:
 def proof(anomaly: Anomaly) -> tuple[Part, ...]:
     """The steps of an anomaly in words; several parts if it takes one for each order of versions."""
     if anomaly.alternatives:
+        parts = map(parted, anomaly.alternatives)
         return tuple(
-            Part(supposed=supposition(steps), reasons=_reasons(anomaly, steps[1:]))
-            for steps in anomaly.alternatives
+            Part(supposed=supposition(supposed), reasons=_reasons(anomaly, circle))
+            for supposed, circle in parts
         )
     return (Part(supposed="", reasons=_reasons(anomaly, _steps(anomaly))),) if anomaly.steps else ()
 

@@ -38,6 +38,8 @@ def whole(value: object) -> str:
 
 def shown(value: object) -> str:
     """A key or value as messages show it: short as well; of a long list the first and the last elements."""
+    if isinstance(value, str | int):
+        return abbreviated(_scalar(value))
     text = whole(value)
     if not isinstance(value, tuple) or len(text) <= _LONGEST:
         return abbreviated(text)
@@ -80,12 +82,12 @@ def shown_around(value: object, elements: Sequence[object]) -> str:
 
 
 def _scalar(value: object) -> str:
+    if isinstance(value, str):
+        # An identifier may contain characters that are not printed.
+        is_word = value.isidentifier() and value.isprintable() and value not in ("nil", "True", "False")
+        return value if is_word else json.dumps(value, ensure_ascii=not value.isprintable())
     if value is None:
         return "nil"
-    # An identifier may contain characters that are not printed.
-    is_word = isinstance(value, str) and value.isidentifier() and value.isprintable()
-    if isinstance(value, str) and (not is_word or value in ("nil", "True", "False")):
-        return json.dumps(value, ensure_ascii=not value.isprintable())
     if isinstance(value, Term) and not value.text.isprintable():
         return json.dumps(value.text)
     return str(value)

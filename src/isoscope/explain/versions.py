@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from isoscope.explain.operation_text import at, owned_value, read_text
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from isoscope.verdict import Anomaly, Step
 
-__all__ = ["WORDINGS", "supposition"]
+__all__ = ["WORDINGS", "parted", "supposition"]
 
 _TAKEN_BACK = "a committed update is built on one that was taken back"
 
@@ -79,8 +80,14 @@ def _one_source_is_wrong(anomaly: Anomaly) -> str:
 
 def _without_order(anomaly: Anomaly) -> str:
     """One cycle for each order of two versions, if the proof needs no more than two versions."""
-    proofs = (f"{supposition(steps)}: {chain(steps[1:])}." for steps in anomaly.alternatives)
+    proofs = (_closed_by(*parted(steps)) for steps in anomaly.alternatives)
     return " ".join([_every_order_fails(anomaly), *proofs])
+
+
+def _closed_by(supposed: Sequence[Step], circle: Sequence[Step]) -> str:
+    """What is supposed, and the circle that it closes, or is by itself."""
+    told = chain(circle) if circle else "these orders are a circle"
+    return f"{supposition(supposed)}: {told}."
 
 
 def _every_order_fails(anomaly: Anomaly) -> str:
@@ -99,10 +106,20 @@ def _so_every_order_fails(anomaly: Anomaly) -> str:
     return f"So {said[0].lower()}{said[1:]}"
 
 
-def supposition(steps: Sequence[Step]) -> str:
-    """The order of two versions that the first step of an alternative supposes."""
-    first, second = map(owned_value, version_writes(steps[0]))
-    return f"If {first} came before {second} in {key_in_words(steps[0].key)}"
+def parted(alternative: Sequence[Step]) -> tuple[Sequence[Step], Sequence[Step]]:
+    """The orders of two versions that an alternative supposes first, and the circle that they close."""
+    is_supposed = ((step.relation, step.source) == ("ww", "supposed") for step in alternative)
+    count = sum(1 for _ in takewhile(bool, is_supposed))
+    return alternative[:count], alternative[count:]
+
+
+def supposition(supposed: Sequence[Step]) -> str:
+    """The orders of two versions that an alternative supposes."""
+    said = []
+    for step in supposed:
+        first, second = map(owned_value, version_writes(step))
+        said.append(f"{first} came before {second} in {key_in_words(step.key)}")
+    return f"If {' and '.join(said)}"
 
 
 def _predicate_read_miss(anomaly: Anomaly) -> str:

@@ -15,7 +15,7 @@ from isoscope.errors import FormatError
 from isoscope.formats import leopard, parquet
 from isoscope.formats.format import feed
 from isoscope.formats.source import File, Input
-from isoscope.history import STATUSES, Status
+from isoscope.history import Status
 
 if TYPE_CHECKING:
     from isoscope.history import History, Scalar
@@ -98,7 +98,7 @@ def _is_beat(session: object, time: object) -> bool:
 
 def _ended(history: History) -> History:
     """The history itself. Raises Refused if a transaction has no end and may go on in another batch."""
-    if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
+    if history.columns.status_counts()[Status.INDETERMINATE]:
         one = next(one for one in history if one.status is Status.INDETERMINATE)
         raise Refused(
             422,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from isoscope.checkers import online_report
 from isoscope.checkers.online import Online
-from isoscope.history import STATUSES, EvidenceKind, Extent, Initial, Source, Status
+from isoscope.history import EvidenceKind, Extent, Initial, Source, Status
 from isoscope.levels import Level
 from isoscope.live.event_json import ClockEvent, level_status
 from isoscope.live.files import sync
@@ -55,7 +55,7 @@ class ClockEngines:
         Serializability needs no start timestamps, snapshot isolation does: a batch goes to all levels or to
         none. The check changes nothing and may run in any thread.
         """
-        if history.columns.status_counts()[STATUSES.index(Status.INDETERMINATE)]:
+        if history.columns.status_counts()[Status.INDETERMINATE]:
             one = next(one for one in history if one.status is Status.INDETERMINATE)
             place = history.source.place(one.line)
             raise ValueError(f"{place}: transaction {one.id!r}: it is not known whether it committed")

@@ -5,7 +5,8 @@ total order of the transactions, which contains session order and write-read, su
 what its level's axiom says. Here transactions commit one after the other, in every possible way, and each
 must be able to read what it read from those before it. Written apart from `weak`, to be held against it.
 An indeterminate transaction may have committed or not, and a repeated value may come from any of its
-writers: one way to explain the history is enough. For a handful of transactions.
+writers: one way to explain the history is enough. Logs, declared orders and timestamps say which of two
+writers of a key came first, and a log that a transaction committed. For a handful of transactions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.history import UNKNOWN, OperationKind, Status
+from isoscope.history import UNKNOWN, OperationKind, Status, VersionSource
 from isoscope.levels import Level
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def exists(history: History, level: Level) -> bool:
 
     Every key must be a register or a list; nothing is deleted, and there are no range reads.
     """
-    certain = [t for t in history if t.status is Status.COMMITTED]
-    doubtful = [t for t in history if t.status is Status.INDETERMINATE]
+    logged = [t for t in history if t.status is Status.INDETERMINATE and _is_logged(history, t)]
+    certain = [t for t in history if t.status is Status.COMMITTED] + logged
+    doubtful = [t for t in history if t.status is Status.INDETERMINATE and t not in logged]
     return any(
         _Search(history, [*certain, *chosen], level).can_commit((), {}) for chosen in _subsets(doubtful)
     )
@@ -80,7 +82,21 @@ class _Search:
                     (*order, transaction), {**past, transaction.number: before}
                 ):
                     return True
-        return not waiting
+        return not waiting and self.agrees_with_evidence(order)
+
+    def agrees_with_evidence(self, order: tuple[Transaction, ...]) -> bool:
+        """Whether each recorded order, and the timestamps, say the same of the writers of each key."""
+        clock = all(
+            before.commit is None or after.commit is None or before.commit <= after.commit
+            for before, after in combinations(order, 2)
+            if {_plain(o.key) for o in before.operations if o.kind in _WRITES}
+            & {_plain(o.key) for o in after.operations if o.kind in _WRITES}
+        )
+        return clock and all(
+            _is_in_order(order, key, [_plain(value) for value in values])
+            for recorded in self.history.version_orders
+            for key, values in recorded.versions.items()
+        )
 
     def axiom(
         self, order: tuple[Transaction, ...], reads: list[_Read], mine: frozenset[int], past: frozenset[int]
@@ -167,6 +183,28 @@ class _Search:
         lasting = [v for t in self.committed for v in _written(t, key)]
         is_replaced = self.history.initial.replaceable and _plain(value) in lasting
         return [] if is_replaced else [_plain(value)]
+
+
+def _is_logged(history: History, transaction: Transaction) -> bool:
+    return any(
+        recorded.source is VersionSource.LOG and _plain(value) in _written(transaction, key)
+        for recorded in history.version_orders
+        for key, values in recorded.versions.items()
+        for value in values
+    )
+
+
+def _is_in_order(order: tuple[Transaction, ...], key: object, values: list[object]) -> bool:
+    """Whether the recorded values that are left in the key at a commit are in the order of their writers."""
+    left = [value for t in order for value in _left(t, key)]
+    places = [left.index(value) for value in values if value in left]
+    return places == sorted(places)
+
+
+def _left(transaction: Transaction, key: object) -> list[object]:
+    """What stays of a transaction in a key: everything that it appended, or its last write."""
+    appended = [o.value for o in transaction.operations if o.kind is OperationKind.APPEND and _writes(o, key)]
+    return [_plain(value) for value in appended] or _written(transaction, key)[-1:]
 
 
 def _external(transaction: Transaction, key: object) -> Iterator[Operation]:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from isoscope.reference.observations import Observation
-    from isoscope.reference.versions import Order, Version, Versions
-    from isoscope.reference.weak import Relation
+    from isoscope.reference.order import Order, Version
+    from isoscope.reference.relation import Relation
+    from isoscope.reference.versions import Versions
 
 __all__ = ["Dependencies", "Edge", "Graph", "Place", "relation"]
 

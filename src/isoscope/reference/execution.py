@@ -22,7 +22,7 @@ from isoscope.reference.observations import Observations
 
 if TYPE_CHECKING:
     from isoscope.history import History, Scalar, Timestamp, Transaction
-    from isoscope.reference.weak import Relation
+    from isoscope.reference.relation import Relation
 
 __all__ = ["Execution", "committed", "started"]
 

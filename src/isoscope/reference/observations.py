@@ -39,12 +39,16 @@ class Observation:
 
 
 class Observations:
-    """What the transactions of a history that count as committed observed; keys are `reads.token`s."""
+    """What the transactions of a history that count as committed observed; keys are `reads.token`s.
+
+    An empty transaction takes part in nothing, so it is not among those that count here.
+    """
 
     def __init__(self, history: History) -> None:
         self.history = history
         self.transactions = list(history)
-        self.counted = reads.counted(history)
+        empty = {t.number for t in self.transactions if reads.is_empty(t)}
+        self.counted = reads.counted(history) - empty
 
     @cached_property
     def shapes(self) -> dict[object, str]:

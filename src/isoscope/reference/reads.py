@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import History, Operation, Transaction
 
-__all__ = ["Finding", "Judgement", "counted", "cut_isolation_holds", "judge"]
+__all__ = ["Finding", "Judgement", "counted", "cut_isolation_holds", "is_empty", "judge"]
 
 # A deletion writes no value that a read could be held against.
 INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT)
@@ -97,6 +97,11 @@ def counted(history: History) -> frozenset[int]:
         if grown == count:
             return frozenset(count)
         count = grown
+
+
+def is_empty(transaction: Transaction) -> bool:
+    """Whether it neither reads nor writes; a begin, a commit or an abort is no operation on a key."""
+    return not any(o.kind in (OperationKind.RANGE_READ, *ON_A_KEY) for o in transaction.operations)
 
 
 def _observed_by(history: History, transactions: list[Transaction], reader: Transaction) -> set[int]:

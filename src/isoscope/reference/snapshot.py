@@ -21,14 +21,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from isoscope.reference.dependencies import relation
-from isoscope.reference.weak import closure, is_acyclic
+from isoscope.reference.relation import closure, is_acyclic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from isoscope.reference.dependencies import Edge, Graph
-    from isoscope.reference.versions import Version
-    from isoscope.reference.weak import Relation
+    from isoscope.reference.order import Version
+    from isoscope.reference.relation import Relation
 
 __all__ = ["VARIANTS", "Event", "adya", "bc_graph", "demands", "operational"]
 

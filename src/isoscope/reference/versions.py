@@ -13,24 +13,24 @@ Where they are silent, `docs/explanation/version-order.md` has the decision. Cos
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise, product
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 from isoscope.history import VersionSource
 from isoscope.reference import reads
 from isoscope.reference.observations import INITIAL, Observation, Observations
+from isoscope.reference.order import Order, Pair, Version, linear
 from isoscope.reference.real_time import real_time
-from isoscope.reference.weak import closure, components, session_order
+from isoscope.reference.relation import components, session_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from isoscope.history import History, Operation, Scalar, Transaction
-    from isoscope.reference.weak import Relation
+    from isoscope.reference.relation import Relation
 
-__all__ = ["CLAIMS", "RULES", "SOURCES", "Order", "Version", "Versions"]
+__all__ = ["CLAIMS", "RULES", "SOURCES", "Versions", "coherent"]
 
 #: Evidence that one version came before another, strongest first.
 SOURCES = ("list read", "log", "declared", "timestamps")
@@ -38,39 +38,6 @@ SOURCES = ("list read", "log", "declared", "timestamps")
 RULES = ("read-then-write", "session", "real-time")
 #: What a user may claim of every key.
 CLAIMS = ("writes-follow-reads", "sequential-keys", "linearizable-keys")
-
-
-class Version(NamedTuple):
-    """What `writer` left in `key` by its operation at `place`; the initial version has the place -1."""
-
-    key: object
-    writer: int
-    place: int
-
-
-Pair: TypeAlias = tuple[Version, Version]
-
-
-@dataclass(frozen=True)
-class Order:
-    """A partial order of versions, each key apart: `reasons` has the pairs that are known directly."""
-
-    reasons: Mapping[Pair, str]
-
-    @cached_property
-    def closed(self) -> frozenset[Pair]:
-        """All pairs, however far apart."""
-        return closure(frozenset(self.reasons))
-
-    @cached_property
-    def neighbours(self) -> dict[Pair, str]:
-        """Pairs of which the second comes right after the first, with the reason."""
-        versions = {version for pair in self.closed for version in pair}
-        return {
-            (before, after): self.reasons[before, after]
-            for before, after in self.closed
-            if not any((before, v) in self.closed and (v, after) in self.closed for v in versions)
-        }
 
 
 class Versions:
@@ -141,10 +108,17 @@ class Versions:
     def completions(self, rules: Iterable[str] = ()) -> Iterator[Order]:
         """Every total order of each key's versions that contains what is known."""
         known = self.known(rules)
-        ways = [list(_linear(versions, known.closed)) for versions in self.of_key.values()]
+        ways = [list(linear(versions, known.closed)) for versions in self.of_key.values()]
         for sequences in product(*ways):
             pairs = [pair for sequence in sequences for pair in combinations(sequence, 2)]
             yield Order({pair: known.reasons.get(pair, "") for pair in pairs})
+
+    @property
+    def said_beside_lists(self) -> frozenset[Pair]:
+        """What sources other than list reads say, and claims that can be true."""
+        claimed = (pairs for key, pairs in self._claimed.items() if key not in self.cyclic_keys)
+        said = (pairs for source, pairs in self._said.items() if source != "list read")
+        return frozenset().union(*claimed, *said)
 
     @cached_property
     def speaking(self) -> tuple[str, ...]:
@@ -196,9 +170,17 @@ class Versions:
         if self.observed.shapes[observation.key] == "register":
             return self.by(observation.key, observation.source)[-1]
         elements = self.foreign_part(observation)
-        if elements != self.observed.canonical_lists[observation.key][: len(elements)]:
+        canonical = self.observed.canonical_lists[observation.key]
+        if elements != canonical[: len(elements)] or (elements and observation.key in self.forked):
             return None
         return [*self.by(observation.key, INITIAL), *self.elements(observation)][-1]
+
+    @cached_property
+    def forked(self) -> frozenset[object]:
+        """Lists of which two longest reads differ: nothing says which of them shows the order."""
+        lists = self.observed.canonical_lists
+        shown = [(o.key, self.foreign_part(o)) for o in self.observed.all if o.key in lists]
+        return frozenset(key for key, p in shown if len(p) == len(lists[key]) and p != lists[key])
 
     def elements(self, observation: Observation) -> list[Version]:
         """The versions of a list that a read shows, where their writers are known."""
@@ -250,7 +232,7 @@ class Versions:
 
     def _list_reads(self, key: object) -> Iterator[Pair]:
         """The longest list that was read; unread appends come after it."""
-        if self.observed.shapes[key] != "list":
+        if self.observed.shapes[key] != "list" or key in self.forked:
             return
         chain = self._elements(key, self.observed.canonical_lists[key])
         unread = [v for v in self.of_key[key] if v not in chain and v.writer != INITIAL]
@@ -356,31 +338,19 @@ class Versions:
             yield from pairwise(number for number in session.transactions if number in numbers)
 
 
+def coherent(
+    history: History, assume: tuple[str, ...] = (), sources: Sequence[str] = SOURCES
+) -> list[Versions]:
+    """One for all sources; one for each, the strongest first, if they contradict each other."""
+    versions = Versions(history, assume=assume, sources=sources)
+    if not versions.contradictions:
+        return [versions]
+    return [Versions(history, assume=assume, sources=[source]) for source in versions.speaking]
+
+
 def _is_on(knots: Iterable[frozenset[Version]], pair: Pair) -> bool:
     return any({*pair} <= knot for knot in knots)
 
 
 def _missing(pairs: Mapping[Pair, str], known: Mapping[Pair, str]) -> dict[Pair, str]:
     return {pair: why for pair, why in pairs.items() if pair not in known}
-
-
-def _linear(versions: Sequence[Version], known: frozenset[Pair]) -> Iterator[tuple[Version, ...]]:
-    """Every sequence of the versions that agrees with what is known.
-
-    A transaction goes on with its next append, if that is allowed: no other can come in between.
-    """
-    if not versions:
-        yield ()
-        return
-    free = [v for v in versions if not any((other, v) in known for other in versions)]
-    for version in free:
-        rest = [other for other in versions if other != version]
-        for further in _linear(rest, known):
-            if further and further[0].writer != version.writer and _can_go_on(version, rest, known):
-                continue
-            yield (version, *further)
-
-
-def _can_go_on(version: Version, rest: Sequence[Version], known: frozenset[Pair]) -> bool:
-    mine = [other for other in rest if other.writer == version.writer]
-    return any(not any((other, v) in known for other in rest) for v in mine)

@@ -3,7 +3,9 @@
 Biswas and Enea 2019 (Table 1, Figure 2) define a level by an axiom on commit orders; Liu et al. 2024
 (Section 3, Table 1) name what breaks it. A conflict is three transactions: t3 reads x from t1 although the
 level lets it see t2, which writes x too. Then t2 must come before t1 in the commit order. A level holds if
-all these demands, session order, write-read and the known version order have no cycle.
+all these demands, session order, write-read and the known version order have no cycle: then every
+topological order is a commit order, and it completes the order of versions. The version order is known from
+every source of `versions`; where sources contradict each other, each is heard alone.
 Cost: cubic and worse, on purpose.
 """
 
@@ -11,23 +13,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import OperationKind
 from isoscope.levels import Level
 from isoscope.reference import reads
 from isoscope.reference.observations import INITIAL, Observation, Observations
+from isoscope.reference.relation import closure, components, is_acyclic, session_order
+from isoscope.reference.versions import SOURCES, Versions, coherent
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from isoscope.history import History
+    from isoscope.reference.relation import Relation
 
 __all__ = ["LEVELS", "AffectedRead", "Component", "Conflict", "Judgement", "Relations", "judge"]
 
-Relation: TypeAlias = frozenset[tuple[int, int]]
-Node = TypeVar("Node", bound="Hashable")
 #: From weak to strong: each has the demands of those before it.
 LEVELS = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 _NAMES = {
@@ -79,24 +82,28 @@ class Judgement:
         )
 
 
-def judge(history: History) -> Judgement:
-    """Which of the four levels hold, and every anomaly that is found."""
-    relations = Relations(history)
+def judge(history: History, assume: Iterable[str] = (), *, sources: Sequence[str] = SOURCES) -> Judgement:
+    """Which of the four levels hold, and every anomaly that is found, by the strongest source."""
+    heard = [Relations(history, versions) for versions in coherent(history, tuple(assume), sources)]
     of_reads = reads.judge(history)
     names = {finding.name for finding in of_reads.findings}
-    aside = has_kinds_set_aside(history, relations.observed)
+    aside = has_kinds_set_aside(history, heard[0].observed)
     outcomes = {Level.CUT_ISOLATION: _outcome(violated="non-repeatable-read" in names, undecided=aside)}
     for level in LEVELS:
-        allowed = {"non-repeatable-read"} if level is Level.READ_COMMITTED else set()
-        outcomes[level] = _outcome(
-            violated=bool(names - allowed) or not relations.have_commit_order(level),
-            undecided=aside or of_reads.repeated_reads > 0,
-        )
+        wrong = names - ({"non-repeatable-read"} if level is Level.READ_COMMITTED else set())
+        found = {
+            _outcome(
+                violated=bool(wrong) or not relations.have_commit_order(level),
+                undecided=aside or of_reads.repeated_reads > 0,
+            )
+            for relations in heard
+        }
+        outcomes[level] = found.pop() if len(found) == 1 else Outcome.UNKNOWN
     return Judgement(
         outcomes=outcomes,
         reads=of_reads.findings,
-        affected_reads=frozenset(relations.affected_reads()),
-        components=frozenset(relations.components()),
+        affected_reads=frozenset(heard[0].affected_reads()),
+        components=frozenset(heard[0].components()),
     )
 
 
@@ -115,11 +122,13 @@ def has_kinds_set_aside(history: History, observed: Observations) -> bool:
 class Relations:
     """The relations of a history, each computed from its definition."""
 
-    def __init__(self, history: History) -> None:
-        self.observed = Observations(history)
+    def __init__(self, history: History, versions: Versions | None = None) -> None:
+        self.versions = versions or Versions(history)
+        self.observed = self.versions.observed
         self.session_order = session_order(history, self.observed.counted)
         self.write_read = frozenset((w, o.reader) for o in self.observed.all for w in o.seen)
-        self.version_order = frozenset(_version_order(self.observed))
+        lists = _order_of_lists(self.observed) if "list read" in self.versions.sources else ()
+        self.version_order = frozenset({*lists, *_order_of_others(self.versions)})
         self.happens_before = closure(self.session_order | self.write_read)
         self.conflicts = frozenset(self._conflicts())
 
@@ -130,7 +139,9 @@ class Relations:
 
     def have_commit_order(self, level: Level) -> bool:
         """Whether the demands of the level can be met; nothing comes before the initial transaction."""
-        return all(c.source != INITIAL for c in self._demands(level)) and is_acyclic(self.known_order(level))
+        if self.versions.cyclic_keys or any(c.source == INITIAL for c in self._demands(level)):
+            return False
+        return is_acyclic(self.known_order(level))
 
     def affected_reads(self) -> Iterator[AffectedRead]:
         """A conflict is an anomaly if its demand cannot be met: named by the weakest level that sees it.
@@ -188,18 +199,7 @@ def _is_non_monotonic(mine: list[Observation], read: Observation, writer: int) -
     return writer not in read.seen and any(writer in o.seen for o in mine if o.place < read.place)
 
 
-def session_order(history: History, count: frozenset[int]) -> Relation:
-    """SO: all pairs of a session, not only neighbours."""
-    return frozenset(
-        (before, after)
-        for session in history.sessions
-        for place, before in enumerate(session.transactions)
-        for after in session.transactions[place + 1 :]
-        if {before, after} <= count
-    )
-
-
-def _version_order(observed: Observations) -> Iterator[tuple[int, int]]:
+def _order_of_lists(observed: Observations) -> Iterator[tuple[int, int]]:
     """The order of writers that lists show; unread appends come after the longest list."""
     for key, elements in observed.canonical_lists.items():
         writers = [observed.writer(key, element) for element in elements]
@@ -211,22 +211,8 @@ def _version_order(observed: Observations) -> Iterator[tuple[int, int]]:
             yield from ((last, writer) for writer in unread)
 
 
-def closure(relation: frozenset[tuple[Node, Node]]) -> frozenset[tuple[Node, Node]]:
-    """The transitive closure."""
-    reached = {before: {after for b, after in relation if b == before} for before, _ in relation}
-    for middle, beyond in reached.items():
-        for afters in reached.values():
-            afters.update(beyond if middle in afters else ())
-    return frozenset((before, after) for before, afters in reached.items() for after in afters)
-
-
-def is_acyclic(closed: frozenset[tuple[Node, Node]]) -> bool:
-    """Whether nothing comes before itself in a transitive relation."""
-    return all(before != after for before, after in closed)
-
-
-def components(relation: frozenset[tuple[Node, Node]]) -> frozenset[frozenset[Node]]:
-    """Strongly connected components of more than one node."""
-    closed = closure(relation)
-    mutual = {pair for pair in closed if pair[::-1] in closed}
-    return frozenset(frozenset(b for a, b in mutual if a == node) for node, _ in mutual)
+def _order_of_others(versions: Versions) -> Iterator[tuple[int, int]]:
+    """The order of writers that every other source, and every claim, says."""
+    for before, after in versions.said_beside_lists:
+        if before.writer != after.writer and INITIAL not in (before.writer, after.writer):
+            yield before.writer, after.writer

@@ -7,6 +7,7 @@ dashed. Every text of the history goes through `_escaped` or `_written`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -234,5 +235,6 @@ def _middle(area: Area) -> int:
     return area.y + area.height // 2
 
 
+@lru_cache(maxsize=1024)
 def _escaped(text: str) -> str:
     return escape(printable(text))

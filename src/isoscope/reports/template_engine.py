@@ -38,9 +38,9 @@ def environment() -> Environment:
 
 def _printable(value: Any) -> Any:
     """Applied to every value before it is escaped; `Markup` is no plain text."""
-    if type(value) is str or (isinstance(value, str) and not hasattr(value, "__html__")):
-        return printable(value)
-    return value
+    if not isinstance(value, str) or value.isprintable() or hasattr(value, "__html__"):
+        return value
+    return printable(value)
 
 
 def render_template(name: str, **values: Any) -> Markup:

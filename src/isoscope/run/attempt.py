@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Attempt", "RecordedAttempt"]
 
-_READ, _WRITE, _APPEND, _INSERT, _DELETE, _RANGE_READ, _BEGIN, _COMMIT, _ABORT = range(len(KINDS))
-assert KINDS[_RANGE_READ] is OperationKind.RANGE_READ
+_READ = KINDS.index(OperationKind.READ)
+_WRITE = KINDS.index(OperationKind.WRITE)
+_APPEND = KINDS.index(OperationKind.APPEND)
+_INSERT = KINDS.index(OperationKind.INSERT)
+_DELETE = KINDS.index(OperationKind.DELETE)
+_RANGE_READ = KINDS.index(OperationKind.RANGE_READ)
+_BEGIN = KINDS.index(OperationKind.BEGIN)
+_COMMIT = KINDS.index(OperationKind.COMMIT)
+_ABORT = KINDS.index(OperationKind.ABORT)
 _ABORTED = STATUSES.index(Status.ABORTED)
 
 

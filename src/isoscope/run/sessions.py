@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_COMMITTED, _ABORTED, _INDETERMINATE = (STATUSES.index(status) for status in Status)
+_COMMITTED = STATUSES.index(Status.COMMITTED)
+_ABORTED = STATUSES.index(Status.ABORTED)
+_INDETERMINATE = STATUSES.index(Status.INDETERMINATE)
 #: Seconds for which a session tries to connect to a database again.
 _PATIENCE = 5.0
 #: Seconds between two reports of the progress.

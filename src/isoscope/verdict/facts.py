@@ -116,7 +116,8 @@ class LostUpdateFacts(Facts):
 class AlternativesFacts(Facts):
     """No order of the versions satisfies `level`: each of the `alternatives` supposes one and is a cycle.
 
-    There are no alternatives if the search tried more orders than a proof can show.
+    An alternative begins with the orders of two versions that it supposes. There are no alternatives if the
+    search tried more orders than a proof can show.
     """
 
     alternatives: tuple[tuple[Step, ...], ...]

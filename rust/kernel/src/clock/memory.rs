@@ -33,13 +33,16 @@ pub fn ties(history: &History, level: ClockLevel) -> u64 {
     events::ordered(history, &timed, level == ClockLevel::Snapshot).1
 }
 
-/// Which transactions count as committed.
+/// Which transactions count as committed; one that touched no data takes part in nothing.
 fn counted_as_committed(history: &History) -> Vec<bool> {
     let statuses = &history.transactions.statuses;
+    let touches_data = |transaction: usize| history.touches_data(transaction);
     if !statuses.contains(&Status::Indeterminate) {
-        return statuses.iter().map(|&status| status == Status::Committed).collect();
+        let all = statuses.iter().enumerate();
+        return all.map(|(number, &status)| status == Status::Committed && touches_data(number)).collect();
     }
-    counted(history, &history.transaction_of_operation(), &ByKey::new(history))
+    let counted = counted(history, &history.transaction_of_operation(), &ByKey::new(history));
+    counted.into_iter().enumerate().map(|(number, counts)| counts && touches_data(number)).collect()
 }
 
 /// Of the transactions that count as committed, those with the timestamps that the level needs, and the rest.

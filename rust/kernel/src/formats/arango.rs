@@ -32,7 +32,7 @@ const NO_TRANSACTION: &str = "0";
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     /// Committed versions in the order in which they were installed.
-    pub versions: Vec<Version>,
+    pub versions: Vec<LoggedVersion>,
     /// The pool of the versions' values.
     pub values: Values,
     /// Rows that were dropped because the log shows no commit of their transaction.
@@ -43,7 +43,7 @@ pub struct Log {
 
 /// One version of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct LoggedVersion {
     /// The key of the document, always text in `ArangoDB`.
     pub key: String,
     /// A scalar of [`Log::values`].
@@ -55,7 +55,7 @@ pub struct Version {
 /// Rows and commits before it is known which rows count.
 #[derive(Default)]
 struct Records {
-    rows: Vec<(String, Version)>,
+    rows: Vec<(String, LoggedVersion)>,
     committed: HashSet<String>,
     has_markers: bool,
     removals: u64,
@@ -118,7 +118,7 @@ impl Records {
             ROW => {
                 let data = record.data.ok_or_else(|| Fault::at(record.at, "a row with its `data`"))?;
                 let (key, value) = self.row(data)?;
-                self.rows.push((transaction?, Version { key, value, line: record.line }));
+                self.rows.push((transaction?, LoggedVersion { key, value, line: record.line }));
             }
             REMOVAL => self.removals += 1,
             _ => {}
@@ -171,7 +171,7 @@ impl Records {
 }
 
 /// Which rows no later row of the same transaction and key replaces.
-fn last_of_their_transaction(rows: &[(String, Version)]) -> Vec<bool> {
+fn last_of_their_transaction(rows: &[(String, LoggedVersion)]) -> Vec<bool> {
     let mut later = HashSet::new();
     let mut is_last: Vec<bool> = rows
         .iter()
@@ -219,7 +219,7 @@ mod tests {
 "#;
 
     fn shown(log: &Log) -> Vec<String> {
-        let show = |version: &Version| {
+        let show = |version: &LoggedVersion| {
             let mut value = Vec::new();
             json::write_value(&log.values, version.value, &mut value);
             format!("{}={}@{}", version.key, String::from_utf8(value).unwrap(), version.line)

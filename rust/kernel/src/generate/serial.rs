@@ -134,8 +134,7 @@ impl<'w> Scheduler<'w> {
 
     fn write(&mut self, session: u32, transaction: u32, row: u32) {
         let key = self.output.key(&mut self.store.rows, row);
-        self.store.rows[row as usize].written += 1;
-        let value = self.store.rows[row as usize].written;
+        let value = self.store.new_value(row, 0);
         let (kind, change) = self.workload.model.change(value);
         self.store.change(session, row, change);
         self.record(transaction, kind, key, small(value));

@@ -191,11 +191,7 @@ impl<'s> Interleaved<'s> {
 
     fn write(&mut self, session: u32, planned: Planned) {
         let row = planned.row.row;
-        self.store.rows[row as usize].written += 1;
-        let value = match self.simulation.repeated_values {
-            0 => self.store.rows[row as usize].written,
-            values => 1 + self.store.random.below(values),
-        };
+        let value = self.store.new_value(row, self.simulation.repeated_values);
         let (kind, change) = self.workload.model.change(value);
         self.store.change(session, row, change);
         self.record(session, kind, row, small(value));

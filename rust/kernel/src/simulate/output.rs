@@ -24,11 +24,18 @@ impl Output {
     }
 
     /// The number of a row's key in the history.
+    #[inline]
     pub(crate) fn key(&mut self, rows: &mut [Row], row: u32) -> u32 {
-        let Some(state) = rows.get_mut(row as usize) else { return NO_KEY };
-        if state.number == NO_KEY {
-            state.number = self.builder.key(small(row));
+        match rows.get_mut(row as usize) {
+            Some(state) if state.number == NO_KEY => self.add_key(state, row),
+            Some(state) => state.number,
+            None => NO_KEY,
         }
+    }
+
+    #[cold]
+    fn add_key(&mut self, state: &mut Row, row: u32) -> u32 {
+        state.number = self.builder.key(small(row));
         state.number
     }
 

@@ -11,7 +11,7 @@ use super::witness::{Step, Witnesses};
 use crate::graph::Components;
 use crate::named_enum::named_enum;
 use crate::relation::Relation;
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 
 named_enum! {
     /// The anomalies that the order of versions shows.
@@ -90,17 +90,18 @@ pub fn name(small: &Dependencies, lookup: &Lookup<'_>, cycles: &Cycles, max_anom
         paths: Paths::new(small.nodes() + small.len()),
     };
     naming.lost_updates();
-    let mut before: [Option<Shapes>; 3] = Default::default();
+    let mut counted: [Counted; 4] = Default::default();
     for order in Order::ALL {
         if order == Order::RealTime && small.real_time.is_empty() {
             break;
         }
-        naming.write_cycles(order);
-        naming.flows(order);
+        let [writes, flows, forks, skews] = &mut counted;
+        naming.write_cycles(order, writes);
+        naming.flows(order, flows);
         naming.read_skews(order);
         let left = Left::new(small, cycles, order);
-        naming.long_forks(order, &left, &mut before[0]);
-        naming.write_skews(order, &left, &mut before[1]);
+        naming.long_forks(order, &left, forks);
+        naming.write_skews(order, &left, skews);
     }
     naming.named.findings.sort_by_key(|finding| finding.name);
     naming.named
@@ -135,9 +136,36 @@ pub(super) fn classify(steps: &[Step]) -> VersionAnomaly {
     }
 }
 
-/// Node sets of components.
-pub(super) type Shapes = HashSet<Vec<u32>>;
+/// Components that have a name by now: one that contains such a component is not counted again.
+#[derive(Default)]
+pub(super) struct Counted {
+    sizes: Vec<usize>,
+    /// The components that a node is in: with another order of transactions they may be others.
+    of: HashMap<u32, Vec<u32>>,
+}
 
+impl Counted {
+    /// Notes a component by its nodes.
+    pub fn note(&mut self, nodes: &[u32]) {
+        for &node in nodes {
+            self.of.entry(node).or_default().push(self.sizes.len() as u32);
+        }
+        self.sizes.push(nodes.len());
+    }
+
+    /// Whether one of those noted lies within these nodes.
+    pub fn is_within(&self, nodes: &[u32]) -> bool {
+        let mut found: HashMap<u32, usize> = HashMap::new();
+        let groups = nodes.iter().filter_map(|node| self.of.get(node)).flatten();
+        groups.into_iter().any(|&group| {
+            let count = found.entry(group).or_default();
+            *count += 1;
+            *count == self.sizes[group as usize]
+        })
+    }
+}
+
+/// The components with several transactions, by their nodes.
 pub(super) fn shapes(components: &Components, transactions: usize) -> Vec<Vec<u32>> {
     let groups = components.cycles().map(|group| {
         let mut nodes: Vec<u32> =
@@ -182,6 +210,28 @@ impl Naming<'_, '_> {
                 let steps = lost_updates::proof(self.witnesses.lookup, found);
                 self.show(VersionAnomaly::LostUpdate, steps);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counted;
+
+    #[test]
+    fn a_component_that_contains_another_is_known() {
+        let mut counted = Counted::default();
+        counted.note(&[1, 2, 3]);
+        counted.note(&[3, 4]);
+        let cases: [(&[u32], bool); 5] = [
+            (&[1, 2, 3], true),
+            (&[0, 1, 2, 3, 9], true),
+            (&[1, 2], false),
+            (&[2, 3, 4], true),
+            (&[5], false),
+        ];
+        for (nodes, is_known) in cases {
+            assert_eq!(counted.is_within(nodes), is_known, "{nodes:?}");
         }
     }
 }

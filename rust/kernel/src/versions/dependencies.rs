@@ -119,7 +119,8 @@ impl Dependencies {
         let mut nodes = vec![ABSENT; history.transaction_count()];
         for session in 0..history.session_ids.len() {
             for &transaction in history.transactions_of(session) {
-                if observations.counted[transaction as usize] {
+                // One without operations is in order with any others: sessions and real time go past it.
+                if observations.counted[transaction as usize] && history.touches_data(transaction as usize) {
                     nodes[transaction as usize] = all.transactions.len() as u32;
                     all.transactions.push(transaction);
                     all.sessions.push(session as u32);

@@ -1,26 +1,16 @@
 //! Write cycles and circular information flow.
 
-use super::anomalies::{FLOWS, Naming, Shapes, TRIES, WRITE_CYCLES, best, shapes};
+use super::anomalies::{Counted, FLOWS, Naming, TRIES, WRITE_CYCLES, best, shapes};
 use super::dependencies::{Order, Pairs, Parts};
 use super::witness::Witnesses;
-use crate::graph::{Components, Edges};
+use crate::graph::Edges;
 use crate::relation::Relation;
 use hashbrown::{HashMap, HashSet};
 
 impl Naming<'_, '_> {
-    /// Components that are no components of the weaker order, in the order of the history.
-    fn fresh(&self, all: &[Components; 3], order: Order) -> Vec<Vec<u32>> {
-        let transactions = self.small().len();
-        let at = order as usize;
-        let known: Shapes = match at.checked_sub(1) {
-            Some(weaker) => shapes(&all[weaker], transactions).into_iter().collect(),
-            None => Shapes::new(),
-        };
-        shapes(&all[at], transactions).into_iter().filter(|nodes| !known.contains(nodes)).collect()
-    }
-
-    pub fn write_cycles(&mut self, order: Order) {
-        let found = self.fresh(&self.cycles.writes, order);
+    pub fn write_cycles(&mut self, order: Order, counted: &mut Counted) {
+        let mut found = shapes(&self.cycles.writes[order as usize], self.small().len());
+        found.retain(|nodes| !counted.is_within(nodes));
         if found.is_empty() {
             return;
         }
@@ -29,6 +19,7 @@ impl Naming<'_, '_> {
         let preferred = [Relation::WriteWrite, Relation::Session, Relation::RealTime];
         let name = WRITE_CYCLES[order as usize];
         for nodes in found {
+            counted.note(&nodes);
             if !self.count(name) {
                 continue;
             }
@@ -78,8 +69,9 @@ impl Naming<'_, '_> {
         cycles.collect()
     }
 
-    pub fn flows(&mut self, order: Order) {
-        let found = self.fresh(&self.cycles.flows, order);
+    pub fn flows(&mut self, order: Order, counted: &mut Counted) {
+        let mut found = shapes(&self.cycles.flows[order as usize], self.small().len());
+        found.retain(|nodes| !counted.is_within(nodes));
         if found.is_empty() {
             return;
         }
@@ -88,7 +80,11 @@ impl Naming<'_, '_> {
         let preferred = [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime];
         for nodes in found {
             let reads = self.reads_inside(&nodes, &writes);
-            if reads.is_empty() || !self.count(FLOWS[order as usize]) {
+            if reads.is_empty() {
+                continue;
+            }
+            counted.note(&nodes);
+            if !self.count(FLOWS[order as usize]) {
                 continue;
             }
             let name = FLOWS[order as usize];

@@ -177,7 +177,7 @@ impl Judge<'_> {
         let orders = Orders::new(&question, self.cancel);
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
-        let small = self.on_cycles(&all, &orders);
+        let (small, components) = self.on_cycles(&all, &orders);
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
@@ -188,7 +188,11 @@ impl Judge<'_> {
             levels.refute(Level::Serializable);
         }
         self.suppose(&all, &orders, &mut levels);
-        self.complete(&small, &lookup, &mut levels, &mut named, all.len());
+        let is_searched = all.len() <= SEARCHED || !orders.has_open_registers();
+        if is_searched && !orders.is_complete() {
+            let completion = Completion::new(&small, &components, &lookup, self.question.budget);
+            self.complete(&completion, &mut levels, &mut named);
+        }
         levels.look_at_guarantees(&all, &lookup, &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
@@ -197,8 +201,9 @@ impl Judge<'_> {
         (Judgement { outcomes, named, ordered: orders.extent(), has_unsure_appends }, orders)
     }
 
-    /// What is on a cycle of all edges, or might be if open versions were ordered in some way.
-    fn on_cycles(&self, all: &Dependencies, orders: &Orders) -> Dependencies {
+    /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the
+    /// component of each node. Appends on no such cycle can follow the edges, whatever the order of registers.
+    fn on_cycles(&self, all: &Dependencies, orders: &Orders) -> (Dependencies, Vec<u32>) {
         let mut pairs = all.session_pairs(true);
         let mut nodes = all.nodes() as u32;
         if all.len() <= SEARCHED {
@@ -207,7 +212,9 @@ impl Judge<'_> {
         let mut lists: Vec<&[(u32, u32)]> = vec![&all.ww, &all.wr, &all.real_time, &pairs];
         lists.extend(all.believed(Order::RealTime));
         let edges = crate::graph::Edges::collected(nodes as usize, &lists);
-        all.on_cycles(&components(&edges, nodes as usize)).0
+        let found = components(&edges, nodes as usize);
+        let (small, kept) = all.on_cycles(&found);
+        (small, kept.into_iter().map(|node| found.of[node as usize]).collect())
     }
 
     /// Writers of a register whose order is open may follow each other in any way, and its readers may
@@ -216,7 +223,7 @@ impl Judge<'_> {
         let mut node_of = vec![u32::MAX; self.history.transaction_count()];
         all.transactions.iter().zip(0..).for_each(|(&t, node)| node_of[t as usize] = node);
         let readers = Readers::new(self.history, orders, &all.transactions);
-        for order in orders.keys.iter().filter(|order| is_open_register(orders, order)) {
+        for order in orders.keys.iter().filter(|order| orders.is_open_register(order)) {
             for version in order.start..order.end {
                 let writer = orders.writers[version as usize];
                 if writer != INITIAL {
@@ -231,7 +238,7 @@ impl Judge<'_> {
 
     /// Orders open versions of registers as the history suggests: whatever that does not break holds.
     fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut LevelOutcomes) {
-        if !orders.keys.iter().any(|order| is_open_register(orders, order)) {
+        if !orders.has_open_registers() {
             return;
         }
         for order in Order::ALL.into_iter().rev() {
@@ -244,7 +251,7 @@ impl Judge<'_> {
             let supposed = orders.completed(&ranks, order);
             let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
             let lookup = Lookup::new(self.history, self.observations, &supposed, self.times);
-            let small = self.on_cycles(&all, &supposed);
+            let (small, _) = self.on_cycles(&all, &supposed);
             let mut found = cycles(&small, &lookup, self.cancel);
             if self.cancel.is_asked() {
                 return;
@@ -257,26 +264,10 @@ impl Judge<'_> {
     }
 
     /// Searches for an order of the open versions, level by level, the strongest first.
-    fn complete(
-        &self,
-        small: &Dependencies,
-        lookup: &Lookup<'_>,
-        levels: &mut LevelOutcomes,
-        named: &mut Named,
-        transactions: usize,
-    ) {
-        if lookup.orders.is_complete() {
-            return;
-        }
-        let orders = lookup.orders;
-        let is_searched =
-            transactions <= SEARCHED || !orders.keys.iter().any(|order| is_open_register(orders, order));
-        if !is_searched {
-            return;
-        }
-        let completion = Completion::new(small, lookup, self.question.budget);
+    fn complete(&self, completion: &Completion<'_, '_>, levels: &mut LevelOutcomes, named: &mut Named) {
         for level in JUDGED.into_iter().rev() {
-            if levels.is_known(level) || (level.order() == Order::RealTime && !self.times.is_known) {
+            let is_untimed = !self.times.is_known && !self.times.is_complete;
+            if levels.is_known(level) || (level.order() == Order::RealTime && is_untimed) {
                 continue;
             }
             match completion.decide(level, self.cancel) {
@@ -290,11 +281,6 @@ impl Judge<'_> {
             }
         }
     }
-}
-
-/// Whether versions of a register that may have been read are not in order.
-fn is_open_register(orders: &Orders, order: &orders::KeyOrder) -> bool {
-    order.source != Source::ListRead && !orders.is_whole(order)
 }
 
 /// How many keys each source orders, without a judgement of levels.
@@ -328,7 +314,19 @@ pub fn recorded(
     times: &TransactionTimes,
     cancel: &Cancel,
 ) -> Orders {
-    let (claims, believed) = (Claims::default(), None);
+    recorded_by(None, history, observations, times, cancel)
+}
+
+/// The same by one source alone, if one is named.
+#[must_use]
+pub fn recorded_by(
+    believed: Option<Source>,
+    history: &History,
+    observations: &Observations,
+    times: &TransactionTimes,
+    cancel: &Cancel,
+) -> Orders {
+    let claims = Claims::default();
     let predicates = predicates_of(history, observations);
     let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
     Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)

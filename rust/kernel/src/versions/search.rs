@@ -78,34 +78,6 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
     Search::new(problem, budget).run(cancel)
 }
 
-/// For each side of a choice what it would close, (from, to), or nothing if the level forbids it by itself.
-pub type Closed = [Option<(u32, u32)>; 2];
-
-/// The first choice of which both sides close a cycle with what is known alone.
-#[must_use]
-pub fn blamed(problem: &Problem, cancel: &Cancel) -> Option<(usize, Closed)> {
-    let pairs: Vec<(u32, u32)> = problem.edges.iter().map(|&(before, after)| (after, before)).collect();
-    let edges = Edges::collected(problem.nodes, &[&pairs]);
-    let reach = Reach::new(&edges, problem.nodes);
-    let closing = |side: &Side| -> Vec<(u32, u32)> {
-        side.edges.iter().map(|&(before, after)| (after, before)).chain(side.barred.iter().copied()).collect()
-    };
-    let asked: Vec<(u32, u32)> = problem.choices.iter().flatten().flat_map(closing).collect();
-    let mut answers = reach.asked(&asked, cancel).into_iter();
-    for (number, sides) in problem.choices.iter().enumerate() {
-        let closed = [0, 1].map(|side: usize| {
-            let asked = closing(&sides[side]);
-            let reached: Vec<bool> = answers.by_ref().take(asked.len()).collect();
-            let first = reached.iter().position(|&reached| reached).map(|place| asked[place]);
-            (first.is_some() || sides[side].is_impossible, first)
-        });
-        if closed.iter().all(|(is_closed, _)| *is_closed) {
-            return Some((number, closed.map(|(_, first)| first)));
-        }
-    }
-    None
-}
-
 /// A topological order of what is known settles every choice; whether that closes a cycle is looked at after.
 fn guess(problem: &Problem, cancel: &Cancel) -> Option<Vec<u8>> {
     let place = topological(problem)?;

@@ -1,6 +1,6 @@
 //! Read skews, long forks and write skews.
 
-use super::anomalies::{LONG_FORKS, Naming, READ_SKEWS, Shapes, TRIES, WRITE_SKEWS, best, shapes};
+use super::anomalies::{Counted, LONG_FORKS, Naming, READ_SKEWS, TRIES, WRITE_SKEWS, best, shapes};
 use super::dependencies::{Dependencies, Order, Pairs, components};
 use super::levels::{Closing, Cycles};
 use super::shortest_paths::Paths;
@@ -78,7 +78,7 @@ impl Naming<'_, '_> {
         }
     }
 
-    pub fn long_forks(&mut self, order: Order, left: &Left, before: &mut Option<Shapes>) {
+    pub fn long_forks(&mut self, order: Order, left: &Left, counted: &mut Counted) {
         let small = self.small();
         let nodes = small.nodes() + small.len();
         let mut pairs: Pairs = (0..small.len() as u32).map(|node| (small.commit(node), node)).collect();
@@ -96,14 +96,15 @@ impl Naming<'_, '_> {
         });
         let mut groups: Vec<Vec<u32>> = groups.filter(|nodes| nodes.len() > 1).collect();
         groups.sort_unstable();
-        let known = before.take().unwrap_or_default();
-        for nodes in groups.iter().filter(|nodes| !known.contains(*nodes)) {
-            if self.count(LONG_FORKS[order as usize]) {
-                let steps = self.forks(&edges, nodes, order);
-                self.show(LONG_FORKS[order as usize], best(LONG_FORKS[order as usize], steps));
+        let name = LONG_FORKS[order as usize];
+        groups.retain(|nodes| !counted.is_within(nodes));
+        for nodes in groups {
+            counted.note(&nodes);
+            if self.count(name) {
+                let steps = self.forks(&edges, &nodes, order);
+                self.show(name, best(name, steps));
             }
         }
-        *before = Some(groups.into_iter().collect());
     }
 
     /// Short cycles of begins and commits.
@@ -129,24 +130,23 @@ impl Naming<'_, '_> {
         cycles.iter().map(|cycle| self.witnesses.steps_of_ends(cycle, order)).collect()
     }
 
-    pub fn write_skews(&mut self, order: Order, left: &Left, before: &mut Option<Shapes>) {
+    pub fn write_skews(&mut self, order: Order, left: &Left, counted: &mut Counted) {
         let nodes = self.small().nodes();
         let edges = Edges::collected(nodes, &[&left.dependencies, &left.read_writes]);
         let found = components(&edges, nodes);
-        let groups = shapes(&found, self.small().len());
-        let known = before.take().unwrap_or_default();
+        let mut groups = shapes(&found, self.small().len());
+        groups.retain(|nodes| !counted.is_within(nodes));
         let missed = Edges::collected(nodes, &[&left.read_writes]);
         let reversed: Pairs = left.read_writes.iter().map(|&(node, before)| (before, node)).collect();
         let overwrote = Edges::collected(nodes, &[&reversed]);
-        let mut fresh: Vec<&Vec<u32>> = groups.iter().filter(|nodes| !known.contains(*nodes)).collect();
-        fresh.sort_unstable();
-        for group in fresh {
+        for group in &groups {
             let inside = found.of[group[0] as usize];
             let is_inside = |node: u32| found.of[node as usize] == inside;
             let is_shown =
                 self.named.counts[WRITE_SKEWS[order as usize] as usize] < self.max_anomalies as u64;
             let found = self.two_in_a_row(&edges, &missed, &overwrote, group, is_inside, is_shown);
             let Some(cycle) = found else { continue };
+            counted.note(group);
             let name = WRITE_SKEWS[order as usize];
             if self.count(name) {
                 let mut shown = vec![self.skew_steps(&cycle, order)];
@@ -155,7 +155,6 @@ impl Naming<'_, '_> {
                 self.show(name, best(name, shown));
             }
         }
-        *before = Some(groups.into_iter().collect());
     }
 
     /// A simple cycle that enters and leaves some transaction by read-write edges; it begins and ends there.

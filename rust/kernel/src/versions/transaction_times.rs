@@ -10,7 +10,8 @@ pub struct TransactionTimes {
     intervals: Vec<(Option<i64>, Option<i64>)>,
     /// The place of each transaction in its session.
     pub place_in_session: Vec<u32>,
-    /// Whether every transaction that counts and is known to have committed has both ends.
+    /// Whether every transaction that counts and touched data has a begin, and an end if it is known to have
+    /// committed.
     pub is_complete: bool,
     /// Whether there is any time at all.
     pub is_known: bool,
@@ -32,9 +33,11 @@ impl TransactionTimes {
                 (interval.invoke(), complete)
             })
             .collect();
-        let is_timed = |t: usize| intervals[t].0.is_some() && intervals[t].1.is_some();
-        let committed = (0..count).filter(|&t| counted[t] && statuses[t] == Status::Committed);
-        let is_complete = committed.into_iter().all(is_timed);
+        let is_timed = |t: usize| {
+            let is_committed = statuses[t] == Status::Committed;
+            intervals[t].0.is_some() && (intervals[t].1.is_some() || !is_committed)
+        };
+        let is_complete = (0..count).filter(|&t| counted[t] && history.touches_data(t)).all(is_timed);
         let is_known = intervals.iter().any(|(invoke, complete)| invoke.is_some() && complete.is_some());
         let mut place_in_session = vec![0; count];
         for session in 0..history.session_ids.len() {
@@ -42,7 +45,7 @@ impl TransactionTimes {
                 place_in_session[transaction as usize] = place as u32;
             }
         }
-        Self { intervals, place_in_session, is_complete: is_complete && is_known, is_known }
+        Self { intervals, place_in_session, is_complete, is_known }
     }
 
     /// When a transaction was invoked.

@@ -9,7 +9,8 @@ use crate::history::NO_KEY;
 use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
 
-/// All relations between versions and in time, the most informative first.
+/// All relations between versions and in time, the most informative first; a level without sessions or real time
+/// uses none of theirs.
 pub const ANY: [Relation; 5] =
     [Relation::WriteRead, Relation::WriteWrite, Relation::Session, Relation::RealTime, Relation::ReadWrite];
 
@@ -142,7 +143,10 @@ impl Witnesses<'_, '_> {
         let (first, second) =
             (self.small.transactions[before as usize], self.small.transactions[after as usize]);
         match between {
-            Some(instant) if instant >= instants_from => Some(plain(first, second, Relation::RealTime)),
+            Some(instant) if instant >= instants_from => {
+                let in_session = self.in_session(first, second);
+                in_session.or_else(|| Some(plain(first, second, Relation::RealTime)))
+            }
             Some(_) => self.reason(first, second, Relation::ReadWrite, order),
             None => preferred.iter().find_map(|&relation| self.reason(first, second, relation, order)),
         }
@@ -188,10 +192,12 @@ impl Witnesses<'_, '_> {
         }
     }
 
-    /// Why `first` comes before `second` by this relation, if it does.
+    /// Why `first` comes before `second` by this relation, if levels with this order know it.
     #[must_use]
     pub fn reason(&self, first: u32, second: u32, relation: Relation, order: Order) -> Option<Step> {
         match relation {
+            Relation::Session if order == Order::Plain => None,
+            Relation::RealTime if order != Order::RealTime => None,
             Relation::Session => self.in_session(first, second),
             Relation::RealTime => {
                 let precedes = self.lookup.times.precedes(first, second);

@@ -2,6 +2,7 @@
 
 mod sorted_columns;
 
+use super::recorded_order::RecordedOrder;
 use super::rows::Rows;
 use crate::graph::{Edges, Graph};
 use crate::history::History;
@@ -37,8 +38,10 @@ pub struct Dependencies<'h> {
     /// Write-read: the transactions that each node observed. Nodes beyond the transactions stand for prefixes
     /// of lists.
     pub reads_from: Edges,
-    /// Order of appends to lists.
+    /// Order of appends to lists, and of other versions if it is recorded.
     pub successions: Edges,
+    /// The latter.
+    pub recorded: RecordedOrder,
     /// Whether a node observed some key in several states, or a list that fits no other.
     pub varying: Vec<bool>,
 }
@@ -55,7 +58,7 @@ pub struct Read {
 impl<'h> Dependencies<'h> {
     /// Numbers the transactions and sorts their reads and writes.
     #[must_use]
-    pub fn new(history: &'h History, observations: &'h Observations) -> Self {
+    pub fn new(history: &'h History, observations: &'h Observations, recorded: RecordedOrder) -> Self {
         let rows = Rows::new(history, observations);
         let mut all = Self {
             history,
@@ -76,6 +79,7 @@ impl<'h> Dependencies<'h> {
             writers: Vec::new(),
             reads_from: Edges::default(),
             successions: Edges::default(),
+            recorded,
             varying: Vec::new(),
         };
         for (node, &transaction) in all.transactions.iter().enumerate() {
@@ -85,7 +89,7 @@ impl<'h> Dependencies<'h> {
         all.sort_writers();
         all.varying = (0..all.len() as u32).into_par_iter().map(|node| all.varies(node)).collect();
         all.reads_from = all.write_read();
-        all.successions = all.list_order();
+        all.successions = all.version_order();
         all
     }
 

@@ -12,6 +12,7 @@ pub mod dependencies;
 pub mod direct;
 pub mod guessed_order;
 pub mod reader;
+pub mod recorded_order;
 mod rows;
 pub mod tree_clock;
 pub mod witness;
@@ -27,6 +28,7 @@ use clocks::HappensBefore;
 use dependencies::Dependencies;
 use guessed_order::Guess;
 use reader::WeakLevel;
+use recorded_order::RecordedOrder;
 use witness::{Finding, Witnesses};
 
 /// What was found of the levels up to the strongest one asked for.
@@ -35,6 +37,8 @@ pub struct Judgement {
     /// Whether read committed, read atomic, causal are violated by their axioms; a level that is missing
     /// could not be decided, because there are too many sessions.
     pub violated: Vec<bool>,
+    /// Whether sources of the order of versions contradict each other, and lead to different answers.
+    pub contradictory: Vec<bool>,
     /// How often each name was found.
     pub counts: [u64; WeakAnomaly::COUNT],
     /// Whether there may be more, because not all sessions could be looked at together.
@@ -91,7 +95,18 @@ pub fn judge(
     question: Question,
     cancel: &Cancel,
 ) -> Judgement {
-    let dependencies = Dependencies::new(history, observations);
+    judge_in_order(history, observations, question, RecordedOrder::default(), cancel)
+}
+
+/// The same with what is recorded of the order of versions.
+fn judge_in_order(
+    history: &History,
+    observations: &Observations,
+    question: Question,
+    recorded: RecordedOrder,
+    cancel: &Cancel,
+) -> Judgement {
+    let dependencies = Dependencies::new(history, observations, recorded);
     let order = dependencies.graph(&[]).components();
     let mut effort = Effort::default();
     let mut violated = vec![false; question.strongest as usize + 1];
@@ -116,7 +131,16 @@ pub fn judge(
     let components = commit_order(&dependencies, &demands.edges).components();
     if !components.is_cyclic() && demands.contradiction.is_none() {
         let (counts, findings) = ([0; WeakAnomaly::COUNT], Vec::new());
-        return Judgement { violated, counts, is_partial: false, findings, demands: kept, effort };
+        let contradictory = vec![false; violated.len()];
+        return Judgement {
+            violated,
+            contradictory,
+            counts,
+            is_partial: false,
+            findings,
+            demands: kept,
+            effort,
+        };
     }
     let mut levels = Vec::from(direct::demands(&dependencies, cancel));
     levels.truncate(strongest as usize);
@@ -204,8 +228,9 @@ impl Broken<'_, '_> {
             .map(|demands| commit_order(self.dependencies, &demands.edges).components())
             .collect();
         let violated = components.iter().zip(&self.levels);
-        let violated =
+        let violated: Vec<bool> =
             violated.map(|(found, level)| found.is_cyclic() || level.contradiction.is_some()).collect();
+        let contradictory = vec![false; violated.len()];
         let mut rows = self.rows(components.last());
         let room = HappensBefore::rows_in(self.dependencies, bytes);
         let is_partial = rows.len() > room;
@@ -237,7 +262,8 @@ impl Broken<'_, '_> {
                 findings.push(witnesses.of_cycle(name, &group));
             }
         }
-        Judgement { violated, counts, is_partial, findings, demands: 0, effort: Effort::default() }
+        let (demands, effort) = (0, Effort::default());
+        Judgement { violated, contradictory, counts, is_partial, findings, demands, effort }
     }
 
     /// Rows that conflicts may be about: one that must not be missed, those on cycles, short cycles first,

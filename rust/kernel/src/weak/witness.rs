@@ -10,6 +10,7 @@ use crate::graph::Edges;
 use crate::history::NO_KEY;
 use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
+use crate::versions::orders::Source;
 
 /// One step of a proof; transactions and operations by their numbers in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Step {
     pub key: u32,
     /// The read that shows it, and what it is held against.
     pub operations: Vec<u32>,
+    /// What orders two versions, if no read does.
+    pub source: Source,
 }
 
 /// An anomaly with its proof.
@@ -60,6 +63,10 @@ enum Order {
     SessionAndSuccession,
     Base,
     Commit(WeakLevel),
+    /// Without sessions.
+    Reads,
+    Succession,
+    ReadsAndSuccession,
 }
 
 type Link = (u32, Relation);
@@ -130,29 +137,35 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         (read, self.path(newer, view.node, Order::HappensBefore, known))
     }
 
-    /// The proof of a cycle inside the component `group`.
+    /// The proof of a cycle inside the component `group`: one without sessions if there is such a cycle.
     #[must_use]
     pub fn of_cycle(&self, name: WeakAnomaly, group: &[u32]) -> Finding {
-        let order = match name {
-            WeakAnomaly::WriteCycle => Order::SessionAndSuccession,
-            WeakAnomaly::CircularInformationFlow => Order::Base,
-            _ => Order::HappensBefore,
+        let orders = match name {
+            WeakAnomaly::WriteCycle => [Order::Succession, Order::SessionAndSuccession],
+            WeakAnomaly::CircularInformationFlow => [Order::ReadsAndSuccession, Order::Base],
+            _ => [Order::Reads, Order::HappensBefore],
         };
         let mut members: Vec<u32> =
             group.iter().copied().filter(|&node| (node as usize) < self.dependencies.len()).collect();
         members.sort_unstable_by_key(|&node| self.dependencies.transactions[node as usize]);
+        let cycles = orders.into_iter().map(|order| (order, self.shortest_cycle(&members, order)));
+        let found = cycles.into_iter().find(|(_, cycle)| !cycle.is_empty());
+        let order = found.map_or_else(Vec::new, |(order, cycle)| self.steps(&cycle, order, &[]));
+        Finding { name, conflict: None, key: NO_KEY, read: ABSENT, order, sight: Vec::new() }
+    }
+
+    fn shortest_cycle(&self, members: &[u32], order: Order) -> Vec<(u32, Link)> {
         let mut shortest: Vec<(u32, Link)> = Vec::new();
         for &node in members.iter().take(TRIES) {
             let cycle = self.links(node, node, order, &[]);
-            if shortest.is_empty() || cycle.len() < shortest.len() {
+            if shortest.is_empty() || (!cycle.is_empty() && cycle.len() < shortest.len()) {
                 shortest = cycle;
             }
             if shortest.len() == 2 {
                 break;
             }
         }
-        let order = self.steps(&shortest, order, &[]);
-        Finding { name, conflict: None, key: NO_KEY, read: ABSENT, order, sight: Vec::new() }
+        shortest
     }
 
     fn path(&self, from: u32, to: u32, order: Order, known: &[u32]) -> Vec<Step> {
@@ -222,7 +235,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
     fn plain(&self, before: u32, after: u32, relation: Relation, key: u32, operations: Vec<u32>) -> Step {
         let transactions = &self.dependencies.transactions;
         let (before, after) = (transactions[before as usize], transactions[after as usize]);
-        Step { before, after, relation, key, operations }
+        Step { before, after, relation, key, operations, source: Source::Nothing }
     }
 
     fn write_read(&self, before: u32, after: u32, read: Read) -> Step {
@@ -252,7 +265,7 @@ impl<'d, 'h> Witnesses<'d, 'h> {
         history.operations_of(transaction as usize).filter(writes).map(|operation| operation as u32).collect()
     }
 
-    /// Two appends to a list, and the read that shows their order.
+    /// Two appends to a list, and the read that shows their order; or two versions in a recorded order.
     fn succession(&self, before: u32, after: u32, known: &[u32]) -> Step {
         let transactions = &self.dependencies.transactions;
         let (first, second) = (transactions[before as usize], transactions[after as usize]);
@@ -268,8 +281,15 @@ impl<'d, 'h> Witnesses<'d, 'h> {
             .copied()
             .filter(succeeds)
             .min_by_key(|&key| !known.iter().chain(&[before, after]).any(|&node| shows(key, node)));
-        let Some(key) = key else {
-            return self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
+        let Some(key) = key.filter(|_| !self.dependencies.recorded.without_lists) else {
+            let step = self.plain(before, after, Relation::WriteWrite, NO_KEY, Vec::new());
+            let recorded = self.dependencies.recorded.between(first, second);
+            return recorded.map_or(step.clone(), |pair| Step {
+                key: pair.key,
+                operations: pair.operations.to_vec(),
+                source: pair.source,
+                ..step
+            });
         };
         let read = self.dependencies.observations.canonical_read(key);
         let last = |node: u32| self.installs(node, key).last().copied().unwrap_or(ABSENT);

@@ -92,7 +92,7 @@ def embed(findings: Sequence[Finding], render: Callable[[Example], Markup]) -> E
 def pack(data: object) -> str:
     """`data` as compressed JSON that may stand anywhere in a page."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "backslashreplace"))).decode("ascii")
 
 
 def _in_turns(findings: Iterable[Finding]) -> Iterator[Example]:

@@ -55,10 +55,12 @@ def measure(text: str, *, size: int = 12, monospaced: bool = False) -> int:
     return ceil(sum(letters) * size / 12)
 
 
+@lru_cache(maxsize=1024)
 def _monospaced(letter: str) -> float:
     return _MONOSPACED * _columns(letter)
 
 
+@lru_cache(maxsize=1024)
 def _proportional(letter: str) -> float:
     if letter in _NARROW:
         return 4.6

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from isoscope.explain import parted
 from isoscope.reports.picture.horizontal_layout import GAP
 from isoscope.reports.picture.labels import key, measure
 from isoscope.reports.picture.links import closing, links
@@ -96,19 +97,22 @@ def _refusal(count: int) -> str:
 
 
 def circles(anomaly: Anomaly) -> Iterator[tuple[str, tuple[Link, ...]]]:
-    """The caption and the arrows of each panel: one, or one for every order of two versions."""
+    """The caption and the arrows of each panel: one, or one for every order of some versions."""
     alternatives = anomaly.alternatives
     if not alternatives:
         yield "", (*links(anomaly.steps), *closing(anomaly))
         return
     firsts = accumulate(map(len, alternatives), initial=0)
     for steps, first in zip(alternatives, firsts, strict=False):
-        yield _supposed(steps[0]), links(steps, first=first)
+        yield _supposed(parted(steps)[0]), links(steps, first=first)
 
 
-def _supposed(step: Step) -> str:
-    before, after = (shortened(label, 24) for label in (step.before, step.after))
-    return f"if the version of {before} comes before that of {after} in {key(step.key)}:"
+def _supposed(steps: Sequence[Step]) -> str:
+    said = []
+    for step in steps:
+        before, after = (shortened(label, 24) for label in (step.before, step.after))
+        said.append(f"the version of {before} comes before that of {after} in {key(step.key)}")
+    return f"if {' and '.join(said)}:"
 
 
 def _panel(

@@ -58,7 +58,6 @@ impl Engine {
 
     /// A transaction that did not commit installs nothing, but another may have read what it wrote.
     fn add_uncommitted(&mut self, slot: u32) {
-        self.sizes.aborted += 1;
         if let Some(place) = self.places.get_mut(self.transactions.get(slot).session as usize) {
             *place += 1;
         }

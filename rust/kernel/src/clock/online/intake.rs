@@ -99,8 +99,8 @@ impl Engine {
     fn admit_times(&self, history: &History, transaction: usize) -> Result<(), String> {
         let columns = &history.transactions;
         match columns.statuses[transaction] {
-            Status::Committed => {}
-            Status::Aborted => return Ok(()),
+            Status::Committed if history.touches_data(transaction) => {}
+            Status::Committed | Status::Aborted => return Ok(()),
             Status::Indeterminate => return Err("it is not known whether it committed".to_owned()),
         }
         let is_timed = |time: Timestamp| time.parts().is_some();
@@ -143,7 +143,7 @@ impl Engine {
         let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
         let named = self.sessions.ids().get(other.session as usize).copied().unwrap_or(Value::NIL);
         let is_same = session == named
-            && other.is_committed == (columns.statuses[transaction] == Status::Committed)
+            && other.is_committed == commits_data(history, transaction)
             && other.commit == columns.commits.get(transaction)
             && other.start == columns.starts.get(transaction)
             && operations.len() == other.operations.len()
@@ -198,6 +198,7 @@ impl Engine {
             }
             operations.push(operation);
         }
+        self.sizes.aborted += u64::from(columns.statuses[transaction] == Status::Aborted);
         Transaction {
             number: self.sizes.transactions,
             id: translation.of(columns.ids[transaction]),
@@ -212,7 +213,7 @@ impl Engine {
             wrong: 0,
             flips: 0,
             is_final: false,
-            is_committed: columns.statuses[transaction] == Status::Committed,
+            is_committed: commits_data(history, transaction),
             is_late: false,
         }
     }
@@ -232,6 +233,11 @@ impl Engine {
         }
         (number, self.lane_of[number as usize])
     }
+}
+
+/// Whether a transaction has a place in the order: one that touched no data takes part in nothing.
+fn commits_data(history: &History, transaction: usize) -> bool {
+    history.transactions.statuses[transaction] == Status::Committed && history.touches_data(transaction)
 }
 
 /// Notes how a transaction uses the keys of its batch; an error if a key is used in two ways.

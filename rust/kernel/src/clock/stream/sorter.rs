@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::clock::ClockLevel;
 use crate::clock::origins::sees;
 use crate::clock::replay::is_instant;
-use crate::evidence;
+use crate::evidence::{self, EvidenceKind};
 use crate::history::{History, Initial, Kind, NO_KEY, Status, Timestamp};
 use crate::value::Value;
 
@@ -83,7 +83,7 @@ impl<S: RunStore> StreamSorter<S> {
         self.write_run(1)?;
         self.runs.reduce(cancel).map_err(StreamError::Store)?;
         let keys = self.facts.keys.ids().len();
-        self.facts.present[1] |= self.facts.uses.finish(keys);
+        self.facts.present[EvidenceKind::VersionOrder as usize] |= self.facts.uses.finish(keys);
         self.facts.sizes.sessions = u64::from(self.sessions.count());
         self.facts.sizes.keys = keys as u64;
         Ok(SortedStream::new(self.facts, self.runs, self.max_anomalies))
@@ -148,11 +148,13 @@ impl<S: RunStore> StreamSorter<S> {
             (columns.ids[transaction], columns.lines[transaction], columns.statuses[transaction]);
         let times = (columns.starts.get(transaction), columns.commits.get(transaction));
         let sequence = columns.sequences.get(transaction).number();
-        let problem = self.problem(status, times, session, sequence);
+        let touches_data = history.touches_data(transaction);
+        let problem = self.problem(status, touches_data.then_some(times), session, sequence);
         if let Some(problem) = problem {
             return Err(StreamRefusal::only_in_memory(line, problem));
         }
-        let is_counted = status == Status::Committed;
+        // One that touched no data takes part in nothing.
+        let is_counted = status == Status::Committed && touches_data;
         self.add_uses(encoder, transaction, is_counted);
         let numbers = (self.facts.sizes.transactions as u32, self.facts.sizes.operations as u32);
         if is_counted {
@@ -176,11 +178,13 @@ impl<S: RunStore> StreamSorter<S> {
     fn problem(
         &mut self,
         status: Status,
-        (start, commit): (Timestamp, Timestamp),
+        times: Option<(Timestamp, Timestamp)>,
         session: Value,
         sequence: Option<i64>,
     ) -> Option<&'static str> {
-        let is_timed = commit.parts().is_some() && (!self.snapshot || start.parts().is_some());
+        let is_timed = times.is_none_or(|(start, commit)| {
+            commit.parts().is_some() && (!self.snapshot || start.parts().is_some())
+        });
         match status {
             Status::Indeterminate => Some("an indeterminate transaction"),
             Status::Committed if !is_timed => Some("a transaction without its timestamps"),

@@ -12,7 +12,7 @@ impl WriteAheadLog for Jepsen {
     /// Adds the log of ArangoDB: its rows are in version order and of committed transactions only.
     fn attach(&mut self, text: &[u8]) -> Result<(), ParseError> {
         let mut log = arango::parse(text)?;
-        let key = |version: &arango::Version| log.values.intern(AtomKind::Text, &version.key);
+        let key = |version: &arango::LoggedVersion| log.values.intern(AtomKind::Text, &version.key);
         let keys: Vec<Value> = log.versions.iter().map(key).collect();
         let translation = self.builder.values.absorb(&log.values);
         let rows = keys.iter().zip(&log.versions);

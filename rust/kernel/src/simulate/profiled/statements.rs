@@ -5,7 +5,7 @@ use super::plan::delay;
 use super::run::ProfiledRun;
 use crate::history::{Kind, Status};
 use crate::intervals::profile::Lock;
-use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, Version};
+use crate::simulate::store::{ABSENT, Answer, Change, Fault, Request, SeenVersion, StoredVersion};
 
 impl ProfiledRun {
     /// The server handles a statement.
@@ -45,12 +45,7 @@ impl ProfiledRun {
     }
 
     fn new_value(&mut self, row: u32) -> i64 {
-        let store = &mut self.server.store;
-        store.rows[row as usize].written += 1;
-        match self.load.repeated_values {
-            0 => i64::from(store.rows[row as usize].written),
-            values => i64::from(1 + store.random.below(values)),
-        }
+        i64::from(self.server.store.new_value(row, self.load.repeated_values))
     }
 
     /// Transactions that waited for a lock try again.
@@ -146,7 +141,7 @@ impl ProfiledRun {
     }
 
     /// An earlier answer to another client shows this version, if that fault strikes.
-    fn show_future(&mut self, transaction: &Transaction, version: Version, row: u32) {
+    fn show_future(&mut self, transaction: &Transaction, version: StoredVersion, row: u32) {
         if !self.server.faults.may(Fault::FutureRead) || version.value == ABSENT {
             return;
         }

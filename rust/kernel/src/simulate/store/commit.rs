@@ -8,24 +8,37 @@ use super::{Fault, Isolation, Refusal, Store};
 impl Store {
     /// Commits the transaction of a session: its start and commit timestamps. A refused one stays open.
     pub(crate) fn commit(&mut self, session: u32) -> Result<(u64, u64), Refusal> {
-        let (start, commit) = self.with(session, |store, transaction| {
-            if let Some(refusal) = store.conflict(transaction) {
-                return Err(refusal);
-            }
-            let keys = transaction.accesses().iter().map(|access| access.key);
-            let now = store.clock.commit(session, keys, store.now);
-            let (start, commit) = store.recorded(transaction, now);
-            store.judge(transaction, start, commit);
-            store.install(transaction, commit);
-            if commit < now {
-                store.judge_late(transaction, commit);
-            }
-            store.remember(transaction, start, commit);
-            transaction.before = (transaction.id, commit);
-            Ok((start, commit))
-        })?;
+        let transaction = &self.transactions[session as usize];
+        if let Some(refusal) = self.conflict(transaction) {
+            return Err(refusal);
+        }
+        let keys = transaction.accesses().iter().map(|access| access.key);
+        let now = self.clock.commit(session, keys, self.now);
+        let mut times = (transaction.start, now);
+        if let Some(bug) = self.settings.bug {
+            times = self.commit_with_fault(session, now, bug);
+        } else {
+            self.install(session, now, &[]);
+        }
+        let transaction = &mut self.transactions[session as usize];
+        transaction.before = (transaction.id, times.1);
         self.close(session);
-        Ok((start, commit))
+        Ok(times)
+    }
+
+    /// Adds the versions of a transaction where a fault may strike, and logs what it causes.
+    fn commit_with_fault(&mut self, session: u32, now: u64, bug: Fault) -> (u64, u64) {
+        let times = self.recorded(session, now);
+        if self.settings.isolation.has_snapshots() {
+            self.judge(session, times);
+        }
+        let visible = self.visible_from(session);
+        self.install(session, times.1, &visible);
+        if times.1 < now {
+            self.judge_late(session, times.1);
+        }
+        self.remember(session, times, bug);
+        times
     }
 
     /// The rows that the last transaction of a session wrote, with the last values of registers.
@@ -91,7 +104,8 @@ impl Store {
     }
 
     /// The start and commit timestamps that are recorded.
-    fn recorded(&mut self, transaction: &Transaction, now: u64) -> (u64, u64) {
+    fn recorded(&mut self, session: u32, now: u64) -> (u64, u64) {
+        let transaction = &self.transactions[session as usize];
         if self.strikes(transaction, Fault::ClockSkew) {
             let commit = self.clock.behind(transaction.start, now, &mut self.faults).unwrap_or(now);
             return (transaction.start, commit);
@@ -103,8 +117,9 @@ impl Store {
         (transaction.start, now)
     }
 
-    fn install(&mut self, transaction: &Transaction, commit: u64) {
-        let visible = self.visible_from(transaction);
+    /// Adds the versions of a transaction; `visible` has the instant from which each one is visible, if not at once.
+    fn install(&mut self, session: u32, commit: u64, visible: &[u64]) {
+        let transaction = &self.transactions[session as usize];
         let clock = self.view.as_mut().map(View::commit);
         for (place, access) in transaction.writes().enumerate() {
             let visible = visible.get(place).copied().unwrap_or_default();
@@ -113,7 +128,7 @@ impl Store {
             match (&mut self.view, &clock) {
                 (Some(view), Some(clock)) => view.install(access.key, clock.as_ref()),
                 _ if row.is_crowded() => {
-                    let horizon = self.horizon(transaction);
+                    let horizon = self.horizon();
                     self.rows[access.key as usize].forget(horizon, self.now);
                 }
                 _ => {}
@@ -133,7 +148,8 @@ impl Store {
     }
 
     /// The instant from which each write is visible; empty if all are at once.
-    fn visible_from(&mut self, transaction: &Transaction) -> Vec<u64> {
+    fn visible_from(&mut self, session: u32) -> Vec<u64> {
+        let transaction = &self.transactions[session as usize];
         if !transaction.is_marked {
             return Vec::new();
         }

@@ -6,7 +6,7 @@
 //! transaction is *hidden*.
 
 use super::Model;
-use super::row::{NO_TRANSACTION, Row, Version};
+use super::row::{NO_TRANSACTION, Row, StoredVersion};
 use crate::generate::random::Random;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -161,7 +161,7 @@ impl View {
             Lagging::ReadCommitted => self.mark_observed(versions, version),
             Lagging::ReadAtomic => {
                 self.mark_observed(versions, version);
-                for &Version { writer, .. } in newer {
+                for &StoredVersion { writer, .. } in newer {
                     self.hidden[writer as usize] = self.id;
                 }
             }
@@ -170,7 +170,7 @@ impl View {
                 if let Some(past) = self.past_of(row, versions, version).cloned() {
                     self.past.iter_mut().zip(&*past).for_each(|(known, new)| *known = (*known).max(*new));
                 }
-                for &Version { writer, .. } in newer {
+                for &StoredVersion { writer, .. } in newer {
                     let first = &mut self.barrier[self.sessions[writer as usize] as usize];
                     *first = (*first).min(self.places[writer as usize]);
                 }
@@ -181,7 +181,7 @@ impl View {
     /// A list shows the writers of all its elements, a register only the last.
     fn mark_observed(&mut self, versions: &Row, version: usize) {
         let first = if self.model == Model::List { 0 } else { version.saturating_sub(1) };
-        for &Version { writer, .. } in &versions.versions[first..version] {
+        for &StoredVersion { writer, .. } in &versions.versions[first..version] {
             self.observed[writer as usize] = self.id;
         }
     }
@@ -199,7 +199,7 @@ impl View {
 
     /// Whether a version reveals no hidden transaction.
     fn admits(&self, row: u32, versions: &Row, version: usize) -> bool {
-        let is_shown = |older: &Version| self.hidden[older.writer as usize] != self.id;
+        let is_shown = |older: &StoredVersion| self.hidden[older.writer as usize] != self.id;
         match (self.level, self.model) {
             _ if version == 0 => true,
             (Lagging::ReadCommitted, _) => true,

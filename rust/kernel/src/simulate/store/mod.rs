@@ -22,7 +22,7 @@ pub use fault::Fault;
 pub use lagging::Lagging;
 pub(crate) use profile::{Answer, Request, SeenVersion, Server};
 pub use profile::{Dependency, HeldLock, Lifetime, Relation, ShownVersion, StruckFault, Truth};
-pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, Version};
+pub(crate) use row::{ABSENT, NO_TRANSACTION, Row, Shown, StoredVersion};
 pub use transaction::Change;
 pub use violations::Axiom;
 pub(crate) use violations::Violation;
@@ -181,6 +181,14 @@ impl Store {
         session
     }
 
+    /// A value for a row: its next number, or one of so many.
+    #[inline]
+    pub(crate) fn new_value(&mut self, row: u32, repeated_values: u32) -> u32 {
+        let row = &mut self.rows[row as usize];
+        row.written += 1;
+        if repeated_values > 0 { 1 + self.random.below(repeated_values) } else { row.written }
+    }
+
     /// Adds a row; returns its number.
     pub(crate) fn add_row(&mut self, initial: i64) -> u32 {
         self.rows.push(Row::new(initial));
@@ -214,16 +222,15 @@ impl Store {
     pub(crate) fn begin_at(&mut self, session: u32, tick: u64) -> (u32, u64) {
         self.begun += 1;
         let id = self.begun;
-        let start = self.with(session, |store, transaction| {
-            transaction.begin(id, tick);
-            store.mark(transaction);
-            transaction.start
-        });
+        self.transactions[session as usize].begin(id, tick);
+        if let Some(bug) = self.settings.bug {
+            self.with(session, |store, transaction| store.mark(transaction, bug));
+        }
         self.running.push(session);
         if let Some(view) = &mut self.view {
             view.begin(session, id);
         }
-        (id, start)
+        (id, self.transactions[session as usize].start)
     }
 
     /// Whether the database accepts a write of the row now. A late write is refused at the commit otherwise.
@@ -251,10 +258,11 @@ impl Store {
     #[inline]
     pub(crate) fn change(&mut self, session: u32, row: u32, change: Change) {
         let transaction = &mut self.transactions[session as usize];
-        let place = transaction.access(row);
+        let state = &mut self.rows[row as usize];
+        let place = transaction.access(row, &mut state.accessed);
         transaction.accesses[place].apply(change);
         transaction.operations += 1;
-        self.rows[row as usize].holder = (session, transaction.id);
+        state.holder = (session, transaction.id);
     }
 
     /// Lets the transaction of a session act; meanwhile the others can be looked at.
@@ -265,15 +273,16 @@ impl Store {
         result
     }
 
+    /// Open transactions, but for one that acts.
     fn others(&self) -> impl Iterator<Item = &Transaction> {
         let running = self.running.iter().map(|&session| &self.transactions[session as usize]);
         running.filter(|transaction| transaction.is_open())
     }
 
     /// No open transaction has an older snapshot, and no later one will.
-    fn horizon(&self, transaction: &Transaction) -> u64 {
-        let snapshots = self.others().map(|other| other.snapshot);
-        snapshots.chain([transaction.snapshot, self.clock.floor(self.now)]).min().unwrap_or_default()
+    fn horizon(&self) -> u64 {
+        let floor = self.clock.floor(self.now);
+        self.others().map(|other| other.snapshot).fold(floor, u64::min)
     }
 
     /// When the oldest other open transaction began. Not its start timestamp: if a fault passed that on from
@@ -283,8 +292,7 @@ impl Store {
     }
 
     /// Decides at the begin whether the fault may strike.
-    fn mark(&mut self, transaction: &mut Transaction) {
-        let Some(bug) = self.settings.bug else { return };
+    fn mark(&mut self, transaction: &mut Transaction, bug: Fault) {
         transaction.is_marked = self.faults.below(1_000_000) < self.settings.bug_rate;
         let Some(oldest) = transaction.is_marked.then(|| self.oldest_begin()).flatten() else { return };
         if bug == Fault::StaleSnapshot {

@@ -1,59 +1,39 @@
 //! Which version a read shows, also because of a fault.
 
 use super::row::{ABSENT, Row};
-use super::transaction::{Own, Transaction};
+use super::transaction::{Access, Own, Transaction};
 use super::{Axiom, Fault, Found, Isolation, Model, Shown, Store};
 
 impl Store {
     /// Reads a row; nothing if no version of a list is allowed for a lagging read.
     #[inline]
     pub(crate) fn read(&mut self, session: u32, row: u32) -> Option<Found<'_>> {
-        let place = self.transactions[session as usize].access(row);
         if self.settings.bug.is_none() && self.settings.isolation.has_snapshots() {
-            self.read_snapshot(session, place);
-            return Some(self.found(session, place));
+            return Some(self.read_snapshot(session, row));
         }
+        let place = self.transactions[session as usize].access(row, &mut self.rows[row as usize].accessed);
         let is_read = self.with(session, |store, transaction| {
             store.forget_own(transaction, place);
             let is_read = transaction.accesses[place].is_own() || store.observe(transaction, place);
             transaction.operations += u32::from(is_read);
             is_read
         });
-        is_read.then(|| self.found(session, place))
+        let access = &self.transactions[session as usize].accesses[place];
+        is_read.then(|| found(&self.rows[row as usize], access, self.settings.model))
     }
 
     /// The usual case, and the fast one: a snapshot, and no fault.
     #[inline]
-    fn read_snapshot(&mut self, session: u32, place: usize) {
+    fn read_snapshot(&mut self, session: u32, row: u32) -> Found<'_> {
+        let (state, model) = (&mut self.rows[row as usize], self.settings.model);
         let transaction = &mut self.transactions[session as usize];
+        let place = transaction.access(row, &mut state.accessed);
         let access = &mut transaction.accesses[place];
         if access.shown.is_none() && !access.is_own() {
-            let row = &self.rows[access.key as usize];
-            access.shown = Some(row.shown(transaction.snapshot, self.now, self.settings.model));
-            self.clock.show(access.key, transaction.start);
+            access.shown = Some(state.shown(transaction.snapshot, self.now, model));
+            self.clock.show(row, transaction.start);
         }
-    }
-
-    /// What the last read of an accessed row shows.
-    #[inline]
-    fn found(&self, session: u32, place: usize) -> Found<'_> {
-        let access = &self.transactions[session as usize].accesses[place];
-        let is_own = access.is_own();
-        let value = match &access.shown {
-            _ if is_own => access.own.value,
-            Some(shown) => shown.value,
-            None => self.rows[access.key as usize].initial,
-        };
-        let appended = access.appended();
-        match (self.settings.model, &access.shown) {
-            (Model::Register, _) if value == ABSENT => Found::Absent,
-            (Model::Register, _) => Found::Integer(value),
-            (Model::List, _) if value == ABSENT && appended.is_empty() => Found::Absent,
-            (Model::List, Some(shown)) if !is_own => {
-                Found::List(self.rows[access.key as usize].elements(shown), appended)
-            }
-            (Model::List, _) => Found::List(&[], appended),
-        }
+        found(state, access, model)
     }
 
     /// Whether the transaction finds a row there.
@@ -176,6 +156,25 @@ impl Store {
         if let Some(view) = &mut self.view {
             view.observe(row, &self.rows[row as usize], version);
         }
+    }
+}
+
+/// What the last read of an accessed row shows.
+#[inline]
+fn found<'s>(row: &'s Row, access: &'s Access, model: Model) -> Found<'s> {
+    let is_own = access.is_own();
+    let value = match &access.shown {
+        _ if is_own => access.own.value,
+        Some(shown) => shown.value,
+        None => row.initial,
+    };
+    let appended = || access.appended();
+    match (model, &access.shown) {
+        (Model::Register, _) if value == ABSENT => Found::Absent,
+        (Model::Register, _) => Found::Integer(value),
+        (Model::List, _) if value == ABSENT && appended().is_empty() => Found::Absent,
+        (Model::List, Some(shown)) if !is_own => Found::List(row.elements(shown), appended()),
+        (Model::List, _) => Found::List(&[], appended()),
     }
 }
 

@@ -14,7 +14,7 @@ const CROWD: usize = 16;
 
 /// A committed version of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct StoredVersion {
     /// The instant from which a snapshot shows it.
     pub(crate) commit: u64,
     /// The integer of a register, the [`span`] of a list, or [`ABSENT`].
@@ -75,13 +75,15 @@ pub(crate) struct Row {
     pub(crate) written: u32,
     /// The last transaction that wrote it: session and id.
     pub(crate) holder: (u32, u32),
+    /// The newest transaction that read or wrote it: id, and place among the rows that this one accessed.
+    pub(crate) accessed: (u32, u32),
     crowd: u32,
     /// The value before the first version.
     pub(crate) initial: i64,
     /// The newest instant at which it was read, for timestamp ordering.
     pub(crate) read_at: u64,
     /// In the order of commit instants.
-    pub(crate) versions: Vec<Version>,
+    pub(crate) versions: Vec<StoredVersion>,
     pub(crate) rare: Option<Box<Rare>>,
 }
 
@@ -101,6 +103,7 @@ impl Row {
             number: NO_KEY,
             written: 0,
             holder: (0, NO_TRANSACTION),
+            accessed: (NO_TRANSACTION, 0),
             crowd: CROWD as u32,
             initial,
             read_at: 0,
@@ -109,12 +112,12 @@ impl Row {
         }
     }
 
-    fn first(&self) -> Version {
-        Version { commit: 0, value: self.initial, writer: NO_TRANSACTION }
+    fn first(&self) -> StoredVersion {
+        StoredVersion { commit: 0, value: self.initial, writer: NO_TRANSACTION }
     }
 
     /// The newest committed version.
-    pub(crate) fn newest(&self) -> Version {
+    pub(crate) fn newest(&self) -> StoredVersion {
         self.versions.last().copied().unwrap_or_else(|| self.first())
     }
 
@@ -125,11 +128,11 @@ impl Row {
     }
 
     /// The newest version of a snapshot.
-    pub(crate) fn at(&self, snapshot: u64) -> Version {
+    pub(crate) fn at(&self, snapshot: u64) -> StoredVersion {
         self.find(|version| version.commit <= snapshot)
     }
 
-    fn find(&self, matches: impl Fn(&Version) -> bool) -> Version {
+    fn find(&self, matches: impl Fn(&StoredVersion) -> bool) -> StoredVersion {
         self.versions.iter().rev().find(|version| matches(version)).copied().unwrap_or_else(|| self.first())
     }
 
@@ -140,7 +143,8 @@ impl Row {
             return Shown::plain(self.at(snapshot).value);
         };
         if model == Model::Register {
-            let is_found = |version: &Version| version.commit <= snapshot && !rare.hides(version.commit, now);
+            let is_found =
+                |version: &StoredVersion| version.commit <= snapshot && !rare.hides(version.commit, now);
             return Shown::plain(self.find(is_found).value);
         }
         let value = self.at(snapshot).value;
@@ -205,7 +209,7 @@ impl Row {
                 until: visible,
             });
         }
-        self.versions.push(Version { commit, value, writer });
+        self.versions.push(StoredVersion { commit, value, writer });
     }
 
     /// Appends to the newest list, or begins a new one; returns its span.
@@ -227,7 +231,7 @@ impl Row {
     pub(crate) fn forget(&mut self, horizon: u64, now: u64) {
         let rare = self.rare.as_ref();
         let is_hidden = |commit| rare.is_some_and(|rare| rare.hides(commit, now));
-        let is_base = |version: &Version| version.commit <= horizon && !is_hidden(version.commit);
+        let is_base = |version: &StoredVersion| version.commit <= horizon && !is_hidden(version.commit);
         if let Some(base) = self.versions.iter().rposition(is_base) {
             self.versions.drain(..base);
         }

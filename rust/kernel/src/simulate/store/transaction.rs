@@ -133,18 +133,36 @@ impl Transaction {
         self.used = 0;
     }
 
-    /// The place of a row among those that were accessed.
-    #[inline]
-    pub(crate) fn access(&mut self, key: u32) -> usize {
-        if let Some(place) = self.accesses().iter().position(|access| access.key == key) {
+    /// The place of a row among those that were accessed. `newest` is the newest transaction that accessed the row,
+    /// and the place there: only an older one has to search.
+    #[expect(clippy::inline_always, reason = "every operation does this")]
+    #[inline(always)]
+    pub(crate) fn access(&mut self, key: u32, newest: &mut (u32, u32)) -> usize {
+        if newest.0 == self.id {
+            return newest.1 as usize;
+        }
+        if newest.0 < self.id {
+            *newest = (self.id, self.used as u32);
+        } else if let Some(place) = self.search(key) {
             return place;
         }
         match self.accesses.get_mut(self.used) {
             Some(access) => access.reset(key),
-            None => self.accesses.push(Access { key, ..Access::default() }),
+            None => self.add_access(key),
         }
         self.used += 1;
         self.used - 1
+    }
+
+    /// The place of a row that a newer transaction has accessed.
+    #[cold]
+    fn search(&self, key: u32) -> Option<usize> {
+        self.accesses().iter().position(|access| access.key == key)
+    }
+
+    #[cold]
+    fn add_access(&mut self, key: u32) {
+        self.accesses.push(Access { key, ..Access::default() });
     }
 
     /// The rows that were read or written.

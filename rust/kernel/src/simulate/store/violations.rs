@@ -92,10 +92,8 @@ impl Log {
 
 impl Store {
     /// Logs what is wrong with a transaction that commits, by its timestamps.
-    pub(super) fn judge(&mut self, transaction: &Transaction, start: u64, commit: u64) {
-        if self.settings.bug.is_none() || !self.settings.isolation.has_snapshots() {
-            return;
-        }
+    pub(super) fn judge(&mut self, session: u32, (start, commit): (u64, u64)) {
+        let transaction = &self.transactions[session as usize];
         let is_serializable = self.settings.isolation == Isolation::Serializable;
         let (id, rows, log) = (transaction.id, &self.rows, &mut self.log);
         for access in transaction.accesses() {
@@ -122,7 +120,8 @@ impl Store {
     }
 
     /// Logs committed transactions that should have seen one whose commit timestamp is in the past.
-    pub(super) fn judge_late(&mut self, transaction: &Transaction, commit: u64) {
+    pub(super) fn judge_late(&mut self, session: u32, commit: u64) {
+        let transaction = &self.transactions[session as usize];
         let is_serializable = self.settings.isolation == Isolation::Serializable;
         for access in transaction.writes() {
             let row = &self.rows[access.key as usize];
@@ -139,8 +138,8 @@ impl Store {
     }
 
     /// Keeps what the log may need of a transaction that has committed.
-    pub(super) fn remember(&mut self, transaction: &Transaction, start: u64, commit: u64) {
-        let Some(bug) = self.settings.bug else { return };
+    pub(super) fn remember(&mut self, session: u32, times: (u64, u64), bug: Fault) {
+        let transaction = &self.transactions[session as usize];
         let id = transaction.id;
         let ids = &mut self.log.committed;
         ids.resize(ids.len().max(id as usize + 1), false);
@@ -150,12 +149,13 @@ impl Store {
             self.log.writes.extend(writes);
         }
         if matches!(bug, Fault::ClockSkew | Fault::TimestampSwap) {
-            self.remember_reads(transaction, start, commit);
+            self.remember_reads(session, times);
         }
     }
 
-    fn remember_reads(&mut self, transaction: &Transaction, start: u64, commit: u64) {
-        let horizon = self.horizon(transaction);
+    fn remember_reads(&mut self, session: u32, (start, commit): (u64, u64)) {
+        let horizon = self.horizon();
+        let transaction = &self.transactions[session as usize];
         for access in transaction.accesses() {
             let Some(shown) = access.first.as_deref().cloned() else { continue };
             let row = &mut self.rows[access.key as usize];

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 /// How a level's condition is written as edges and bars.
 pub(super) struct LevelProblem<'c, 's, 'h> {
     all: &'c Completion<'s, 'h>,
-    level: Level,
+    pub(super) level: Level,
     /// Monotonic view: a node for each read of each transaction, which the reads and writes up to it lead to.
     moments: HashMap<u32, u32>,
     nodes: usize,
@@ -57,7 +57,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         problem
     }
 
-    fn is_of_begins_and_commits(&self) -> bool {
+    pub(super) fn is_of_begins_and_commits(&self) -> bool {
         self.nodes == self.all.small.nodes() + self.all.small.len() && self.level != Level::MonotonicView
     }
 
@@ -150,13 +150,20 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         if self.is_of_begins_and_commits() {
             return witnesses.steps_of_ends(path, order);
         }
-        // A moment belongs to the transaction of its read.
-        let node = |node: u32| {
-            let moment = self.moments.iter().find(|&(_, &moment)| moment == node);
-            moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
-        };
-        let path: Vec<u32> = path.iter().map(|&at| node(at)).collect();
+        let mut path: Vec<u32> = path.iter().map(|&at| self.owner(at)).collect();
+        path.dedup();
         witnesses.steps(&path, &ANY, order)
+    }
+
+    /// The node of the transaction that a node belongs to; a junction or an instant is its own.
+    pub(super) fn owner(&self, node: u32) -> u32 {
+        let transactions = self.all.small.len() as u32;
+        if self.is_of_begins_and_commits() {
+            return if node < 2 * transactions { node % transactions } else { node };
+        }
+        // A moment belongs to the transaction of its read.
+        let moment = self.moments.iter().find(|&(_, &moment)| moment == node);
+        moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
     }
 
     /// What follows if `before` comes before `after`.

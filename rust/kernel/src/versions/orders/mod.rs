@@ -316,6 +316,18 @@ impl Orders {
         self.keys.iter().all(|order| self.is_whole(order))
     }
 
+    /// Whether versions that may have been read are not in order; what list reads leave open was never read.
+    #[must_use]
+    pub fn has_open_registers(&self) -> bool {
+        self.keys.iter().any(|order| self.is_open_register(order))
+    }
+
+    /// Whether this key has such versions.
+    #[must_use]
+    pub fn is_open_register(&self, order: &KeyOrder) -> bool {
+        order.source != Source::ListRead && !self.is_whole(order)
+    }
+
     /// Whether the versions of a key are in order: nothing is left, or what one transaction did after all
     /// others.
     #[must_use]

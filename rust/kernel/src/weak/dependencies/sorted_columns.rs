@@ -126,9 +126,11 @@ impl Dependencies<'_> {
         }
     }
 
-    pub(super) fn list_order(&self) -> Edges {
+    pub(super) fn version_order(&self) -> Edges {
         let node = |transaction: u32| self.nodes[transaction as usize];
-        let pairs = self.observations.successions.iter().map(|&(before, after)| (node(after), node(before)));
+        let lists = self.observations.successions.iter().filter(|_| !self.recorded.without_lists);
+        let recorded = self.recorded.pairs.iter().map(|pair| (pair.before, pair.after));
+        let pairs = lists.copied().chain(recorded).map(|(before, after)| (node(after), node(before)));
         Edges::new(self.len(), pairs.collect())
     }
 }

@@ -59,14 +59,15 @@ impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
     fn expand(&mut self, node: u32, cost: usize) {
         let dependencies = self.witnesses.dependencies;
         let mut found = Vec::new();
-        let start = dependencies.session_start(node);
+        let in_sessions = !matches!(self.order, Order::Reads | Order::Succession | Order::ReadsAndSuccession);
+        let start = if in_sessions { dependencies.session_start(node) } else { node };
         for before in (start..node).rev() {
             if std::mem::replace(&mut self.covered[before as usize], true) {
                 break;
             }
             found.push((before, Relation::Session));
         }
-        if self.order != Order::SessionAndSuccession {
+        if !matches!(self.order, Order::SessionAndSuccession | Order::Succession) {
             for read in dependencies.reads(node) {
                 let sources =
                     dependencies.seen(read).chain(Some(read.source).filter(|&source| source < INITIAL));
@@ -75,7 +76,7 @@ impl<'w, 'd, 'h> Search<'w, 'd, 'h> {
                 );
             }
         }
-        if self.order != Order::HappensBefore {
+        if !matches!(self.order, Order::HappensBefore | Order::Reads) {
             let before = dependencies.successions.of(node).iter();
             found.extend(before.map(|&before| (before, Relation::WriteWrite)));
         }

@@ -4,7 +4,7 @@ use super::faults::StruckFault;
 use super::trace::{Trace, Written};
 use super::{Answer, Server, UNTIL_COLLECTION};
 use crate::intervals::profile::{Certifier, Lock};
-use crate::simulate::store::{ABSENT, Fault, Version};
+use crate::simulate::store::{ABSENT, Fault, StoredVersion};
 
 impl Server {
     /// Locks the changed rows, if the profile has locks of commits.
@@ -25,7 +25,7 @@ impl Server {
     }
 
     /// Commits; the versions that appeared by row, or nothing if the transaction must be aborted.
-    pub(crate) fn commit(&mut self, slot: u32) -> Option<Vec<(u32, Version)>> {
+    pub(crate) fn commit(&mut self, slot: u32) -> Option<Vec<(u32, StoredVersion)>> {
         let installed = self.with(slot, |server, trace| {
             if !server.may_commit(trace) {
                 return None;
@@ -43,7 +43,7 @@ impl Server {
         installed
     }
 
-    fn install(&mut self, trace: &Trace, written: &Written) -> (u32, Version) {
+    fn install(&mut self, trace: &Trace, written: &Written) -> (u32, StoredVersion) {
         let key = written.key;
         let commit = match (self.profile.certifier, trace.snapshot) {
             (Certifier::TimestampOrder, Some(timestamp)) => timestamp,
@@ -54,7 +54,7 @@ impl Server {
         let version = self.newest(key);
         self.faults.lost.remove(&key);
         if let Some(value) = written.before.filter(|_| self.faults.may(Fault::IntermediateRead)) {
-            self.faults.intermediate.insert(key, Version { value, ..version });
+            self.faults.intermediate.insert(key, StoredVersion { value, ..version });
         }
         if let Some(witness) = &mut self.witness {
             witness.installed(key, version);
@@ -75,7 +75,7 @@ impl Server {
         if self.faults.may(Fault::AbortedRead) {
             let (transaction, commit) = (&self.store.transactions[slot as usize], self.store.now);
             for access in transaction.writes().filter(|access| access.own.value != ABSENT) {
-                let version = Version { commit, writer: transaction.id, value: access.own.value };
+                let version = StoredVersion { commit, writer: transaction.id, value: access.own.value };
                 self.faults.aborted.insert(access.key, version);
             }
         }

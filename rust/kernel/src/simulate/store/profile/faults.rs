@@ -1,7 +1,7 @@
 //! The faults of a profile, each with its rate.
 
 use crate::generate::random::Random;
-use crate::simulate::store::{Fault, Version};
+use crate::simulate::store::{Fault, StoredVersion};
 use hashbrown::HashMap;
 
 /// One occasion at which a fault struck.
@@ -22,8 +22,8 @@ pub(crate) struct Faults {
     random: Random,
     rates: [u32; Fault::ALL.len()],
     /// By row: the last version that was rolled back, and the last that its own transaction overwrote.
-    pub(super) aborted: HashMap<u32, Version>,
-    pub(super) intermediate: HashMap<u32, Version>,
+    pub(super) aborted: HashMap<u32, StoredVersion>,
+    pub(super) intermediate: HashMap<u32, StoredVersion>,
     /// Rows whose newest version got lost: the place of the fault in `struck`, and when.
     pub(super) lost: HashMap<u32, (usize, u64)>,
     pub(super) struck: Vec<StruckFault>,

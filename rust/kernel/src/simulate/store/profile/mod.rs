@@ -218,7 +218,7 @@ impl Server {
         self.store.transactions[slot as usize].own(row).map(|own| own.value)
     }
 
-    fn newest(&self, row: u32) -> super::Version {
+    fn newest(&self, row: u32) -> super::StoredVersion {
         self.store.rows[row as usize].newest()
     }
 

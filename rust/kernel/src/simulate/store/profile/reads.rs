@@ -3,7 +3,7 @@
 use super::trace::{SeenVersion, Trace};
 use super::{Request, Server};
 use crate::intervals::profile::{Certifier, Conduct, Lock, Read};
-use crate::simulate::store::{ABSENT, Fault, Version};
+use crate::simulate::store::{ABSENT, Fault, StoredVersion};
 
 impl Server {
     /// Whether a row or a range of rows may be read.
@@ -67,29 +67,35 @@ impl Server {
         let row = &mut self.store.rows[key as usize];
         row.read_at = row.read_at.max(at);
         self.faults.show_lost(key, at);
-        let Version { commit: from, writer, value } = self.wrong(trace, key, right, (read, at));
+        let StoredVersion { commit: from, writer, value } = self.wrong(trace, key, right, (read, at));
         trace.seen.push(SeenVersion { key, from, writer, value, at, place: trace.place });
         value
     }
 
     /// The newest write of a row, committed or not.
-    fn latest(&self, trace: &Trace, key: u32) -> Version {
+    fn latest(&self, trace: &Trace, key: u32) -> StoredVersion {
         let newest = self.newest(key);
         let uncommitted = self.uncommitted(trace, key);
         uncommitted.filter(|version| version.commit > newest.commit).unwrap_or(newest)
     }
 
     /// The write of another open transaction, if it was the last to write the row; its instant for the commit.
-    fn uncommitted(&self, trace: &Trace, key: u32) -> Option<Version> {
+    fn uncommitted(&self, trace: &Trace, key: u32) -> Option<StoredVersion> {
         let holder = self.store.holder(key, trace.slot)?;
         let value = holder.own(key)?.value;
         let mut writes = self.traces[holder.session as usize].writes.iter();
         let last = writes.find(|written| written.key == key)?.last;
-        Some(Version { commit: last, writer: holder.id, value })
+        Some(StoredVersion { commit: last, writer: holder.id, value })
     }
 
     /// The version that is shown instead of the right one, if a fault strikes.
-    fn wrong(&mut self, trace: &mut Trace, key: u32, right: Version, (read, at): (Read, u64)) -> Version {
+    fn wrong(
+        &mut self,
+        trace: &mut Trace,
+        key: u32,
+        right: StoredVersion,
+        (read, at): (Read, u64),
+    ) -> StoredVersion {
         for fault in Fault::ALL.into_iter().take(Fault::FutureRead as usize) {
             if !self.faults.may(fault) {
                 continue;

@@ -4,7 +4,7 @@ use super::faults::StruckFault;
 use super::trace::{SeenVersion, Trace};
 use crate::intervals::profile::Lock;
 use crate::named_enum::named_enum;
-use crate::simulate::store::{NO_TRANSACTION, Version};
+use crate::simulate::store::{NO_TRANSACTION, StoredVersion};
 use hashbrown::HashMap;
 
 /// The number of a transaction that has not ended.
@@ -90,7 +90,7 @@ pub struct Truth {
 pub(super) struct Witness {
     truth: Truth,
     /// Versions of each row, with the ids of their writers.
-    chains: Vec<Vec<Version>>,
+    chains: Vec<Vec<StoredVersion>>,
     /// By id.
     numbers: Vec<u32>,
     /// The number of the reader, its first operation, and what it saw.
@@ -102,7 +102,7 @@ impl Witness {
         self.chains.push(Vec::new());
     }
 
-    pub(super) fn installed(&mut self, key: u32, version: Version) {
+    pub(super) fn installed(&mut self, key: u32, version: StoredVersion) {
         self.chains[key as usize].push(version);
     }
 
@@ -167,7 +167,7 @@ impl Witness {
             if seen.writer != NO_TRANSACTION && place.is_none_or(|place| chain[place].value != seen.value) {
                 continue;
             }
-            let number = |version: &Version| self.numbers[version.writer as usize];
+            let number = |version: &StoredVersion| self.numbers[version.writer as usize];
             let mut add = |relation, before, after| {
                 if before != after {
                     found.push(Dependency { relation, before, after, key: seen.key });
