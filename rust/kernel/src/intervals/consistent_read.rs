@@ -7,7 +7,6 @@ use super::read_view::{ReadView, TransactionOrders};
 use super::span::Span;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
-use super::version_install::is_first_change;
 use crate::history::Kind;
 use crate::value::Value;
 
@@ -197,9 +196,7 @@ impl Verifier {
     pub(super) fn is_after_idle_delete(&mut self, transaction: &Transaction, own: (u64, u32)) -> bool {
         let Some(write) = transaction.operations.get(own.1 as usize) else { return false };
         own.0 == transaction.number
-            && write.kind == Kind::Delete
-            && is_first_change(transaction, write)
-            && self.may_be_idle(transaction, write)
+            && transaction.first_delete(write).is_some_and(|first| self.may_be_idle(transaction, first))
     }
 
     /// A read of a row that its own transaction changed.

@@ -3,7 +3,7 @@
 use super::finding::{Case, CertifierCase, Finding};
 use super::key::{Reference, Version};
 use super::profile::{Certifier, Lock};
-use super::transaction::{Operation, Transaction};
+use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
 use super::version_order::sees;
 
@@ -62,8 +62,7 @@ impl Verifier {
         let Some(snapshot) = transaction.snapshot else { return };
         for (place, operation) in transaction.operations.iter().enumerate() {
             let is_later = transaction.snapshot_taken_by.is_none_or(|taken| taken <= operation.place);
-            if !is_later || !locks_row(operation) || has_changed(&transaction.operations[..place], operation)
-            {
+            if !is_later || !locks_row(operation) || has_locked(&transaction.operations[..place], operation) {
                 continue;
             }
             let read = Reference { slot, number: transaction.number, place: operation.place };
@@ -97,6 +96,9 @@ fn locks_row(operation: &Operation) -> bool {
         && operation.shows_its_key()
 }
 
-fn has_changed(before: &[Operation], operation: &Operation) -> bool {
-    before.iter().any(|one| one.kind.installs() && one.row == operation.row)
+/// Whether the transaction changed the row before, or locked it.
+fn has_locked(before: &[Operation], operation: &Operation) -> bool {
+    let is_same =
+        |one: &Operation| one.key == operation.key || operation.part != Part::Key && one.row == operation.row;
+    before.iter().any(|one| is_same(one) && (one.kind.installs() || locks_row(one)))
 }

@@ -164,7 +164,7 @@ impl Table {
                 release: transaction.release,
                 ended: transaction.end.invoke,
                 is_of_commit: false,
-                is_of_delete: operation.kind == Kind::Delete,
+                is_of_delete: operation.kind == Kind::Delete && !transaction.has_row(operation),
                 is_settled: false,
             };
             all.push((operation.row, held));
@@ -181,7 +181,7 @@ impl Table {
                     release,
                     ended: release.invoke,
                     is_of_commit: true,
-                    is_of_delete: operation.kind == Kind::Delete,
+                    is_of_delete: operation.kind == Kind::Delete && !transaction.has_row(operation),
                     is_settled: false,
                 };
                 all.push((operation.row, held));

@@ -137,6 +137,26 @@ impl Transaction {
         self.writes.is_empty()
     }
 
+    /// Its last change of a key before an operation on it.
+    pub fn last_change(&self, operation: &Operation) -> Option<&Operation> {
+        let is_change = |one: &&Operation| one.kind.installs() && one.key == operation.key;
+        self.operations.iter().filter(is_change).take_while(|one| one.place < operation.place).last()
+    }
+
+    /// The first of its changes of a key, if this one and all before are deletes.
+    pub fn first_delete(&self, delete: &Operation) -> Option<&Operation> {
+        let is_change = |one: &&Operation| one.kind.installs() && one.key == delete.key;
+        let mut changes =
+            self.operations.iter().filter(is_change).take_while(|one| one.place <= delete.place).peekable();
+        let first = changes.peek().copied();
+        first.filter(|_| changes.all(|one| one.kind == Kind::Delete))
+    }
+
+    /// Whether it wrote the row before the operation, and did not delete it since.
+    pub fn has_row(&self, operation: &Operation) -> bool {
+        self.last_change(operation).is_some_and(|own| !own.is_absent)
+    }
+
     /// Whether one of its statements reads uncommitted data.
     pub fn reads_uncommitted(&self) -> bool {
         self.operations.iter().any(|one| one.is_statement() && one.read == Read::Uncommitted)

@@ -14,7 +14,6 @@ use super::read_view::TransactionOrders;
 use super::slab::Slab;
 use super::tally::Tally;
 use super::transaction::Transaction;
-use super::version_install::is_first_change;
 use super::version_order::Rules;
 use crate::history::{Kind, Status};
 use crate::value::Value;
@@ -246,8 +245,7 @@ impl Verifier {
     /// Places of deletes that may have found no row, among those that locked something.
     fn idle_deletes(&mut self, transaction: &Transaction) -> Vec<u32> {
         let deletes = transaction.operations.iter().filter(|one| one.kind == Kind::Delete);
-        let first = deletes.filter(|one| is_first_change(transaction, one));
-        first.filter(|one| self.may_be_idle(transaction, one)).map(|one| one.place).collect()
+        deletes.filter(|one| self.may_be_idle(transaction, one)).map(|one| one.place).collect()
     }
 
     fn judge_locks(&mut self, slot: u32) {

@@ -1,12 +1,13 @@
 //! Versions of a transaction: how they are installed and settled.
 
 use super::key::{Key, Readers, Reference, TransientWrite, Version};
-use super::locks::Held;
+use super::locks::{Held, within};
 use super::read_view::TransactionOrders;
 use super::span::Span;
 use super::tally::Tally;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
+use super::version_order::Rules;
 use crate::history::{Kind, Status};
 
 impl Verifier {
@@ -32,7 +33,7 @@ impl Verifier {
                 continue;
             }
             let take = first_lock(transaction, operation);
-            let may_be_idle = operation.kind == Kind::Delete && is_first_change(transaction, operation);
+            let may_be_idle = transaction.first_delete(operation).is_some();
             let version = Version {
                 value: operation.value,
                 write,
@@ -78,7 +79,8 @@ impl Verifier {
                 continue;
             }
             let delete = transaction.operations.iter().find(|one| one.place == write.place);
-            if delete.is_some_and(|delete| !self.may_be_idle(&transaction, delete)) {
+            let first = delete.and_then(|delete| transaction.first_delete(delete));
+            if first.is_some_and(|first| !self.may_be_idle(&transaction, first)) {
                 let version = &mut self.keys[number as usize].versions[place];
                 version.may_be_idle = false;
                 version.is_certain |= transaction.status == Status::Committed;
@@ -89,17 +91,33 @@ impl Verifier {
 
     /// Whether a delete may have found no row.
     pub(super) fn may_be_idle(&mut self, transaction: &Transaction, delete: &Operation) -> bool {
+        if let Some(own) = transaction.last_change(delete) {
+            return own.is_absent;
+        }
+        let rules = Rules { locks: false, snapshots: false };
         let mut candidates = std::mem::take(&mut self.candidates);
         let key = &self.keys[delete.key as usize];
         let orders = TransactionOrders::default();
         let view = transaction.view_of(delete, &orders);
-        let is_fresh = key.candidates(&view, self.rules, &mut candidates);
+        let is_fresh = key.candidates(&view, rules, &mut candidates);
         let is_other = |place: &&usize| key.versions[**place].write.number != transaction.number;
         let is_absent = candidates.iter().filter(is_other).any(|&place| key.versions[place].is_absent)
-            || is_fresh && key.may_lack_first()
+            || is_fresh && (key.may_lack_first() || self.is_left_out(transaction, delete))
             || key.is_reinserted_during(delete.span);
         self.candidates = candidates;
         is_absent
+    }
+
+    /// Whether an earlier range read of the transaction asked for the row and did not show it.
+    fn is_left_out(&self, transaction: &Transaction, delete: &Operation) -> bool {
+        let id = self.ids[delete.key as usize];
+        let before = || transaction.operations.iter().filter(|one| one.place < delete.place);
+        let mut ranges = before().filter(|one| one.kind == Kind::RangeRead && !one.is_partial);
+        ranges.any(|range| {
+            let bounds = range.value.as_small().map(|at| transaction.bounds[at as usize]);
+            let is_asked = range.table == delete.table && bounds.is_some_and(|bounds| within(id, bounds));
+            is_asked && !before().any(|one| one.place == range.place && one.key == delete.key)
+        })
     }
 
     /// Settles the versions of a transaction, and counts the order of each and the version before it.
@@ -127,12 +145,6 @@ impl Verifier {
             self.mark_uncertain.push(slot);
         }
     }
-}
-
-/// Whether an operation is the first one of its transaction that changes its key.
-pub(super) fn is_first_change(transaction: &Transaction, write: &Operation) -> bool {
-    let mut changes = transaction.operations.iter().filter(|one| one.kind.installs() && one.key == write.key);
-    changes.next().is_some_and(|first| first.place == write.place)
 }
 
 /// When the writer of a key must have seen all earlier versions: its snapshot, but not after its first write.

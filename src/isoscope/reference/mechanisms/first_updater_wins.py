@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import OperationKind
 from isoscope.profiles import Certifier, Lock, Snapshot
+from isoscope.reference.mechanisms import mutual_exclusion
 from isoscope.reference.mechanisms.conduct import READS, WRITES, conduct_of
 from isoscope.reference.mechanisms.versions import Place, found_rows
 from isoscope.reference.mechanisms.worlds import EVER, Possible, Span, possible, worlds
@@ -21,7 +22,7 @@ from isoscope.reference.reads import token
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isoscope.history import Transaction
+    from isoscope.history import Operation, Transaction
     from isoscope.reference.mechanisms.versions import Store
     from isoscope.reference.mechanisms.worlds import World
 
@@ -64,31 +65,49 @@ def locked(store: Store) -> list[Pair]:
     """Every committed transaction that locks a row without changing it, with each that changed the row."""
     is_asked = store.profile.first_updater_wins and store.profile.snapshot is not Snapshot.STATEMENT
     changes = [(row, one) for t in store.committed for row, one in _changed(store, t).items() if is_asked]
+    ended = set(_ended(store)) if changes else set()
     return [
-        Pair(row, change, lock, after_a_change(change, lock))
+        Pair(row, change, lock, after_a_change(change, lock, is_over=is_over))
         for row, change in changes
         for lock in _locked(store, row)
         if lock.place.transaction != change.place.transaction
+        for is_over in [any((change.place.transaction, place) in ended for place in _until(lock.place))]
     ]
 
 
-def after_a_change(change: Changed, lock: Changed) -> Possible:
-    """Whether a change can have come before the snapshot of a lock, or after its release, if locks work."""
-    events = {
-        "change": change.taken,
-        "commit": change.commit,
-        "snapshot": lock.snapshot,
-        "lock": lock.taken,
-        "release": lock.commit,
-    }
-    order = [("change", "commit"), ("snapshot", "lock"), ("lock", "release")]
+def after_a_change(change: Changed, lock: Changed, *, is_over: bool) -> Possible:
+    """Whether a change can have come before the snapshot of a lock, or after the lock was taken.
+
+    `is_over`: other locks of the two say that the change had been committed by then.
+    """
+    events = {"commit": change.commit, "snapshot": lock.snapshot, "lock": lock.taken}
+    order = [("snapshot", "lock"), *([("commit", "lock")] if is_over else [])]
     found = set[str]()
     for world in worlds(events, order):
-        is_before = _goes("commit", "lock", world)
-        if is_before or _goes("release", "change", world):
-            is_seen = _goes("commit", "snapshot", world)
-            found.add("before" if is_seen else "together" if is_before else "after")
+        is_seen = _goes("commit", "snapshot", world)
+        found.add("before" if is_seen else "together" if _goes("commit", "lock", world) else "after")
     return possible(found)
+
+
+def _ended(store: Store) -> Iterator[tuple[int, Place]]:
+    """Transactions, each with a lock of another one that was taken after its end.
+
+    Of several locks of a transaction in one mode, the first one counts.
+    """
+    firsts: dict[object, Place] = {}
+    for lock in mutual_exclusion.held(store):
+        firsts.setdefault((lock.place.transaction, lock.resource, lock.mode), lock.place)
+    counted = set(firsts.values())
+    for pair in mutual_exclusion.pairs(store):
+        is_counted = {pair.one.place, pair.other.place} <= counted
+        if is_counted and pair.case == mutual_exclusion.LOCKS and pair.orders.is_ordered:
+            first, second = (pair.one, pair.other) if pair.orders.before else (pair.other, pair.one)
+            yield first.place.transaction, second.place
+
+
+def _until(place: Place) -> list[Place]:
+    """The operations of a transaction up to one of them."""
+    return [Place(place.transaction, index) for index in range(place.operation + 1)]
 
 
 def _locked(store: Store, row: object) -> Iterator[Changed]:
@@ -97,13 +116,24 @@ def _locked(store: Store, row: object) -> Iterator[Changed]:
         times = store.times[t.number]
         for index, operation in enumerate(t.operations):
             own = any(o.kind in WRITES and store.row(token(o.key)) == row for o in t.operations[:index])
-            rows = [store.row(key) for key in found_rows(operation)] if operation.kind in READS else []
-            locks = conduct_of(operation, store.profile).lock is not Lock.NONE
+            is_held = any(_locks(store, o, row) for o in t.operations[:index])
             snapshot = times.before_write(index)
-            if own or row not in rows or not locks or snapshot is None or times.commit is None:
+            if (
+                own
+                or is_held
+                or not _locks(store, operation, row)
+                or snapshot is None
+                or times.commit is None
+            ):
                 continue
             if snapshot != times.operation(index):
                 yield Changed(Place(t.number, index), snapshot, times.commit, taken=times.operation(index))
+
+
+def _locks(store: Store, operation: Operation, row: object) -> bool:
+    """Whether a read locks a row that it found."""
+    rows = [store.row(key) for key in found_rows(operation)] if operation.kind in READS else []
+    return row in rows and conduct_of(operation, store.profile).lock is not Lock.NONE
 
 
 def pairs(store: Store, *, exempt: bool) -> list[Pair]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from isoscope.history import UNKNOWN, OperationKind, Range
 from isoscope.profiles import Granularity, Lock
 from isoscope.reference.mechanisms.conduct import WRITES, conduct_of, conflicts
-from isoscope.reference.mechanisms.observations import is_inside
-from isoscope.reference.mechanisms.versions import Place, found_rows
+from isoscope.reference.mechanisms.versions import Place, found_rows, is_inside
 from isoscope.reference.mechanisms.worlds import Possible, Span, possible, worlds
 from isoscope.reference.reads import token
 

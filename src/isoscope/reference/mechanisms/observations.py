@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from isoscope.history import UNKNOWN, OperationKind, Range
 from isoscope.profiles import Read
 from isoscope.reference.mechanisms.conduct import WRITES, conduct_of, waits_for_rows
-from isoscope.reference.mechanisms.versions import NOTHING, Place, keys_of, shown_value
+from isoscope.reference.mechanisms.versions import NOTHING, Place, is_inside, keys_of, shown_value
 from isoscope.reference.observations import INITIAL
 from isoscope.reference.reads import token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isoscope.history import Operation, Scalar, Transaction
+    from isoscope.history import Operation, Transaction
     from isoscope.reference.mechanisms.versions import Store, Version, Write
     from isoscope.reference.mechanisms.worlds import Span
 
-__all__ = ["Observation", "is_inside", "may_be_lost", "observations", "of_others", "shows", "snapshots"]
+__all__ = ["Observation", "may_be_lost", "observations", "of_others", "shows", "snapshots"]
 
 
 class Observation(NamedTuple):
@@ -105,17 +105,6 @@ def may_be_lost(store: Store, observation: Observation) -> bool:
     commits = [store.times[number].appears for number in deletes]
     is_near = any(c is not None and not c.precedes(span) and not span.precedes(c) for c in commits)
     return waits and observation.value == NOTHING and is_near
-
-
-def is_inside(key: Scalar, low: Scalar, high: Scalar) -> bool:
-    """Whether a key is inside bounds of its type; an open bound is None."""
-    return _is_at_most(low, key) and _is_at_most(key, high)
-
-
-def _is_at_most(one: Scalar, other: Scalar) -> bool:
-    if one is None or other is None:
-        return True
-    return type(one) is type(other) and one <= other  # type: ignore[operator]
 
 
 def _of(store: Store, reader: Transaction, place: int, operation: Operation) -> Iterator[Observation]:

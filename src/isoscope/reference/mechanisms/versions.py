@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import UNKNOWN, OperationKind, Range, Status
-from isoscope.reference.mechanisms.conduct import WRITES
+from isoscope.reference.mechanisms.conduct import WRITES, conduct_of
 from isoscope.reference.mechanisms.times import Times
 from isoscope.reference.mechanisms.worlds import Span
 from isoscope.reference.observations import INITIAL
@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from isoscope.history import History, Operation, Scalar, Transaction, Unknown
     from isoscope.profiles import Profile
 
-__all__ = ["NOTHING", "Place", "Store", "Version", "Write", "found_rows", "keys_of", "shown_value"]
+__all__ = [
+    "NOTHING",
+    "Place",
+    "Store",
+    "Version",
+    "Write",
+    "found_rows",
+    "is_inside",
+    "keys_of",
+    "shown_value",
+]
 
 #: What a key holds that was deleted, or that was never there: a read shows nil.
 NOTHING = token(None)
@@ -91,7 +101,7 @@ class Store:
             if span is not None and writes:
                 appended = tuple(write.value for write in writes)
                 value = appended if self.shape(key) == "list" else writes[-1].value
-                is_certain = self.times[t.number].is_certain and self.finds(writes[-1].place)
+                is_certain = self.times[t.number].is_certain and any(self.finds(w.place) for w in writes)
                 found.append(Version(t.number, value, span, writes[-1].place, is_certain))
         return found
 
@@ -131,11 +141,17 @@ class Store:
             return own[-1].value != NOTHING
         if self.shape(key) != "register" or self.row(key) != key:
             return True
-        look = self.times[place.transaction].snapshot(place.operation)
-        deletes = [span for number, span in self._deletes(key) if number != place.transaction]
+        times = self.times[place.transaction]
+        look, statement = times.snapshot(place.operation), times.operation(place.operation)
+        deletes = [
+            span
+            for number, span in self._deletes(key)
+            if number != place.transaction
+            if self.writes(key, number)[-1].value == NOTHING or span.overlaps(statement)
+        ]
         return any(
             all(gone.precedes(there) or look.precedes(gone) for gone in deletes) and there.precedes(look)
-            for there in self._there(key)
+            for there in self._there(key, place)
         )
 
     def deletes(self, key: object, transaction: int) -> bool:
@@ -148,10 +164,10 @@ class Store:
         spans = {t.number: self.times[t.number].appears for t in self.transactions}
         return [(n, span) for n, span in spans.items() if span is not None and self.deletes(key, n)]
 
-    def _there(self, key: object) -> list[Span]:
+    def _there(self, key: object, delete: Place) -> list[Span]:
         """When versions of a key appeared that certainly have a value."""
         told = self._told(key)
-        is_told = told is not UNKNOWN and token(told) != NOTHING and not self._is_left_out(key)
+        is_told = told is not UNKNOWN and token(told) != NOTHING and not self._is_left_out(delete)
         spans = [
             self.times[t.number].appears
             for t in self.committed
@@ -160,10 +176,18 @@ class Store:
         ]
         return [*([_FIRST] if is_told else []), *(span for span in spans if span is not None)]
 
-    def _is_left_out(self, key: object) -> bool:
-        """Whether a range read does not show the key: a row need not have been there at first."""
-        shown = [o for t in self.committed for o in t.operations if isinstance(o.value, Range)]
-        return any(key not in map(token, keys_of(operation)) for operation in shown)
+    def _is_left_out(self, delete: Place) -> bool:
+        """Whether a range read that cannot show the delete leaves out its key: a row may be missing."""
+        deleted, sent = self.operation(delete), self.times[delete.transaction].sent
+        return any(
+            is_inside(deleted.key, o.value.low, o.value.high) and deleted.key not in keys_of(o)
+            for t in self.committed
+            for place, o in enumerate(t.operations)
+            if isinstance(o.value, Range) and o.predicate is None and o.table == deleted.table
+            if not conduct_of(o, self.profile).skips_locked
+            if (t.number != delete.transaction and self.times[t.number].operation(place).complete <= sent)
+            or (t.number == delete.transaction and place < delete.operation)
+        )
 
     def _told(self, key: object) -> Scalar | Unknown:
         """The first value of a key as the history says."""
@@ -204,6 +228,17 @@ def _row_of(operation: Operation) -> str | None:
     column = "".join(operation.columns).replace("\\", "\\\\").replace("/", "\\/")
     row = str(operation.key).removesuffix(f"/{column}")
     return None if row == operation.key else row
+
+
+def is_inside(key: Scalar, low: Scalar, high: Scalar) -> bool:
+    """Whether a key is inside bounds of its type; an open bound is None."""
+    return _is_at_most(low, key) and _is_at_most(key, high)
+
+
+def _is_at_most(one: Scalar, other: Scalar) -> bool:
+    if one is None or other is None:
+        return True
+    return type(one) is type(other) and one <= other  # type: ignore[operator]
 
 
 def keys_of(operation: Operation) -> list[Scalar]:

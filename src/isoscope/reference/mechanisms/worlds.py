@@ -33,6 +33,10 @@ class Span(NamedTuple):
         """Whether it was over before the other began, whatever the instants."""
         return self.complete < other.invoke
 
+    def overlaps(self, other: Span) -> bool:
+        """Whether both can have happened at the same instant."""
+        return not self.precedes(other) and not other.precedes(self)
+
 
 EVER = Span(-inf, inf)
 
