@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
-intervals, recording, versions, report, journal, weak, large.
+intervals, recording, versions, report, journal, explainable, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -20,6 +20,7 @@ from benchmarks import (
     clock,
     clock_growth,
     collection,
+    explainable,
     faults,
     growth,
     intervals,
@@ -72,6 +73,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "versions": versions.rows,
     "report": report.rows,
     "journal": journal.rows,
+    "explainable": explainable.rows,
     "large": weak.large,
 }
 

@@ -228,15 +228,21 @@ def test_the_method_and_the_profile_go_together() -> None:
 
 
 #: Every case that a small trace can show: what the sentence says of it.
+#: Only the initial state explains it: x held 0.
+ZERO = ("3 0-1 select x=0", "3 2-3 commit")
 SENTENCES = {
     (SER, STALE): "T3 read x = 1 (h.leopard.jsonl:5), which T1 wrote (h.leopard.jsonl:1); but T2 had written "
     "x = 2 (h.leopard.jsonl:3) after that and committed at 70 ns at the latest, and T3's snapshot is of "
     "80 ns at the earliest.",
-    (RC, ("1 0-10 update x=1", "2 20-30 select x=1", "2 40-50 commit", "1 60-70 commit")): "T2 read x = 1 "
-    "(h.leopard.jsonl:2), which T1 wrote (h.leopard.jsonl:1); but T1 did not commit before 60 ns, and T2's "
-    "snapshot is of 30 ns at the latest.",
-    (RC, ("1 0-10 update x=1", "1 20-30 rollback", "2 40-50 select x=1", "2 60-70 commit")): "T2 read x = 1 "
-    "(h.leopard.jsonl:3), which T1 wrote (h.leopard.jsonl:1) and then rolled back.",
+    (
+        RC,
+        (*ZERO, "1 5-10 update x=1", "2 20-30 select x=1", "2 40-50 commit", "1 60-70 commit"),
+    ): "T2 read x = 1 (h.leopard.jsonl:4), which T1 wrote (h.leopard.jsonl:3); but T1 did not commit before "
+    "55 ns, and T2's snapshot is of 25 ns at the latest.",
+    (
+        RC,
+        (*ZERO, "1 5-10 update x=1", "1 20-30 rollback", "2 40-50 select x=1", "2 60-70 commit"),
+    ): "T2 read x = 1 (h.leopard.jsonl:5), which T1 wrote (h.leopard.jsonl:3) and then rolled back.",
     (
         RC,
         ("1 0-5 update x=1", "1 6-9 update x=2", "1 20-30 commit", "2 40-50 select x=1", "2 60-70 commit"),

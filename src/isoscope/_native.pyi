@@ -478,6 +478,8 @@ class Profile:
         snapshot: str,
         granularity: str,
         first_updater_wins: bool,
+        compares_inserts: bool,
+        clock_skew: bool,
         certifier: str,
         commit_lock: str,
         statements: Mapping[str, Conduct],

@@ -129,21 +129,24 @@ class RecordedTransaction:
         result = tuple(value) if isinstance(value, list) else value
         self._add(OperationKind.READ, key, result, details)
 
-    def write(self, key: Scalar, value: Scalar, **details: Any) -> None:
-        """It wrote `value`."""
-        self._add(OperationKind.WRITE, key, value, details)
+    def write(self, key: Scalar, value: Scalar, *, rows: int | None = None, **details: Any) -> None:
+        """It wrote `value`; `rows` is how many rows the database says it changed."""
+        self._change(OperationKind.WRITE, key, value, rows, details)
 
     def append(self, key: Scalar, value: Scalar, **details: Any) -> None:
         """It appended `value` to a list."""
         self._add(OperationKind.APPEND, key, value, details)
 
-    def insert(self, key: Scalar, value: Scalar, **details: Any) -> None:
-        """It inserted a row."""
-        self._add(OperationKind.INSERT, key, value, details)
+    def insert(self, key: Scalar, value: Scalar, *, rows: int | None = None, **details: Any) -> None:
+        """It inserted a row; with `rows` 0 there was one, and it changed nothing."""
+        if rows != 0:
+            self._add(OperationKind.INSERT, key, value, details)
+        else:
+            self._add(OperationKind.READ, key, UNKNOWN, {"statement": "insert", **details})
 
-    def delete(self, key: Scalar, **details: Any) -> None:
-        """It deleted a row."""
-        self._add(OperationKind.DELETE, key, None, details)
+    def delete(self, key: Scalar, *, rows: int | None = None, **details: Any) -> None:
+        """It deleted a row; `rows` is how many rows the database says it deleted."""
+        self._change(OperationKind.DELETE, key, None, rows, details)
 
     def range_read(self, result: Range, **details: Any) -> None:
         """It read a range of keys."""
@@ -178,6 +181,16 @@ class RecordedTransaction:
             self.abort()
         self._recorder._ended(replace(self._transaction, operations=tuple(self._operations)))  # noqa: SLF001
         self._has_ended = True
+
+    def _change(
+        self, kind: OperationKind, key: Scalar, value: Scalar, rows: int | None, details: dict[str, Any]
+    ) -> None:
+        """A statement that changed no row has seen that there is none."""
+        if rows != 0:
+            self._add(kind, key, value, details)
+            return
+        statement = "delete" if kind is OperationKind.DELETE else "update"
+        self._add(OperationKind.READ, key, None, {"statement": statement, **details})
 
     def _add(self, kind: OperationKind, key: Scalar, value: Value | Range, details: dict[str, Any]) -> None:
         # Checked now: a mistake must not cost the transactions before it.

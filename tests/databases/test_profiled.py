@@ -67,7 +67,7 @@ OCCASIONS = {
     "early-release": "mysql/serializable",
     "missed-first-updater": "postgresql/repeatable-read",
     "missed-certifier": "postgresql/serializable",
-    "lost-version": "tidb/optimistic",
+    "lost-version": "tidb/read-committed",
     "missing-row": "cockroachdb/serializable",
 }
 
@@ -140,6 +140,11 @@ def test_a_snapshot_is_taken_where_the_profile_says(profile: Profile, correct: R
             continue
         if profile.snapshot is Snapshot.TRANSACTION:
             assert life.begun <= life.snapshot <= life.ended
+        elif profile.snapshot is Snapshot.START:
+            first = transaction.operations[1].interval
+            assert first is not None
+            assert first.complete is not None
+            assert life.begun <= life.snapshot <= first.complete
         else:
             assert encloses(taker(profile, transaction), life.snapshot)
 

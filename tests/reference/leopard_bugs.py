@@ -168,10 +168,12 @@ BUGS = (
         wrong=history(
             committed(begin(3, 4), read("y", 0, 5, 6), delete("x", 9, 10), commit(11, 12)),
             committed(write("x", 2, 1, 2), commit(7, 8)),
+            initial=0,
         ),
         right=history(
             committed(begin(3, 4), read("y", 0, 9, 10), delete("x", 11, 12), commit(13, 14)),
             committed(write("x", 2, 1, 2), commit(7, 8)),
+            initial=0,
         ),
     ),
     Bug(

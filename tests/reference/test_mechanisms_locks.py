@@ -123,6 +123,7 @@ def test_a_new_row_is_not_compared_with_a_deleted_one(operation: Operation, is_v
     told = history(
         committed(read("y", 0, 1, 2), operation, commit(11, 12)),
         committed(delete("x", 3, 4), commit(5, 6)),
+        initial=0,
     )
     found = {("first-updater-violation", "overlap")} if is_violated else set()
     assert judge(told, timed.POSTGRESQL_REPEATABLE_READ).cases() == found

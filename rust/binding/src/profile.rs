@@ -39,12 +39,17 @@ pub struct Profile(kernel::Profile);
 #[pymethods]
 impl Profile {
     #[new]
-    #[pyo3(signature = (*, snapshot, granularity, first_updater_wins, certifier, commit_lock, statements))]
+    #[pyo3(signature = (
+        *, snapshot, granularity, first_updater_wins, compares_inserts, clock_skew, certifier, commit_lock, statements
+    ))]
     #[expect(clippy::needless_pass_by_value, reason = "a mapping that comes from Python")]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword in Python")]
     fn new(
         snapshot: &str,
         granularity: &str,
         first_updater_wins: bool,
+        compares_inserts: bool,
+        clock_skew: bool,
         certifier: &str,
         commit_lock: &str,
         statements: HashMap<String, PyRef<'_, Conduct>>,
@@ -62,6 +67,8 @@ impl Profile {
             granularity: kernel::Granularity::named(granularity)
                 .ok_or_else(|| unknown("granularity", granularity))?,
             first_updater_wins,
+            compares_inserts,
+            clock_skew,
             certifier: kernel::Certifier::named(certifier).ok_or_else(|| unknown("certifier", certifier))?,
             commit_lock: kernel::Lock::named(commit_lock).ok_or_else(|| unknown("lock", commit_lock))?,
             statements: all,
@@ -93,16 +100,24 @@ impl Profile {
 
     /// All mechanisms as one line of text: equal if and only if the profiles are.
     fn __repr__(&self) -> String {
-        let kernel::Profile { snapshot, granularity, first_updater_wins, certifier, commit_lock, statements } =
-            &self.0;
+        let kernel::Profile {
+            snapshot,
+            granularity,
+            first_updater_wins,
+            compares_inserts,
+            clock_skew,
+            certifier,
+            commit_lock,
+            statements,
+        } = &self.0;
         let conducts = kernel::Statement::ALL.map(|statement| {
             let kernel::Conduct { lock, read, locks_predicate } = statements[statement as usize];
             let on = if locks_predicate { "predicate" } else { "rows" };
             format!("{}: {} {} {on}", statement.as_str(), lock.as_str(), read.as_str())
         });
         format!(
-            "snapshot: {}, granularity: {}, first updater wins: {first_updater_wins}, certifier: {}, \
-             commit lock: {}, {}",
+            "snapshot: {}, granularity: {}, first updater wins: {first_updater_wins}, \
+             compares inserts: {compares_inserts}, clock skew: {clock_skew}, certifier: {}, commit lock: {}, {}",
             snapshot.as_str(),
             granularity.as_str(),
             certifier.as_str(),

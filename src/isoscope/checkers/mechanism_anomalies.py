@@ -5,6 +5,7 @@ Li et al. 2023 (Leopard); `docs/explanation/intervals.md` describes the cases.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["anomaly"]
 
 _ENDS = (OperationKind.COMMIT, OperationKind.ABORT)
+_CLAUSE = re.compile(r"\b(for (no key update|key share|update|share)|lock in share mode)\b")
 
 
 def anomaly(history: Recorded, finding: MechanismFinding) -> Anomaly:
@@ -43,10 +45,21 @@ def anomaly(history: Recorded, finding: MechanismFinding) -> Anomaly:
             case=finding.case,
             ends=ends,
             snapshots=snapshots,
+            clauses=tuple(clause for one in involved.values() for clause in _clauses(one)),
             is_stream=isinstance(history, StreamExcerpt),
         ),
     )
     return with_participants(history, found, involved, also=(*ends, *_taken_apart(snapshots, witnesses)))
+
+
+def _clauses(transaction: Transaction) -> Iterator[tuple[str, int, str]]:
+    """The lock clauses of its statements, by their places."""
+    for place, operation in enumerate(transaction.operations):
+        found = _CLAUSE.search((operation.statement or "").lower().replace("_", " "))
+        if found:
+            yield transaction.label, place, found[0]
+        elif operation.lock_mode and not operation.lock_mode.lower().startswith("no"):
+            yield transaction.label, place, operation.lock_mode.lower().replace("_", " ")
 
 
 def _end(history: Recorded, transaction: Transaction) -> Witness:

@@ -79,13 +79,20 @@ def _one(profile: Profile, width: int) -> str:
         "snapshot": str(profile.snapshot),
         "locks are on": str(profile.granularity),
         "at commit": str(profile.commit_lock),
-        "first updater": "wins" if profile.first_updater_wins else "has no right",
+        "first updater": _first_updater(profile),
         "certifier": str(profile.certifier),
+        "clocks": "of several machines" if profile.clock_skew else "one",
         "promises": ", ".join(profile.promises) or "-",
     }
     rows = [paragraph(text, head=head, margin=15, width=width) for head, text in facts.items()]
     remarks = _remarks("Notes", profile.notes, width) + _remarks("Sources", profile.sources, width)
     return "\n".join([f"{profile.name} ({profile.database})", "", *rows, "", *_statements(profile), *remarks])
+
+
+def _first_updater(profile: Profile) -> str:
+    if not profile.first_updater_wins:
+        return "has no right"
+    return "wins, also against an insert" if profile.compares_inserts else "wins"
 
 
 def _statements(profile: Profile) -> list[str]:
@@ -111,6 +118,8 @@ def _document(profile: Profile) -> dict[str, Any]:
         "snapshot": profile.snapshot,
         "granularity": profile.granularity,
         "first_updater_wins": profile.first_updater_wins,
+        "compares_inserts": profile.compares_inserts,
+        "clock_skew": profile.clock_skew,
         "certifier": profile.certifier,
         "commit_lock": profile.commit_lock,
         "statements": {

@@ -50,6 +50,8 @@ _LEVEL = (
     "snapshot",
     "granularity",
     "first-updater-wins",
+    "compares-inserts",
+    "clock-skew",
     "certifier",
     "commit-lock",
     "statements",
@@ -130,7 +132,6 @@ class _Document:
 
     def _profile(self, level: str, table: Table) -> Profile:
         base = self._base(table)
-        wins = table.flag("first-updater-wins")
         return Profile(
             name=f"{self._name}/{level}" if level else self._name,
             database=self._head.text("database") or base.database or self._name,
@@ -138,7 +139,9 @@ class _Document:
             protocol=table.text("protocol") or base.protocol,
             snapshot=table.choice("snapshot", Snapshot) or base.snapshot,
             granularity=table.choice("granularity", Granularity) or base.granularity,
-            first_updater_wins=base.first_updater_wins if wins is None else wins,
+            first_updater_wins=_flag(table, "first-updater-wins", base.first_updater_wins),
+            compares_inserts=_flag(table, "compares-inserts", base.compares_inserts),
+            clock_skew=_flag(table, "clock-skew", base.clock_skew),
             certifier=table.choice("certifier", Certifier) or base.certifier,
             commit_lock=table.choice("commit-lock", Lock) or base.commit_lock,
             statements=_statements(table, base.statements),
@@ -199,12 +202,16 @@ def _conduct(table: Table | None, base: Conduct) -> Conduct:
     if table is None:
         return base
     table.allow(_CONDUCT)
-    predicate = table.flag("predicate")
     return Conduct(
         lock=table.choice("lock", Lock) or base.lock,
         read=table.choice("read", Read) or base.read,
-        predicate=base.predicate if predicate is None else predicate,
+        predicate=_flag(table, "predicate", base.predicate),
     )
+
+
+def _flag(table: Table, key: str, base: bool) -> bool:  # noqa: FBT001 - the value that is inherited
+    flag = table.flag(key)
+    return base if flag is None else flag
 
 
 _NOTHING = Profile(

@@ -24,13 +24,15 @@ class Snapshot(StrEnum):
     """When the snapshot is taken that consistent reads show.
 
     By every statement for itself; for the transaction by its first statement that reads, by its first one of
-    any kind, by the one that begins it, or at an instant that the database chooses between begin and commit.
+    any kind, by the one that begins it, or at an instant that the database chooses: between the first
+    operation and the answer to the first statement (`start`), or between begin and commit (`transaction`).
     """
 
     STATEMENT = "statement"
     FIRST_READ = "first-read"
     FIRST_STATEMENT = "first-statement"
     BEGIN = "begin"
+    START = "start"
     TRANSACTION = "transaction"
 
 
@@ -94,6 +96,8 @@ class Profile:
     """One level of one database, with sources.
 
     `name` is `database/level`; `promises` are the strongest levels that the mechanisms give together.
+    `compares_inserts`: first updater wins is asked of inserted rows, too. `clock_skew`: real time orders
+    snapshots and commits only where they have a key in common.
     """
 
     name: str
@@ -106,6 +110,8 @@ class Profile:
     statements: Mapping[Statement, Conduct]
     granularity: Granularity = Granularity.ROW
     commit_lock: Lock = Lock.NONE
+    compares_inserts: bool = False
+    clock_skew: bool = False
     promises: tuple[Level, ...] = ()
     aliases: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -125,6 +131,8 @@ class Profile:
             snapshot=self.snapshot,
             granularity=self.granularity,
             first_updater_wins=self.first_updater_wins,
+            compares_inserts=self.compares_inserts,
+            clock_skew=self.clock_skew,
             certifier=self.certifier,
             commit_lock=self.commit_lock,
             statements=statements,

@@ -19,7 +19,7 @@ from isoscope.reports.timeline import LEGEND, tracks_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.reports.timeline import Bar, Track
+    from isoscope.reports.timeline import Bar, Track, Tracks
     from isoscope.verdict import Anomaly
 
 __all__ = ["STYLE", "draw_timeline"]
@@ -27,6 +27,11 @@ __all__ = ["STYLE", "draw_timeline"]
 STYLE = (
     ".isoscope .bar{fill:var(--rim)}"
     ".isoscope .bar.matters{fill:var(--wr)}"
+    ".isoscope .bar.snapshot{fill:var(--wr);fill-opacity:.45;stroke:var(--wr);stroke-width:2}"
+    ".isoscope .dependency{fill:none;stroke-width:1.6}"
+    ".isoscope .dependency.ww{stroke:var(--ww)}"
+    ".isoscope .dependency.wr{stroke:var(--wr)}"
+    ".isoscope .dependency.rw{stroke:var(--rw)}"
     ".isoscope .bar.end{fill:var(--card);stroke:var(--rw);stroke-width:2}"
     ".isoscope .instant{stroke:var(--rim);stroke-width:.6;stroke-dasharray:2 3}"
     ".isoscope .band{fill:var(--band)}"
@@ -50,7 +55,7 @@ def draw_timeline(anomaly: Anomaly, *, top: int) -> tuple[str, int, int]:
     room = min(_WIDEST, max(_NARROWEST, _EACH * (found.instants - 1)))
     behind = [_length(found.length), *(bar.when for bar in bars)]
     width = left + room + 2 * _GAP + max(map(measure, behind))
-    return _Drawing(left, room, width).all(found.tracks, found.length, top)
+    return _Drawing(left, room, width).all(found, top)
 
 
 class _Drawing:
@@ -60,8 +65,9 @@ class _Drawing:
         self._left, self._room = left, room
         self._width = max(width, _GAP + _SAMPLE + max(map(measure, LEGEND.values())) + _GAP)
 
-    def all(self, tracks: Sequence[Track], length: str, top: int) -> tuple[str, int, int]:
+    def all(self, found: Tracks, top: int) -> tuple[str, int, int]:
         """The marks of everything, bands and instants behind the rest; its width and its lower end."""
+        tracks = found.tracks
         tops = [*accumulate((_height(track) + _BETWEEN for track in tracks), initial=top)]
         placed = [*zip(tracks, tops, strict=False)]
         instants = sorted({x for track in tracks for bar in track.bars for x in self._ends(bar)})
@@ -71,7 +77,8 @@ class _Drawing:
             *(rectangle(0, y, (self._width, _height(track)), "band") for track, y in placed),
             *(_upright(x, top, tops[-1] - _BETWEEN) for x in instants),
             *(part for track, y in placed for part in self._track(track, y)),
-            *self._axis(length, below),
+            *self._arrows(found, placed),
+            *self._axis(found.length, below),
             *_legend([kind for kind in LEGEND if kind in kinds], below + _HEAD),
         ]
         return "".join(parts), self._width, below + _HEAD + _ROW * len(kinds)
@@ -96,6 +103,20 @@ class _Drawing:
         size = (max(stop - start, _SHORTEST), _BAR)
         yield rectangle(start, y + (_ROW - _BAR) / 2, size, f"bar {bar.kind}")
         yield text(self._left + self._room + _GAP, y + _ROW / 2, bar.when, style="when")
+
+    def _arrows(self, found: Tracks, placed: Sequence[tuple[Track, int]]) -> Iterator[str]:
+        """An arrow for each dependency, from the end of one bar to the beginning of the other."""
+        places = {
+            (track.participant.transaction, bar.index): (*self._ends(bar), y + _HEAD + _ROW * row + _ROW / 2)
+            for track, y in placed
+            for row, bar in enumerate(track.bars)
+        }
+        for arrow in found.arrows:
+            (_, x, y), (right, _, below) = places[arrow.start], places[arrow.stop]
+            head = f"M{right - 6:g} {below - 4:g}L{right:g} {below:g}L{right - 6:g} {below + 4:g}"
+            curve = f"M{x:g} {y:g}C{x + 24:g} {y:g} {right - 24:g} {below:g} {right:g} {below:g}"
+            title = f"<title>{arrow.relation}</title>"
+            yield f'<path class="dependency {arrow.relation}" d="{curve}{head}">{title}</path>'
 
     def _ends(self, bar: Bar) -> tuple[float, float]:
         return self._left + bar.start * self._room, self._left + bar.stop * self._room

@@ -18,8 +18,8 @@ __all__ = ["render_timeline"]
 
 #: Most columns of the bars, and fewest: with less room there are no bars.
 _WIDEST, _NARROWEST = 44, 14
-_FILL = {"matters": "=", "end": "#", "other": "-"}
-_KEY = "time from left to right, not to scale; = what matters, # the commit, inside which versions appear"
+_FILL = {"matters": "=", "snapshot": "~", "end": "#", "other": "-"}
+_KEY = "time from left to right, not to scale; = what matters, {}# the commit, inside which versions appear"
 
 
 def render_timeline(
@@ -45,7 +45,9 @@ def render_timeline(
         if track.left_out:
             yield paint.faint(f"    ... {track.left_out:,} more")
     if room >= _NARROWEST:
-        yield paragraph(_KEY, width=width, head=paint.faint("  "), margin=2)
+        has_snapshot = any(bar.kind == "snapshot" for track in tracks for bar in track.bars)
+        key = _KEY.format("~ took the snapshot, " if has_snapshot else "")
+        yield paragraph(key, width=width, head=paint.faint("  "), margin=2)
 
 
 def _operations(track: Track) -> Iterator[Witness]:

@@ -129,9 +129,11 @@ class MechanismFacts(Facts):
     """A mechanism that did not work: the statements that bound the times of its transactions.
 
     `ends` has, for each transaction, the operation inside which it ended; `snapshots` has, for each witness,
-    the statement that took its snapshot. `is_stream`: operations that are settled are no longer in memory.
+    the statement that took its snapshot; `clauses` has the lock clauses of statements, each with its
+    transaction and its place there. `is_stream`: operations that are settled are no longer in memory.
     """
 
     ends: tuple[Witness, ...]
     snapshots: tuple[Witness, ...]
+    clauses: tuple[tuple[str, int, str], ...] = ()
     is_stream: bool = False

@@ -29,9 +29,11 @@ impl Verifier {
             Some(next) if next.write.number == number => {}
             Some(next) => {
                 let is_overlapping = !snapshot.precedes(next.commit);
-                let is_open = place.is_some_and(|place| {
-                    key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0)
-                });
+                // A version that appears after the snapshot comes after the one that was read.
+                let is_open = is_overlapping
+                    && place.is_some_and(|place| {
+                        key.order(&key.versions[place], next, rules).is_none_or(|known| !known.0)
+                    });
                 self.tally.rw.count(is_overlapping, is_open);
                 if is_open {
                     self.mark_uncertain.push(slot);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Texts are not cleaned before they take so many bytes.
 const LEAST: usize = 1 << 20;
 /// A checkpoint begins with the number of its layout.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// The state of an engine that is written.
 #[derive(Serialize)]

@@ -2,6 +2,7 @@
 
 use super::engine::Engine;
 use super::key::Version;
+use super::unjudged_operations::leave_out_unjudged;
 use super::version_order::{Rules, static_order};
 use crate::history::{History, VersionOrder, VersionSource};
 
@@ -18,6 +19,7 @@ pub(super) fn with_deduced_versions(engine: &mut Engine, history: &History) -> H
     let mut declared = history.clone();
     declared.versions.retain(|order| order.source != VersionSource::Declared);
     declared.versions.push(in_order(history, versions, rules));
+    leave_out_unjudged(&mut declared, &engine.verifier.keys, &engine.verifier.profile);
     declared
 }
 

@@ -6,8 +6,8 @@ use super::profile::{Lock, Read, Statement};
 use super::span::Span;
 use super::transaction::{NO_TABLE, Operation, Part, Transaction};
 use crate::builder::{Builder, Details};
-use crate::history::{History, Interval, Kind, NO_KEY, Status};
-use crate::value::{Value, Values};
+use crate::history::{History, Interval, Kind, Label, NO_KEY, Status};
+use crate::value::{AtomKind, Value, Values};
 use hashbrown::HashMap;
 
 /// A transaction made from the version that it left: one write, and the commit.
@@ -28,6 +28,7 @@ pub(super) fn transaction_of_version(key: u32, version: &DroppedVersion) -> Tran
         value,
         span,
         place,
+        of_statement: place,
     };
     let write_of = operation(Kind::Write, key, value, take, write.place);
     let commit_of = operation(Kind::Commit, NO_KEY, Value::NIL, commit, u32::MAX);
@@ -128,7 +129,18 @@ impl<'e> Excerpt<'e> {
         };
         let Span { invoke, complete } = operation.span.widened(-self.engine.terms.clock_error);
         let interval = Interval::new(Some(invoke), (complete != Span::NEVER).then_some(complete));
-        self.builder.details(added, Details { interval, ..Details::default() });
+        let statement = self.lock_clause(operation.statement);
+        self.builder.details(added, Details { interval, statement, ..Details::default() });
+    }
+
+    /// The label of a statement that reads and locks.
+    fn lock_clause(&mut self, statement: Statement) -> Label {
+        match statement {
+            Statement::SelectForShare | Statement::SelectForUpdate => {
+                Label(self.builder.values.intern(AtomKind::Text, &statement.as_str().replace('-', " ")))
+            }
+            _ => Label::default(),
+        }
     }
 
     pub(super) fn operation(&self, one: &Reference) -> Option<u32> {

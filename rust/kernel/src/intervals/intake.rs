@@ -6,7 +6,7 @@ use super::profile::{Certifier, Granularity, Profile};
 use super::span::Span;
 use super::transaction::{Bounds, NO_TABLE, Operation, Part, Transaction};
 use super::transaction_times::{Draft, Times};
-use crate::history::{History, Interval, Kind, NO_KEY};
+use crate::history::{History, Interval, Kind, NO_KEY, NO_LINE};
 use crate::value::Value;
 
 /// Translates the transactions of one batch.
@@ -29,7 +29,7 @@ impl Intake<'_> {
     ) -> Result<Transaction, String> {
         let columns = &self.history.transactions;
         let whole = columns.intervals.get(number);
-        let mut draft = Draft::default();
+        let mut draft = Draft { end_line: self.end_line(number), ..Draft::default() };
         for operation in self.history.operations_of(number) {
             let place = (operation - self.history.operation_offsets[number] as usize) as u32;
             let span = self.span(operation, whole)?;
@@ -61,6 +61,14 @@ impl Intake<'_> {
             is_installed: false,
             is_uncertain: false,
         })
+    }
+
+    /// The line of the commit or rollback of a transaction, [`NO_LINE`] if it has none.
+    fn end_line(&self, number: usize) -> u32 {
+        let columns = &self.history.operations;
+        let last = self.history.operations_of(number).next_back();
+        let end = last.filter(|&last| matches!(columns.kinds[last], Kind::Commit | Kind::Abort));
+        end.map_or(NO_LINE, |end| columns.lines[end])
     }
 
     /// Checks whether the transaction can be judged.
@@ -107,6 +115,7 @@ impl Intake<'_> {
         let of_row = if column == Value::NIL { Part::Key } else { Part::Cell };
         let part = if key == NO_KEY { of_row } else { names.part(kind, key, table, column) };
         let table_number = if table == Value::NIL { NO_TABLE } else { names.rows.number(table) };
+        let of_statement = self.first_of_statement(number, place, draft);
         let mut row_of = |key: u32| names.row(self.profile.granularity, key, table, part);
         let base = Operation {
             kind,
@@ -124,6 +133,7 @@ impl Intake<'_> {
             value: Value::NIL,
             span,
             place,
+            of_statement,
         };
         if kind == Kind::RangeRead {
             let range = self.history.range_of(number);
@@ -156,6 +166,28 @@ impl Intake<'_> {
             None => known.of(value),
         };
         draft.operations.push(Operation { is_absent, key, row, value, ..base });
+    }
+
+    /// The place of the first operation of the statement. Rows of one statement are on one line of a trace; a line that
+    /// also ends the transaction tells no statements apart.
+    fn first_of_statement(&self, number: usize, place: u32, draft: &Draft) -> u32 {
+        let columns = &self.history.operations;
+        let is_row = |one: usize| columns.kinds[one] == Kind::Read && columns.lines[one] != NO_LINE;
+        let interval = columns.intervals.get(number);
+        let same = |one: usize| {
+            columns.lines[one] == columns.lines[number] && columns.intervals.get(one) == interval
+        };
+        if place == 0
+            || !is_row(number)
+            || !is_row(number - 1)
+            || !same(number - 1)
+            || interval == Interval::default()
+        {
+            return place;
+        }
+        let is_told = draft.end_line != NO_LINE && draft.end_line != columns.lines[number];
+        let before = draft.operations.last().filter(|_| is_told);
+        before.map_or(place, |before| before.of_statement)
     }
 
     /// What an operation locks and reads, by its kind, its labels and the profile.

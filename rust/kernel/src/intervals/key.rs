@@ -1,6 +1,7 @@
 //! The versions of a key, and which of them a snapshot can show.
 
 use super::profile::Lock;
+use super::read_view::ReadView;
 use super::span::Span;
 use super::transaction::NO_TABLE;
 use super::version_order::{DeducedOrder, Rules, static_order};
@@ -30,6 +31,8 @@ pub struct Version {
     pub session: u32,
     /// When others began to see it.
     pub commit: Span,
+    /// When its writer sent the commit.
+    pub asked: i64,
     /// When its writer got the lock, and which.
     pub take: Span,
     pub lock: Lock,
@@ -38,8 +41,10 @@ pub struct Version {
     /// Whether the row was new, so that the database did not compare it with an earlier one.
     pub is_insert: bool,
     pub is_absent: bool,
-    /// Whether it certainly committed.
+    /// Whether it is certainly there: its transaction committed, and a delete found the row.
     pub is_certain: bool,
+    /// Whether it is a delete that may have found no row.
+    pub may_be_idle: bool,
     pub is_settled: bool,
     /// Settled transactions that certainly read it and may overlap with others.
     pub readers: Readers,
@@ -73,7 +78,7 @@ pub struct DroppedVersion {
 /// What a key held before the first write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum First {
-    /// The value is not known, and no read has shown it.
+    /// The value is not known, and no read can show only it.
     Open,
     Known(Value),
 }
@@ -81,6 +86,10 @@ pub enum First {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Key {
     pub first: First,
+    /// Whether a read showed it, and it is no row that is not there.
+    pub is_first_shown: bool,
+    /// Values that reads show and transactions wrote, and that may be the initial value all the same.
+    pub guessed: Vec<Value>,
     /// Whether the initial state may still be read.
     pub is_fresh: bool,
     /// Settled readers of the initial state, as in [`Version`].
@@ -109,6 +118,8 @@ impl Default for Key {
     fn default() -> Self {
         Self {
             first: First::Open,
+            is_first_shown: false,
+            guessed: Vec::new(),
             is_fresh: true,
             first_readers: Readers::default(),
             first_waiting: 0,
@@ -183,23 +194,26 @@ impl Key {
         (from..self.versions.len()).find(|&place| self.versions[place].write == write)
     }
 
-    /// Places of versions that may be the newest at the snapshot, and whether the initial state may be.
+    /// Places of versions that may be the newest that a read can see, and whether the initial state may be.
     ///
-    /// A version is out if its commit began after the snapshot (future), or if another one certainly came after it
-    /// and was certainly there (garbage).
-    pub fn candidates(&self, snapshot: Span, rules: Rules, found: &mut Vec<usize>) -> bool {
+    /// A version is out if it came after the snapshot (future), or if another one certainly came after it and was
+    /// certainly there (garbage).
+    pub fn candidates(&self, view: &ReadView<'_>, rules: Rules, found: &mut Vec<usize>) -> bool {
         found.clear();
-        let end = self.versions.partition_point(|version| version.commit.invoke <= snapshot.complete);
+        let last = view.snapshot.complete;
+        let end = self.versions.partition_point(|version| version.commit.invoke <= last);
         let mut pivot = i64::MIN;
         let mut is_fresh = self.is_fresh;
         for place in (0..end).rev() {
             let version = &self.versions[place];
-            let is_there = version.commit.precedes(snapshot);
             // Versions are in the order of their invocations: all further ones are garbage.
             if self.open_ends == 0 && version.commit.invoke.saturating_add(self.longest) < pivot {
                 break;
             }
-            if is_there {
+            if !view.may_know(version) {
+                continue;
+            }
+            if view.surely_has(version) {
                 pivot = pivot.max(version.commit.invoke);
                 is_fresh = false;
             }
@@ -209,21 +223,20 @@ impl Key {
         }
         found.retain(|&place| self.versions[place].commit.complete >= pivot);
         if found.len() > 1 && (rules.locks || rules.snapshots) {
-            self.drop_hidden(snapshot, rules, found);
+            self.drop_hidden(view, rules, found);
         }
         is_fresh
     }
 
     /// Drops versions that a lock or a snapshot puts before one that was certainly there.
-    fn drop_hidden(&self, snapshot: Span, rules: Rules, found: &mut Vec<usize>) {
+    fn drop_hidden(&self, view: &ReadView<'_>, rules: Rules, found: &mut Vec<usize>) {
         let all = found.clone();
         found.retain(|&place| {
             let version = &self.versions[place];
             !all.iter().any(|&other| {
                 let hiding = &self.versions[other];
                 other != place
-                    && hiding.is_certain
-                    && hiding.commit.precedes(snapshot)
+                    && view.surely_has(hiding)
                     && static_order(version, hiding, rules).is_some_and(|(is_before, _)| is_before)
             })
         });
@@ -250,7 +263,10 @@ impl Key {
         let last = self.versions[pivot].commit.invoke;
         while place < self.versions.len() && self.versions[place].commit.invoke <= last {
             let (version, newest) = (&self.versions[place], &self.versions[pivot]);
+            // Until then the order of its writer and another transaction may tell of other keys.
+            let is_over = version.commit.complete < horizon || version.commit.complete == Span::NEVER;
             let is_hidden = version.is_settled
+                && is_over
                 && place != pivot
                 && static_order(version, newest, rules).is_some_and(|(is_before, _)| is_before);
             match is_hidden.then(|| self.versions.remove(place)).flatten() {
@@ -294,6 +310,7 @@ impl Key {
         if let First::Known(value) = &mut self.first {
             see(value);
         }
+        self.guessed.iter_mut().for_each(&mut *see);
         for version in &mut self.versions {
             see(&mut version.value);
             see(&mut version.writer);

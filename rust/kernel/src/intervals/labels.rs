@@ -197,6 +197,8 @@ mod tests {
             snapshot: super::super::profile::Snapshot::Statement,
             granularity: super::super::profile::Granularity::Row,
             first_updater_wins: false,
+            compares_inserts: false,
+            clock_skew: false,
             certifier: super::super::profile::Certifier::None,
             commit_lock: Lock::None,
             statements: [select; Statement::ALL.len()],

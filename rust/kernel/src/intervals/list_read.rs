@@ -2,7 +2,7 @@
 
 use super::finding::ReadCase;
 use super::key::{Key, Reference, Version};
-use super::span::Span;
+use super::read_view::ReadView;
 use super::transaction::{Operation, Transaction};
 use super::verifier::Verifier;
 use super::version_order::DeducedOrder;
@@ -10,16 +10,16 @@ use crate::value::Value;
 use hashbrown::HashMap;
 
 impl Verifier {
-    /// The length of a list without the own appends that it must end with, and the snapshot of that part: that of the
+    /// The length of a list without the own appends that it must end with, and the operation that found that part: the
     /// first own append, if there is one. An error is the own append that the list lacks.
-    pub(super) fn without_own(
-        transaction: &Transaction,
-        operation: &Operation,
+    pub(super) fn without_own<'t>(
+        transaction: &'t Transaction,
+        operation: &'t Operation,
         elements: &[Value],
         is_own: bool,
-    ) -> Result<(usize, Span), u32> {
+    ) -> Result<(usize, &'t Operation), u32> {
         if !is_own {
-            return Ok((elements.len(), transaction.snapshot_of(operation)));
+            return Ok((elements.len(), operation));
         }
         let mut length = elements.len();
         let before = transaction.operations.iter().take_while(|one| one.place < operation.place);
@@ -32,7 +32,7 @@ impl Verifier {
             length -= 1;
         }
         let moment = own.first().map_or(operation, |first| *first);
-        Ok((length, transaction.snapshot_of(moment)))
+        Ok((length, moment))
     }
 
     /// Whether a list lacks an append that was certainly there, or has one that was not.
@@ -40,14 +40,15 @@ impl Verifier {
         &mut self,
         operation: &Operation,
         read: Reference,
-        snapshot: Span,
+        view: &ReadView<'_>,
         elements: &[Value],
     ) -> bool {
         let key = &self.keys[operation.key as usize];
         let last = elements.last().and_then(|&last| key.versions.iter().find(|one| one.value == last));
-        let lacked = key.versions.iter().find(|version| {
-            version.is_certain && version.commit.precedes(snapshot) && !elements.contains(&version.value)
-        });
+        let lacked = key
+            .versions
+            .iter()
+            .find(|version| view.surely_has(version) && !elements.contains(&version.value));
         if let Some(lacked) = lacked {
             let shown = last.map(|version| version.write);
             let operations = std::iter::once(read).chain(shown).chain([lacked.write]).collect();
@@ -68,12 +69,14 @@ impl Verifier {
         }
         let reach = elements.len().saturating_sub(2 * key.versions.len() + 1);
         let known = key.appended(&elements[reach..]);
-        if let Some(&(early, _)) = known.iter().find(|(_, commit)| commit.invoke > snapshot.complete) {
-            self.add_read_finding(ReadCase::Future, operation.key, vec![read, early]);
+        if let Some(early) = known.iter().find(|version| !view.may_show(version)) {
+            let operations = vec![read, early.write];
+            self.add_read_finding(ReadCase::Future, operation.key, operations);
             return true;
         }
+        let known: Vec<Reference> = known.iter().map(|version| version.write).collect();
         for pair in known.windows(2) {
-            self.add_order(operation.key, DeducedOrder { before: pair[0].0, after: pair[1].0, read });
+            self.add_order(operation.key, DeducedOrder { before: pair[0], after: pair[1], read });
         }
         false
     }
@@ -81,7 +84,7 @@ impl Verifier {
 
 impl Key {
     /// The appends of these elements, in their order; elements that occur more than once are left out.
-    fn appended(&self, elements: &[Value]) -> Vec<(Reference, Span)> {
+    fn appended(&self, elements: &[Value]) -> Vec<&Version> {
         let mut versions: HashMap<Value, Option<&Version>> = HashMap::new();
         for version in &self.versions {
             versions.entry(version.value).and_modify(|one| *one = None).or_insert(Some(version));
@@ -92,8 +95,7 @@ impl Key {
         }
         let known = elements.iter().filter(|element| times[*element] == 1);
         let known = known.filter_map(|element| versions.get(element).copied().flatten());
-        let known = known.filter(|version| self.appends(version.value) == 1);
-        known.map(|version| (version.write, version.commit)).collect()
+        known.filter(|version| self.appends(version.value) == 1).collect()
     }
 
     /// How many appends of an element are known that may have stayed.

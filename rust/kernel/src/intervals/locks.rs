@@ -3,6 +3,7 @@
 use super::finding::LockCase;
 use super::key::Reference;
 use super::profile::Lock;
+use super::read_view::TransactionOrders;
 use super::span::Span;
 use super::transaction::{Bounds, Transaction};
 use crate::history::Kind;
@@ -20,6 +21,8 @@ pub struct Held {
     /// Where the end of its holder began: locks on a row are in this order.
     pub ended: i64,
     pub is_of_commit: bool,
+    /// Whether a delete took it, which may have found no row and so locked nothing.
+    pub is_of_delete: bool,
     pub is_settled: bool,
 }
 
@@ -27,6 +30,18 @@ impl Held {
     /// Whether some choice of instants puts the release of this before the other was taken.
     fn may_be_first(&self, other: &Self) -> bool {
         self.release.may_precede(other.take)
+    }
+
+    /// Adds the order of two transactions whose locks conflict, if intervals overlap and allow for one alone.
+    fn order(&self, other: &Self, orders: &mut TransactionOrders) {
+        if self.is_of_commit || other.is_of_commit || other.release.precedes(self.take) {
+            return;
+        }
+        match (other.may_be_first(self), self.may_be_first(other)) {
+            (true, false) => orders.add_ended(other.by.number, self.by.place),
+            (false, true) if !self.release.precedes(other.take) => orders.add_unseen(other.by.number),
+            _ => {}
+        }
     }
 
     fn is_surely_apart(&self, other: &Self) -> bool {
@@ -136,8 +151,9 @@ impl Table {
             if operation.lock == Lock::None || operation.key == crate::history::NO_KEY {
                 continue;
             }
-            // A statement that finds no row has nothing to lock.
-            if operation.is_absent && operation.is_read() {
+            // A statement that finds no row has nothing to lock; one whose result is not known may have found none.
+            let is_row = !operation.is_absent && operation.value != Value::UNKNOWN;
+            if operation.is_read() && !is_row {
                 continue;
             }
             let held = Held {
@@ -148,6 +164,7 @@ impl Table {
                 release: transaction.release,
                 ended: transaction.end.invoke,
                 is_of_commit: false,
+                is_of_delete: operation.kind == Kind::Delete && !transaction.has_row(operation),
                 is_settled: false,
             };
             all.push((operation.row, held));
@@ -164,14 +181,15 @@ impl Table {
                     release,
                     ended: release.invoke,
                     is_of_commit: true,
+                    is_of_delete: operation.kind == Kind::Delete && !transaction.has_row(operation),
                     is_settled: false,
                 };
                 all.push((operation.row, held));
             }
         }
         // Stable: of several on one row the first stays.
-        all.sort_by_key(|(row, held)| (*row, held.mode as u8, held.is_of_commit));
-        all.dedup_by_key(|(row, held)| (*row, held.mode, held.is_of_commit));
+        all.sort_by_key(|(row, held)| (*row, held.mode as u8, held.is_of_commit, held.is_of_delete));
+        all.dedup_by_key(|(row, held)| (*row, held.mode, held.is_of_commit, held.is_of_delete));
         all
     }
 
@@ -196,6 +214,7 @@ impl Table {
                 release: transaction.release,
                 ended: transaction.end.invoke,
                 is_of_commit: false,
+                is_of_delete: false,
                 is_settled: false,
             };
             let table = operation.table;
@@ -227,21 +246,30 @@ impl Table {
     }
 
     /// Holds the locks of a transaction against those of transactions that are settled; calls `see` for each lock
-    /// with whether something could not be decided.
+    /// with whether something could not be decided. Locks that were perhaps not taken (`is_sure`) are left out.
     pub fn settle(
         &mut self,
         locks: &[(u32, Held)],
         collisions: &mut Vec<Collision>,
+        is_sure: impl Fn(&Held) -> bool,
+        orders: &mut TransactionOrders,
         mut see: impl FnMut(bool),
     ) {
         for (row, lock) in locks {
+            if lock.is_of_delete && !is_sure(lock) {
+                continue;
+            }
             let mut is_undecided = false;
             let row = &mut self.rows[*row as usize];
             let from = row.from(lock.take);
             for other in &mut row.held[from..] {
                 if other.by.number == lock.by.number {
-                    other.is_settled = true;
-                } else if other.is_settled && other.mode.conflicts(lock.mode) {
+                    other.is_settled |= other.by.place == lock.by.place;
+                } else if other.mode.conflicts(lock.mode) && (other.is_settled || !other.is_of_delete) {
+                    lock.order(other, orders);
+                    if !other.is_settled {
+                        continue;
+                    }
                     match meeting(lock, other) {
                         Meeting::Apart => {}
                         Meeting::Undecided => is_undecided = true,

@@ -3,6 +3,7 @@
 use super::consistent_read::ObservedValue;
 use super::finding::{Case, Finding, ReadCase};
 use super::key::{First, Reference};
+use super::read_view::ReadView;
 use super::span::Span;
 use super::transaction::Operation;
 use super::verifier::Verifier;
@@ -14,19 +15,17 @@ impl Verifier {
         &mut self,
         operation: &Operation,
         read: Reference,
-        snapshot: Span,
+        view: &ReadView<'_>,
         shown: Value,
     ) {
         let key = &self.keys[operation.key as usize];
         let written = key.versions.iter().find(|version| version.value == shown);
-        let newer = key.hiding(snapshot);
+        let newer = key.hiding(view);
         let gone = key.gone.iter().rev().find(|gone| gone.value == shown).map(|gone| gone.write);
         let passing = key.passing.iter().find(|passing| passing.value == shown);
         let is_first = key.first == First::Known(shown) || operation.is_absent;
         let (case, others): (ReadCase, Vec<Reference>) = match (written, gone, passing) {
-            (Some(version), ..) if version.commit.invoke > snapshot.complete => {
-                (ReadCase::Future, vec![version.write])
-            }
+            (Some(version), ..) if !view.may_show(version) => (ReadCase::Future, vec![version.write]),
             (Some(version), ..) => (ReadCase::Stale, std::iter::once(version.write).chain(newer).collect()),
             (_, Some(gone), _) => (ReadCase::Stale, std::iter::once(gone).chain(newer).collect()),
             (.., Some(passing)) if passing.is_aborted => (ReadCase::Aborted, vec![passing.write]),
@@ -65,14 +64,14 @@ impl Verifier {
         let is_passing = is_shown
             || passing.into_iter().any(|one| one.seen.may_precede(span) && span.may_precede(one.gone));
         let is_fresh = !key.versions.iter().any(|other| other.is_certain && other.commit.precedes(span));
-        let is_first = !is_passing && is_fresh && key.shows_first(whole, operation.is_absent, true);
+        let is_first = !is_passing && is_fresh && key.shows_first(whole, operation.is_absent, !late);
         if is_passing || is_first {
             self.tally.reads.count(true);
         } else if late && (operation.is_absent || !key.knows(shown)) {
             self.tally.unjudged_reads += 1;
         } else {
             self.tally.reads.count(false);
-            self.add_misread(operation, read, span, shown);
+            self.add_misread(operation, read, &whole.view, shown);
         }
     }
 }

@@ -14,6 +14,9 @@ named_enum! {
         FirstStatement => "first-statement",
         /// The statement that begins the transaction takes its snapshot.
         Begin => "begin",
+        /// The transaction has one snapshot, of an instant that the database chooses between its first operation and
+        /// the answer to its first statement.
+        Start => "start",
         /// The transaction has one snapshot, of an instant that the database chooses between begin and commit.
         Transaction => "transaction",
     }
@@ -123,6 +126,11 @@ pub struct Profile {
     pub granularity: Granularity,
     /// Whether only one of two concurrent transactions that update the same row commits.
     pub first_updater_wins: bool,
+    /// Whether this is also asked of a transaction that inserts a row which the other one deleted.
+    pub compares_inserts: bool,
+    /// Whether clocks of several machines time snapshots and commits: real time orders them only where they have a key
+    /// in common.
+    pub clock_skew: bool,
     /// The mechanism that refuses to commit.
     pub certifier: Certifier,
     /// The lock that a transaction holds on the rows that it changed while it commits.

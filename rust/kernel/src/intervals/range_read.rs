@@ -1,17 +1,25 @@
 //! Range reads: rows that they should have shown.
 
-use super::consistent_read::at;
+use super::consistent_read::{CertainRead, at};
 use super::finding::ReadCase;
 use super::key::{Key, Reference};
 use super::profile::Read;
-use super::span::Span;
-use super::transaction::{Bounds, Transaction};
+use super::read_view::{ReadView, TransactionOrders};
+use super::torn_reads::SnapshotWindow;
+use super::transaction::{Bounds, Operation, Transaction};
 use super::verifier::Verifier;
 use crate::value::Value;
 
 impl Verifier {
     /// Rows that a range read should have shown.
-    pub(super) fn judge_range(&mut self, transaction: &Transaction, slot: u32, place: usize) {
+    pub(super) fn judge_range(
+        &mut self,
+        transaction: &Transaction,
+        slot: u32,
+        place: usize,
+        orders: &TransactionOrders,
+        mut window: Option<&mut SnapshotWindow>,
+    ) {
         let operation = &transaction.operations[place];
         let Some(bounds) = operation.value.as_small().map(|at| transaction.bounds[at as usize]) else {
             return;
@@ -33,18 +41,38 @@ impl Verifier {
             .filter(|&key| self.keys[key as usize].table == operation.table && !returned.contains(&key))
             .collect();
         let read = Reference { slot, number: transaction.number, place: operation.place };
-        let snapshot = transaction.snapshot_of(operation);
+        let missing_row = Operation { is_absent: true, ..*operation };
+        let view = transaction.view_of(&missing_row, orders);
         // Nothing is known of a key without a write so far.
-        let is_known = |key: &Key| key.own.0 == transaction.number || key.is_written(snapshot);
+        let is_known = |key: &Key| {
+            key.own.0 == transaction.number || key.is_first_shown || key.is_written(view.snapshot)
+        };
         let missing = missing.into_iter().filter(|&key| is_known(&self.keys[key as usize]));
         let missing: Vec<u32> = missing.collect();
         for number in missing {
-            self.judge_missing(transaction, number, read, snapshot);
+            let found = self.judge_missing(transaction, number, read, operation, &view);
+            let found = found.filter(|_| operation.read == Read::Consistent);
+            if let (Some(found), Some(window)) = (found, window.as_deref_mut()) {
+                self.narrow(found, window);
+            }
         }
     }
 
-    fn judge_missing(&mut self, transaction: &Transaction, number: u32, read: Reference, snapshot: Span) {
+    /// Judges a row that is not shown; the version without a value that it shows, if that can only be one.
+    fn judge_missing(
+        &mut self,
+        transaction: &Transaction,
+        number: u32,
+        read: Reference,
+        range: &Operation,
+        view: &ReadView<'_>,
+    ) -> Option<CertainRead> {
         let rules = self.rules;
+        let own = self.keys[number as usize].own;
+        if self.is_after_idle_delete(transaction, own) {
+            self.tally.reads.count(true);
+            return None;
+        }
         let key = &self.keys[number as usize];
         if key.own.0 == transaction.number {
             let own = &transaction.operations[key.own.1 as usize];
@@ -52,21 +80,32 @@ impl Verifier {
                 let write = at(read, own.place);
                 self.add_read_finding(ReadCase::Own, number, vec![read, write]);
             }
-            return;
+            return None;
         }
         let mut candidates = std::mem::take(&mut self.candidates);
-        let is_fresh = key.candidates(snapshot, rules, &mut candidates);
-        let absent = candidates.iter().filter(|&&place| key.versions[place].is_absent).count();
-        let is_shown = is_fresh || absent > 0;
+        // It is not known which rows there were at first, unless a read showed the row.
+        let is_fresh = key.candidates(view, rules, &mut candidates) && !key.is_first_shown;
+        let mut absent = candidates.iter().filter(|&&place| key.versions[place].is_absent);
+        let first = absent.next().map(|&place| (key.versions[place].write, key.versions[place].commit));
+        let absent = usize::from(first.is_some()) + absent.count();
+        let is_between = range.looks_again() && key.is_reinserted_during(range.span);
+        let is_shown = is_fresh || absent > 0 || is_between;
         let undecided = is_shown && candidates.len() > absent;
-        let newer =
-            key.hiding(snapshot).or_else(|| candidates.first().map(|&place| key.versions[place].write));
+        let newer = key.hiding(view).or_else(|| candidates.first().map(|&place| key.versions[place].write));
         self.candidates = candidates;
         self.tally.reads.count(undecided);
         if !is_shown {
             let operations = std::iter::once(read).chain(newer).collect();
             self.add_read_finding(ReadCase::MissingRow, number, operations);
         }
+        let is_one = absent + usize::from(is_fresh) == 1 && !is_between;
+        is_one.then_some(CertainRead {
+            key: number,
+            read,
+            write: first,
+            snapshot: view.snapshot,
+            is_consistent: true,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::key::Reference;
 use super::locks::Held;
 use super::profile::{Lock, Read, Statement};
+use super::read_view::{ReadView, TransactionOrders};
 use super::span::Span;
 use crate::history::{Kind, Status};
 use crate::value::Value;
@@ -46,6 +47,8 @@ pub struct Operation {
     pub span: Span,
     /// Its place in the transaction, as its history counts.
     pub place: u32,
+    /// The place of the first operation of its statement.
+    pub of_statement: u32,
 }
 
 impl Operation {
@@ -57,6 +60,12 @@ impl Operation {
     /// Whether a read says what its key held: its result is known, and it did not skip a locked row.
     pub fn shows_its_key(&self) -> bool {
         self.value != Value::UNKNOWN && !(self.is_partial && self.is_absent)
+    }
+
+    /// Whether it looks for the rows that it has found once more when it has waited for them: a row that was deleted and
+    /// inserted again in the meantime is not among them.
+    pub fn looks_again(&self) -> bool {
+        self.read == Read::Locking && !self.locks_predicate
     }
 
     /// Whether it is a statement, and neither begins nor ends the transaction.
@@ -128,6 +137,26 @@ impl Transaction {
         self.writes.is_empty()
     }
 
+    /// Its last change of a key before an operation on it.
+    pub fn last_change(&self, operation: &Operation) -> Option<&Operation> {
+        let is_change = |one: &&Operation| one.kind.installs() && one.key == operation.key;
+        self.operations.iter().filter(is_change).take_while(|one| one.place < operation.place).last()
+    }
+
+    /// The first of its changes of a key, if this one and all before are deletes.
+    pub fn first_delete(&self, delete: &Operation) -> Option<&Operation> {
+        let is_change = |one: &&Operation| one.kind.installs() && one.key == delete.key;
+        let mut changes =
+            self.operations.iter().filter(is_change).take_while(|one| one.place <= delete.place).peekable();
+        let first = changes.peek().copied();
+        first.filter(|_| changes.all(|one| one.kind == Kind::Delete))
+    }
+
+    /// Whether it wrote the row before the operation, and did not delete it since.
+    pub fn has_row(&self, operation: &Operation) -> bool {
+        self.last_change(operation).is_some_and(|own| !own.is_absent)
+    }
+
     /// Whether one of its statements reads uncommitted data.
     pub fn reads_uncommitted(&self) -> bool {
         self.operations.iter().any(|one| one.is_statement() && one.read == Read::Uncommitted)
@@ -153,6 +182,24 @@ impl Transaction {
             (Some(_), Some(taken_by)) if !is_own && taken_by <= place => (taken_by, None),
             (Some(snapshot), None) if !is_own => (place, Some(snapshot)),
             _ => (place, None),
+        }
+    }
+
+    /// What an operation can see of the versions of other transactions.
+    pub fn view_of<'o>(&self, operation: &Operation, orders: &'o TransactionOrders) -> ReadView<'o> {
+        let is_of_transaction = operation.read == Read::Consistent && self.snapshot.is_some();
+        // One that finds no row may have looked for it before it waited.
+        let waits = operation.read == Read::Locking && !operation.is_absent;
+        let locked_until = match self.snapshot_taken_by {
+            taken_by if is_of_transaction => taken_by.unwrap_or(0),
+            _ => operation.place + u32::from(waits),
+        };
+        ReadView {
+            snapshot: self.snapshot_of(operation),
+            answered: operation.span.complete,
+            locked_until,
+            is_of_transaction,
+            orders,
         }
     }
 

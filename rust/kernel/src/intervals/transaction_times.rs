@@ -12,6 +12,8 @@ pub(super) struct Draft {
     pub operations: Vec<Operation>,
     pub lists: Vec<Box<[Value]>>,
     pub bounds: Vec<Bounds>,
+    /// The line of its end.
+    pub end_line: u32,
 }
 
 /// When a transaction began, ended and released its locks, and how many operations certainly got theirs.
@@ -81,6 +83,10 @@ impl Draft {
             Snapshot::FirstRead => by(self.operations.iter().find(is_consistent)),
             Snapshot::FirstStatement => by(self.operations.iter().find(|one| one.is_statement())),
             Snapshot::Begin if self.operations[0].kind == Kind::Begin => by(self.operations.first()),
+            Snapshot::Start => {
+                let statement = self.operations.iter().find(|one| one.is_statement());
+                (statement.map(|one| first.to(one.span)), None)
+            }
             // The instant is not known.
             Snapshot::Begin | Snapshot::Transaction => (Some(first.to(end)), None),
         }

@@ -7,14 +7,15 @@
 use super::certifier::Certificates;
 use super::consistent_read::CertainRead;
 use super::finding::{Case, Finding};
-use super::key::{First, Key, Reference, Version};
-use super::locks::{Collision, Table};
+use super::key::{First, Key, Version};
+use super::locks::{Collision, Held, Table};
 use super::profile::{Certifier, Granularity, Lock, Profile, Read};
+use super::read_view::TransactionOrders;
 use super::slab::Slab;
 use super::tally::Tally;
 use super::transaction::Transaction;
 use super::version_order::Rules;
-use crate::history::Status;
+use crate::history::{Kind, Status};
 use crate::value::Value;
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub struct Verifier {
     pub(super) changed: HashSet<u32>,
     #[serde(skip)]
     pub(super) mark_uncertain: Vec<u32>,
+    /// Orders of other transactions and the one that is being judged.
+    #[serde(skip)]
+    pub(super) orders: TransactionOrders,
     pub(super) ids: Vec<Value>,
     /// Ids of transactions that were dropped.
     pub(super) freed: Vec<Value>,
@@ -108,6 +112,7 @@ impl Verifier {
             certain: Vec::new(),
             changed: HashSet::new(),
             mark_uncertain: Vec::new(),
+            orders: TransactionOrders::default(),
             ids: Vec::new(),
             freed: Vec::new(),
         }
@@ -217,6 +222,9 @@ impl Verifier {
     }
 
     fn judge(&mut self, slot: u32) {
+        if self.transactions.get(slot).operations.iter().any(|one| one.kind == Kind::Delete) {
+            self.settle_deletes(slot);
+        }
         self.judge_locks(slot);
         if self.transactions.get(slot).status == Status::Committed {
             self.judge_updates(slot);
@@ -234,12 +242,25 @@ impl Verifier {
         self.forget_beginning(slot);
     }
 
+    /// Places of deletes that may have found no row, among those that locked something.
+    fn idle_deletes(&mut self, transaction: &Transaction) -> Vec<u32> {
+        let deletes = transaction.operations.iter().filter(|one| one.kind == Kind::Delete);
+        deletes.filter(|one| self.may_be_idle(transaction, one)).map(|one| one.place).collect()
+    }
+
     fn judge_locks(&mut self, slot: u32) {
-        let transaction = self.transactions.get(slot);
+        let transaction = self.transactions.lend(slot);
         let number = transaction.number;
         let mut collisions: Vec<Collision> = Vec::new();
+        let idle = self.idle_deletes(&transaction);
         let tally = &mut self.tally.locks;
-        self.locks.settle(&transaction.locks, &mut collisions, |is_undecided| tally.count(is_undecided));
+        let is_sure = |held: &Held| !idle.contains(&held.by.place);
+        self.orders.clear();
+        let orders = &mut self.orders;
+        self.locks.settle(&transaction.locks, &mut collisions, is_sure, orders, |is_undecided| {
+            tally.count(is_undecided);
+        });
+        self.transactions.give_back(slot, transaction);
         if self.locks_predicates() {
             let (ids, keys) = (&self.ids, &self.keys);
             let key_of = |key: u32| (ids[key as usize], keys[key as usize].table);
@@ -318,14 +339,6 @@ impl Verifier {
 
     pub(super) fn each_predicate_value(&mut self, see: &mut impl FnMut(&mut Value)) {
         self.locks.each_value(see);
-    }
-
-    /// The key of an operation of a transaction that is there.
-    pub(super) fn key_of(&self, reference: Reference) -> u32 {
-        let transaction = self.transactions.find(reference.slot, reference.number);
-        let operation =
-            transaction.and_then(|one| one.operations.iter().find(|one| one.place == reference.place));
-        operation.map_or(0, |operation| operation.key)
     }
 }
 

@@ -1,13 +1,13 @@
-//! Versions of a transaction: how they are installed and settled, and which writers saw each other.
+//! Versions of a transaction: how they are installed and settled.
 
-use super::finding::{Case, CertifierCase, Finding};
 use super::key::{Key, Readers, Reference, TransientWrite, Version};
-use super::profile::Certifier;
+use super::locks::{Held, within};
+use super::read_view::TransactionOrders;
 use super::span::Span;
 use super::tally::Tally;
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
-use super::version_order::sees;
+use super::version_order::Rules;
 use crate::history::{Kind, Status};
 
 impl Verifier {
@@ -33,19 +33,23 @@ impl Verifier {
                 continue;
             }
             let take = first_lock(transaction, operation);
+            let may_be_idle = transaction.first_delete(operation).is_some();
             let version = Version {
                 value: operation.value,
                 write,
                 writer: transaction.id,
                 session: transaction.session,
                 commit: transaction.appears,
+                asked: transaction.end.invoke,
                 take,
                 lock: operation.lock,
                 seen: seen_by(transaction, operation, self.profile.first_updater_wins),
                 is_insert: self.profile.first_updater_wins
+                    && !self.profile.compares_inserts
                     && transaction.inserts.binary_search(&operation.key).is_ok(),
                 is_absent: operation.is_absent,
-                is_certain: transaction.status == Status::Committed,
+                is_certain: transaction.status == Status::Committed && !may_be_idle,
+                may_be_idle,
                 is_settled: false,
                 readers: Readers::default(),
                 waiting: 0,
@@ -65,38 +69,55 @@ impl Verifier {
         tally.rw.total += waiting;
     }
 
-    /// Of two writers of a key, one must have committed before the snapshot of the other.
-    pub(super) fn judge_updates(&mut self, slot: u32) {
-        if !self.rules.snapshots {
-            return;
-        }
+    /// A delete leaves a version if it certainly found the row.
+    pub(super) fn settle_deletes(&mut self, slot: u32) {
         let transaction = self.transactions.lend(slot);
-        let case = match self.profile.certifier {
-            Certifier::OptimisticWrites => Case::Certifier(CertifierCase::OptimisticWrites),
-            _ => Case::FirstUpdater,
-        };
         for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.appears) else { continue };
-            let own = &key.versions[place];
-            let mut is_undecided = false;
-            let mut broken: Vec<Reference> = Vec::new();
-            // All earlier versions had certainly committed at its snapshot.
-            let concurrent = key.versions.iter().skip(key.from(own.seen));
-            for other in concurrent.filter(|one| one.is_settled && one.is_certain) {
-                if !sees(own, other) && !sees(other, own) {
-                    broken.push(other.write);
-                } else if !other.commit.precedes(own.seen) && !own.commit.precedes(other.seen) {
-                    is_undecided |= !own.is_insert && !other.is_insert;
-                }
+            if !key.versions[place].may_be_idle {
+                continue;
             }
-            self.tally.updates.count(is_undecided);
-            for other in broken {
-                let operations = vec![other, write];
-                self.add_finding(Finding { case, operations, key: number, unexplained: None });
+            let delete = transaction.operations.iter().find(|one| one.place == write.place);
+            let first = delete.and_then(|delete| transaction.first_delete(delete));
+            if first.is_some_and(|first| !self.may_be_idle(&transaction, first)) {
+                let version = &mut self.keys[number as usize].versions[place];
+                version.may_be_idle = false;
+                version.is_certain |= transaction.status == Status::Committed;
             }
         }
         self.transactions.give_back(slot, transaction);
+    }
+
+    /// Whether a delete may have found no row.
+    pub(super) fn may_be_idle(&mut self, transaction: &Transaction, delete: &Operation) -> bool {
+        if let Some(own) = transaction.last_change(delete) {
+            return own.is_absent;
+        }
+        let rules = Rules { locks: false, snapshots: false };
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let key = &self.keys[delete.key as usize];
+        let orders = TransactionOrders::default();
+        let view = transaction.view_of(delete, &orders);
+        let is_fresh = key.candidates(&view, rules, &mut candidates);
+        let is_other = |place: &&usize| key.versions[**place].write.number != transaction.number;
+        let is_absent = candidates.iter().filter(is_other).any(|&place| key.versions[place].is_absent)
+            || is_fresh && (key.may_lack_first() || self.is_left_out(transaction, delete))
+            || key.is_reinserted_during(delete.span);
+        self.candidates = candidates;
+        is_absent
+    }
+
+    /// Whether an earlier range read of the transaction asked for the row and did not show it.
+    fn is_left_out(&self, transaction: &Transaction, delete: &Operation) -> bool {
+        let id = self.ids[delete.key as usize];
+        let before = || transaction.operations.iter().filter(|one| one.place < delete.place);
+        let mut ranges = before().filter(|one| one.kind == Kind::RangeRead && !one.is_partial);
+        ranges.any(|range| {
+            let bounds = range.value.as_small().map(|at| transaction.bounds[at as usize]);
+            let is_asked = range.table == delete.table && bounds.is_some_and(|bounds| within(id, bounds));
+            is_asked && !before().any(|one| one.place == range.place && one.key == delete.key)
+        })
     }
 
     /// Settles the versions of a transaction, and counts the order of each and the version before it.
@@ -107,7 +128,9 @@ impl Verifier {
             let key = &mut self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.appears) else { continue };
             key.versions[place].is_settled = true;
-            let Some(before) = place.checked_sub(1) else { continue };
+            // A delete that may have found no row is perhaps no version.
+            let before = (0..place).rev().find(|&before| !key.versions[before].may_be_idle);
+            let Some(before) = before else { continue };
             let (one, other) = (&key.versions[before], &key.versions[place]);
             if !one.is_certain || !other.is_certain {
                 continue;
@@ -140,7 +163,10 @@ fn seen_by(transaction: &Transaction, write: &Operation, by_update: bool) -> Spa
 fn first_lock(transaction: &Transaction, write: &Operation) -> Span {
     let from = transaction.locks.partition_point(|&(row, _)| row < write.row);
     let own = transaction.locks[from..].iter().take_while(|&&(row, _)| row == write.row);
-    let excluding = own.filter(|(_, held)| !held.is_of_commit && held.mode.conflicts(write.lock));
+    // An earlier delete of the row may have found none, and then it locked nothing.
+    let is_sure = |held: &Held| !held.is_of_delete || write.kind == Kind::Delete;
+    let excluding =
+        own.filter(|(_, held)| !held.is_of_commit && is_sure(held) && held.mode.conflicts(write.lock));
     let first = excluding.map(|(_, held)| held.take).min_by_key(|take| take.invoke);
     first.filter(|take| take.invoke <= write.span.invoke).unwrap_or(write.span)
 }

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import OperationKind
-from isoscope.profiles import Lock, Read
+from isoscope.profiles import Lock, Read, Snapshot, Statement
 
 if TYPE_CHECKING:
     from isoscope.history import Operation
     from isoscope.profiles import Profile
 
-__all__ = ["MARKERS", "READS", "WRITES", "OperationConduct", "conduct_of", "conflicts"]
+__all__ = ["MARKERS", "READS", "WRITES", "OperationConduct", "conduct_of", "conflicts", "waits_for_rows"]
 
 READS = (OperationKind.READ, OperationKind.RANGE_READ)
 WRITES = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT, OperationKind.DELETE)
@@ -46,6 +46,16 @@ def conduct_of(operation: Operation, profile: Profile) -> OperationConduct:
         read_mode=operation.read_mode,
     )
     return OperationConduct(Lock(found.lock), Read(found.read), found.locks_predicate, found.skips_locked)
+
+
+def waits_for_rows(conduct: OperationConduct, profile: Profile) -> bool:
+    """Whether a statement finds rows in a snapshot of its own, and then waits for their newest versions.
+
+    A row that was deleted while it waited is lost to it, also if the row was inserted again.
+    """
+    is_of_statement = profile.snapshot is Snapshot.STATEMENT
+    selects = profile.statements[Statement.SELECT].read
+    return is_of_statement and selects is Read.CONSISTENT and conduct.read is Read.LOCKING
 
 
 def conflicts(one: Lock, other: Lock) -> bool:

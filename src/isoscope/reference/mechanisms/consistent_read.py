@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isoscope.reference.mechanisms import misreads, uncommitted_read
+from isoscope.reference.mechanisms import misreads, precedence, uncommitted_read
 from isoscope.reference.mechanisms import observations as looks
-from isoscope.reference.mechanisms.worlds import Span, worlds
+from isoscope.reference.mechanisms.versions import NOTHING
+from isoscope.reference.mechanisms.worlds import Instant, Span, worlds
 from isoscope.reference.observations import INITIAL
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
     from isoscope.reference.mechanisms.observations import Observation
     from isoscope.reference.mechanisms.versions import Store, Version
 
-__all__ = ["Reading", "candidates", "read"]
-
-_SNAPSHOT = "snapshot"
+__all__ = ["Reading", "around", "candidates", "read"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +46,14 @@ class Reading:
 
 
 def candidates(
-    versions: Iterable[Version], snapshot: Span, order: Iterable[tuple[int, int]] = ()
+    versions: Iterable[Version],
+    snapshot: Span,
+    order: Iterable[tuple[int | Instant, int | Instant]] = (),
 ) -> frozenset[int]:
     """Whose version of a key can be the newest at the snapshot.
 
     A version that may not be committed can be, and need not. `order` are versions of
-    which it is known which came first, with all that follows from it.
+    which it is known which came first, with all that follows from it, also before or after the snapshot.
     """
     everything = list(versions)
     certain = [version for version in everything if version.is_certain]
@@ -64,14 +65,16 @@ def candidates(
     return found
 
 
-def _newest(versions: list[Version], snapshot: Span, order: frozenset[tuple[int, int]]) -> frozenset[int]:
-    events: dict[int | str, Span] = {version.transaction: version.span for version in versions}
-    events[_SNAPSHOT] = snapshot
+def _newest(
+    versions: list[Version], snapshot: Span, order: frozenset[tuple[int | Instant, int | Instant]]
+) -> frozenset[int]:
+    events: dict[int | Instant, Span] = {version.transaction: version.span for version in versions}
+    events[Instant.SNAPSHOT] = snapshot
     first = {(INITIAL, event) for event in events if event != INITIAL}
     return frozenset(
         newest
         for world in worlds(events, order | first)
-        for newest in [world[world.index(_SNAPSHOT) - 1]]
+        for newest in [world[world.index(Instant.SNAPSHOT) - 1]]
         if isinstance(newest, int)
     )
 
@@ -80,20 +83,34 @@ def read(store: Store, observation: Observation, order: Iterable[tuple[int, int]
     """Judges what a read says of a key."""
     if observation.is_own:
         return Reading(observation=observation, finding=misreads.own(observation))
+    if observation.may_be_own and observation.value == NOTHING:
+        return Reading(observation=observation, is_undecided=True)
     if observation.is_uncommitted:
         finding, is_undecided = uncommitted_read.judged(store, observation)
         return Reading(observation=observation, finding=finding, is_undecided=is_undecided)
     return _external(store, observation, frozenset(order))
 
 
+def around(store: Store, seen: Observation) -> frozenset[tuple[int | Instant, int | Instant]]:
+    """Whose versions were certainly there when a read looked, and whose were not, but for their times.
+
+    A version is not there before its writer asks to commit, whatever instant the database chooses for it.
+    """
+    answered = store.times[seen.place.transaction].operation(seen.place.operation).complete
+    writers = looks.of_others(store, seen).keys() - {INITIAL}
+    unsent = {(Instant.SNAPSHOT, n) for n in writers if answered < store.times[n].sent}
+    return precedence.seen_by(store, seen) | unsent
+
+
 def _external(store: Store, seen: Observation, order: frozenset[tuple[int, int]]) -> Reading:
     snapshots = looks.snapshots(store, seen)
     versions = looks.of_others(store, seen)
-    each = (candidates(versions.values(), snapshot, order) for snapshot in snapshots)
+    every = order | around(store, seen)
+    each = (candidates(versions.values(), snapshot, every) for snapshot in snapshots)
     found = frozenset[int]().union(*each)
     matches = frozenset(number for number in found if looks.shows(store, seen, versions[number]))
-    if matches == {INITIAL} and not seen.is_absent and store.is_of_writer(seen.key, seen.value):
-        matches = frozenset()
+    if not matches and looks.may_be_lost(store, seen):
+        return Reading(observation=seen, candidates=found, is_undecided=True)
     finding = misreads.of_elements(store, seen)
     if finding is None and not matches:
         finding = misreads.named(store, seen, order, found)

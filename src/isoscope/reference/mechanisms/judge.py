@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.profiles import Certifier, Snapshot
+from isoscope.profiles import Certifier
 from isoscope.reference.mechanisms import (
     certifier,
     consistent_read,
+    first_state,
     first_updater_wins,
     mutual_exclusion,
     orders,
@@ -93,6 +94,7 @@ def _judged(store: Store, deduced: frozenset[Order]) -> Judged:
     found = [
         *(reading.finding for reading in readings if reading.finding),
         *torn.findings(store, readings, known),
+        *first_state.findings(readings),
         *_of_pairs(store),
         *certifier.findings(store, edges),
         *orders.contradictions(store, deduced),
@@ -119,9 +121,9 @@ def _of_pairs(store: Store) -> Iterator[Finding]:
 
 
 def _updaters(store: Store) -> list[first_updater_wins.Pair]:
-    """First updater wins takes a snapshot of the transaction."""
-    is_asked = store.profile.first_updater_wins and store.profile.snapshot is not Snapshot.STATEMENT
-    return first_updater_wins.pairs(store, exempt=True) if is_asked else []
+    """First updater wins; the certifier that compares writers is asked as a certifier."""
+    is_asked = store.profile.certifier is not Certifier.OPTIMISTIC_WRITES
+    return [*first_updater_wins.asked(store), *first_updater_wins.locked(store)] if is_asked else []
 
 
 class _Counted:

@@ -69,8 +69,8 @@ class _Misread:
     order: frozenset[tuple[int, int]]
 
     def missing(self, candidates: Iterable[int]) -> Finding:
-        due = max((self.versions[number] for number in candidates), key=_age)
-        return self.found(MISSING_ROW, due.place)
+        due = max((self.versions[number] for number in candidates), key=_age, default=None)
+        return self.found(MISSING_ROW, due.place if due else None)
 
     def named(self) -> Finding:
         shown = sorted((v for v in self.versions.values() if self.shows(v)), key=_age)

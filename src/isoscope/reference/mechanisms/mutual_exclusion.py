@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from isoscope.history import UNKNOWN, OperationKind, Range
 from isoscope.profiles import Granularity, Lock
 from isoscope.reference.mechanisms.conduct import WRITES, conduct_of, conflicts
-from isoscope.reference.mechanisms.observations import is_inside
-from isoscope.reference.mechanisms.versions import NOTHING, Place, shown_value
+from isoscope.reference.mechanisms.versions import Place, found_rows, is_inside
 from isoscope.reference.mechanisms.worlds import Possible, Span, possible, worlds
 from isoscope.reference.reads import token
 
@@ -28,6 +27,7 @@ __all__ = [
     "LOCKS",
     "NAME",
     "PREDICATE",
+    "WHILE_COMMITTING",
     "Held",
     "Pair",
     "held",
@@ -95,7 +95,7 @@ def held(store: Store) -> Iterator[Held]:
         for index, operation in enumerate(t.operations):
             conduct = conduct_of(operation, store.profile)
             spans = store.times[t.number].lock(index) if conduct.lock is not Lock.NONE else None
-            if spans is None:
+            if spans is None or not store.finds(Place(t.number, index)):
                 continue
             lock = Held(Place(t.number, index), None, conduct.lock, *spans)
             if operation.kind is OperationKind.INSERT:
@@ -113,7 +113,7 @@ def resources_of(store: Store, key: object, transaction: int) -> set[object]:
 
 def _resources(store: Store, operation: Operation) -> list[object]:
     """What an operation locks: the rows that it writes, or finds; the table or database that they are in."""
-    rows = [store.row(key) for key in _rows(operation)]
+    rows = [store.row(key) for key in found_rows(operation)]
     match store.profile.granularity:
         case Granularity.DATABASE:
             return ["database"] if rows else []
@@ -122,19 +122,11 @@ def _resources(store: Store, operation: Operation) -> list[object]:
     return list(dict.fromkeys(rows))
 
 
-def _rows(operation: Operation) -> list[object]:
-    """Keys that it writes, or finds; an empty list need not be there."""
-    if isinstance(operation.value, Range):
-        return [token(key) for key, _ in operation.value.rows]
-    is_there = operation.value not in (UNKNOWN, ()) and shown_value(operation) != NOTHING
-    return [token(operation.key)] if operation.kind in WRITES or is_there else []
-
-
 def _bounds(operation: Operation) -> list[tuple[Scalar, Scalar]]:
     """The keys that a statement asks for, found or not; those that match a predicate are not known."""
     if isinstance(operation.value, Range) and operation.predicate is None:
         return [(operation.value.low, operation.value.high)]
-    is_absent = operation.kind is OperationKind.READ and not _rows(operation)
+    is_absent = operation.kind is OperationKind.READ and not found_rows(operation)
     return [(operation.key, operation.key)] if is_absent and operation.value is not UNKNOWN else []
 
 
@@ -152,7 +144,7 @@ def _covers(store: Store, predicate: Held, row: Held) -> bool:
     if predicate.bounds is None or row.inserted is None:
         return False
     asked, new = store.operation(predicate.place), store.operation(row.place)
-    is_asked = is_inside(row.inserted[0], *predicate.bounds) and token(new.key) not in _rows(asked)
+    is_asked = is_inside(row.inserted[0], *predicate.bounds) and token(new.key) not in found_rows(asked)
     return is_asked and (asked.table, asked.columns) == (new.table, new.columns)
 
 
@@ -162,7 +154,8 @@ def _while_committing(store: Store, locks: list[Held]) -> Iterator[Pair]:
         commit = store.times[writer.number].commit
         assert commit is not None
         for index, operation in enumerate(writer.operations):
-            for resource in _resources(store, operation) if operation.kind in WRITES else ():
+            is_change = operation.kind in WRITES and store.finds(Place(writer.number, index))
+            for resource in _resources(store, operation) if is_change else ():
                 mode = store.profile.commit_lock
                 lock = Held(Place(writer.number, index), resource, mode, commit, commit)
                 for holder in locks:

@@ -10,26 +10,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import UNKNOWN, OperationKind, Range
 from isoscope.profiles import Read
-from isoscope.reference.mechanisms.conduct import WRITES, conduct_of
-from isoscope.reference.mechanisms.versions import NOTHING, Place, shown_value
+from isoscope.reference.mechanisms.conduct import WRITES, conduct_of, waits_for_rows
+from isoscope.reference.mechanisms.versions import NOTHING, Place, is_inside, keys_of, shown_value
 from isoscope.reference.observations import INITIAL
 from isoscope.reference.reads import token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from isoscope.history import Operation, Scalar, Transaction
+    from isoscope.history import Operation, Transaction
     from isoscope.reference.mechanisms.versions import Store, Version, Write
     from isoscope.reference.mechanisms.worlds import Span
 
-__all__ = ["Observation", "is_inside", "observations", "of_others", "shows", "snapshots"]
+__all__ = ["Observation", "may_be_lost", "observations", "of_others", "shows", "snapshots"]
 
 
 class Observation(NamedTuple):
     """The read at `place` shows `value` of `key`; of a list the elements that are not its own.
 
     `own`: the reader's last write of the key before it. `is_own`: what is shown must be that; of a list, it
-    does not end with the own appends. `is_absent`: a range read does not show the key.
+    does not end with the own appends. `may_be_own`: the own write is a delete that may have found no row.
+    `is_absent`: a range read does not show the key.
     """
 
     place: Place
@@ -37,6 +38,7 @@ class Observation(NamedTuple):
     value: object
     own: Write | None = None
     is_own: bool = False
+    may_be_own: bool = False
     is_absent: bool = False
     is_uncommitted: bool = False
 
@@ -67,6 +69,7 @@ def snapshots(store: Store, observation: Observation) -> list[Span]:
         write
         for write, operation in enumerate(store.transactions[reader].operations[:place])
         if operation.kind in WRITES and store.row(token(operation.key)) == row
+        if token(operation.key) != observation.key
     ]
     return [times.snapshot(place), *(times.operation(write) for write in changed)]
 
@@ -88,15 +91,20 @@ def shows(store: Store, observation: Observation, version: Version) -> bool:
     return observation.value == version.value
 
 
-def is_inside(key: Scalar, low: Scalar, high: Scalar) -> bool:
-    """Whether a key is inside bounds of its type; an open bound is None."""
-    return _is_at_most(low, key) and _is_at_most(key, high)
-
-
-def _is_at_most(one: Scalar, other: Scalar) -> bool:
-    if one is None or other is None:
-        return True
-    return type(one) is type(other) and one <= other  # type: ignore[operator]
+def may_be_lost(store: Store, observation: Observation) -> bool:
+    """Whether a locking read of nothing may have waited for a row that was deleted, and inserted again."""
+    reader, place = observation.place
+    operation = store.operation(observation.place)
+    waits = waits_for_rows(conduct_of(operation, store.profile), store.profile)
+    span = store.times[reader].operation(place)
+    deletes = [
+        t.number
+        for t in store.transactions
+        if t.number != reader and store.deletes(observation.key, t.number)
+    ]
+    commits = [store.times[number].appears for number in deletes]
+    is_near = any(c is not None and not c.precedes(span) and not span.precedes(c) for c in commits)
+    return waits and observation.value == NOTHING and is_near
 
 
 def _of(store: Store, reader: Transaction, place: int, operation: Operation) -> Iterator[Observation]:
@@ -105,14 +113,30 @@ def _of(store: Store, reader: Transaction, place: int, operation: Operation) -> 
     for key, value, is_absent in _said(store, operation):
         if conduct.skips_locked and value == NOTHING:
             continue  # the row may be there, and locked by another transaction
+        if is_uncommitted and is_absent and not store.writes(key, reader.number, before=place):
+            continue  # a scan of uncommitted data can miss rows
         seen = Observation(Place(reader.number, place), key, value, is_absent=is_absent)
         writes = store.writes(key, reader.number, before=place)
         shape = store.shape(key)
         if shape == "register":
-            own = writes[-1] if writes else None
-            yield seen._replace(own=own, is_own=own is not None, is_uncommitted=is_uncommitted)
+            yield _of_register(store, seen._replace(is_uncommitted=is_uncommitted), writes)
         elif shape == "list" and operation.kind is OperationKind.READ:
             yield _of_list(seen, operation, writes)._replace(is_uncommitted=is_uncommitted)
+
+
+def _of_register(store: Store, seen: Observation, writes: list[Write]) -> Observation:
+    """The last own write counts, but a delete that finds no row changes nothing.
+
+    A delete that finds no row in the snapshot of its transaction leaves nothing for other reads of it.
+    """
+    while len(writes) > 1 and writes[-1].value == writes[-2].value == NOTHING:
+        writes = writes[:-1]
+    if not writes:
+        return seen
+    times, place = store.times[seen.place.transaction], writes[-1].place.operation
+    is_one = times.is_of_transaction(place) and times.is_of_transaction(seen.place.operation)
+    is_certain = is_one or store.finds(writes[-1].place)
+    return seen._replace(own=writes[-1], is_own=is_certain, may_be_own=not is_certain)
 
 
 def _of_list(seen: Observation, read: Operation, writes: list[Write]) -> Observation:
@@ -141,15 +165,16 @@ def _said(store: Store, operation: Operation) -> Iterator[tuple[object, object, 
 
 
 def _asked(store: Store, operation: Operation) -> list[object]:
-    """Written keys that a range read asks for."""
+    """Keys that a range read asks for, as far as other operations name them."""
     asked = operation.value
     assert isinstance(asked, Range)
     if operation.predicate is not None:
         return []
-    writes = [o for t in store.transactions for o in t.operations if o.kind in WRITES]
     return [
-        token(o.key)
-        for o in writes
-        if is_inside(o.key, asked.low, asked.high)
-        and (o.table, o.columns) == (operation.table, operation.columns)
+        token(key)
+        for t in store.transactions
+        for o in t.operations
+        if (o.table, o.columns) == (operation.table, operation.columns)
+        for key in keys_of(o)
+        if key is not None and is_inside(key, asked.low, asked.high)
     ]

@@ -14,11 +14,10 @@ from enum import IntEnum
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.profiles import Certifier
-from isoscope.reference.mechanisms import consistent_read, first_updater_wins, mutual_exclusion
+from isoscope.reference.mechanisms import consistent_read, first_updater_wins, precedence
 from isoscope.reference.mechanisms import observations as looks
 from isoscope.reference.mechanisms.findings import Finding
-from isoscope.reference.mechanisms.worlds import Possible, closure
+from isoscope.reference.mechanisms.worlds import closure
 from isoscope.reference.observations import INITIAL
 
 if TYPE_CHECKING:
@@ -122,19 +121,10 @@ def _of_intervals(store: Store) -> Iterator[Order]:
 
 
 def _of_locks(store: Store) -> Iterator[Order]:
-    """Every pair of locks of two transactions on a resource must allow for their order."""
-    said: dict[tuple[object, int, int], list[Possible]] = {}
-    for case, one, other, orders in mutual_exclusion.pairs(store):
-        two = (one.place.transaction, other.place.transaction)
-        if case == mutual_exclusion.LOCKS:
-            turned = orders if two[0] < two[1] else Possible(orders.after, orders.before, orders.together)
-            said.setdefault((one.resource, min(two), max(two)), []).append(turned)
-    for (resource, low, high), every in said.items():
-        is_before, is_after = all(o.before for o in every), all(o.after for o in every)
-        before, after = (low, high) if is_before else (high, low)
-        for key in _both_wrote(store, low, high) if is_before != is_after else ():
-            if resource in mutual_exclusion.resources_of(store, key, low):
-                yield Order(Source.LOCKS, key, before, after)
+    """Transactions that held locks one after the other committed so."""
+    for one in precedence.of_locks(store):
+        for key in _both_wrote(store, one.before, one.after):
+            yield Order(Source.LOCKS, key, one.before, one.after)
 
 
 def _both_wrote(store: Store, one: int, other: int) -> list[object]:
@@ -142,10 +132,7 @@ def _both_wrote(store: Store, one: int, other: int) -> list[object]:
 
 
 def _of_snapshots(store: Store) -> Iterator[Order]:
-    is_optimistic = store.profile.certifier is Certifier.OPTIMISTIC_WRITES
-    if not store.profile.first_updater_wins and not is_optimistic:
-        return
-    for row, one, other, orders in first_updater_wins.pairs(store, exempt=not is_optimistic):
+    for row, one, other, orders in first_updater_wins.asked(store):
         two = (one.place.transaction, other.place.transaction)
         before, after = two if orders.before else two[::-1]
         for key in _both_wrote(store, *two) if orders.is_ordered else ():

@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from isoscope.history import OperationKind, Status
-from isoscope.profiles import Certifier, Read, Snapshot
+from isoscope.profiles import Certifier, Lock, Read, Snapshot, Statement
 from isoscope.reference.mechanisms.conduct import MARKERS, READS, conduct_of
 from isoscope.reference.mechanisms.worlds import EVER, Span
 
@@ -59,10 +59,20 @@ class Times:
 
     @cached_property
     def appears(self) -> Span | None:
-        """When its versions appeared: by timestamp ordering at its timestamp, any instant since it began."""
-        if self.commit is None or self.profile.certifier is not Certifier.TIMESTAMP_ORDER:
+        """When its versions appeared: by timestamp ordering at its timestamp, any instant since it began.
+
+        Where reads lock, the timestamp is one of the commit: locks that are held then keep others away.
+        """
+        is_ordered = self.profile.certifier is Certifier.TIMESTAMP_ORDER
+        locks = self.profile.statements[Statement.SELECT].lock is not Lock.NONE
+        if self.commit is None or not is_ordered or locks:
             return self.commit
         return Span(self.begin, self.commit.complete)
+
+    @cached_property
+    def sent(self) -> float:
+        """When it asked to commit, at the earliest: a read that was answered before does not show it."""
+        return self.commit.invoke if self.commit else inf
 
     @cached_property
     def is_certain(self) -> bool:
@@ -102,9 +112,14 @@ class Times:
 
     def snapshot(self, place: int) -> Span:
         """When the snapshot was taken that the read at `place` shows."""
+        if self.is_of_transaction(place) and self.of_transaction is not None:
+            return self.of_transaction
+        return self.operation(place)
+
+    def is_of_transaction(self, place: int) -> bool:
+        """Whether the operation reads the snapshot of its transaction: told by its mode, not by its times."""
         mode = conduct_of(self._operations[place], self.profile).read
-        is_own = mode is not Read.CONSISTENT or self.of_transaction is None
-        return self.operation(place) if is_own else self.of_transaction or EVER
+        return mode is Read.CONSISTENT and self.of_transaction is not None
 
     @cached_property
     def of_transaction(self) -> Span | None:
@@ -112,10 +127,13 @@ class Times:
         match self.profile.snapshot:
             case Snapshot.STATEMENT:
                 return None
-            case Snapshot.TRANSACTION | Snapshot.BEGIN if not self._has_taken:
+            case Snapshot.TRANSACTION | Snapshot.BEGIN | Snapshot.START if not self._has_taken:
                 # The instant is not known.
                 end = self.commit.complete if self.commit else inf
                 return Span(self.begin, max(end, self.begin))
+            case Snapshot.START:
+                assert self._taken is not None
+                return Span(self.begin, self.operation(self._taken).complete)
         return None if self._taken is None else self.operation(self._taken)
 
     @cached_property
@@ -127,7 +145,7 @@ class Times:
         """The snapshot that the write at `place` is held against: one taken later counts as taken with it."""
         if self.profile.snapshot is Snapshot.STATEMENT:
             return None
-        is_chosen = self.profile.snapshot in (Snapshot.TRANSACTION, Snapshot.BEGIN)
+        is_chosen = self.profile.snapshot in (Snapshot.TRANSACTION, Snapshot.BEGIN, Snapshot.START)
         if not is_chosen and (self._taken is None or self._taken > place):
             return self.operation(place)
         return self.of_transaction

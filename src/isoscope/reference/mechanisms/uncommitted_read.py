@@ -55,7 +55,7 @@ class _Look:
         key, value = self.seen.key, self.seen.value
         if self.is_list:
             return value == ()
-        return self.store.is_initial(key, value) and not self.store.is_of_writer(key, value)
+        return self.store.is_initial(key, value)
 
     @property
     def writes(self) -> list[Write]:

@@ -11,17 +11,27 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import UNKNOWN, OperationKind, Range, Status
-from isoscope.reference.mechanisms.conduct import WRITES
+from isoscope.reference.mechanisms.conduct import WRITES, conduct_of
 from isoscope.reference.mechanisms.times import Times
 from isoscope.reference.mechanisms.worlds import Span
 from isoscope.reference.observations import INITIAL
 from isoscope.reference.reads import token
 
 if TYPE_CHECKING:
-    from isoscope.history import History, Operation, Scalar, Transaction
+    from isoscope.history import History, Operation, Scalar, Transaction, Unknown
     from isoscope.profiles import Profile
 
-__all__ = ["NOTHING", "Place", "Store", "Version", "Write", "shown_value"]
+__all__ = [
+    "NOTHING",
+    "Place",
+    "Store",
+    "Version",
+    "Write",
+    "found_rows",
+    "is_inside",
+    "keys_of",
+    "shown_value",
+]
 
 #: What a key holds that was deleted, or that was never there: a read shows nil.
 NOTHING = token(None)
@@ -45,7 +55,7 @@ class Write(NamedTuple):
 class Version(NamedTuple):
     """What others see of a transaction's writes; `span`: when it appeared. The first one has no `place`.
 
-    `value` of a list is what was appended. `is_certain`: its transaction did commit.
+    `value` of a list is what was appended. `is_certain`: its transaction did commit; a delete found a row.
     """
 
     transaction: int
@@ -91,7 +101,7 @@ class Store:
             if span is not None and writes:
                 appended = tuple(write.value for write in writes)
                 value = appended if self.shape(key) == "list" else writes[-1].value
-                is_certain = self.times[t.number].is_certain
+                is_certain = self.times[t.number].is_certain and any(self.finds(w.place) for w in writes)
                 found.append(Version(t.number, value, span, writes[-1].place, is_certain))
         return found
 
@@ -111,21 +121,78 @@ class Store:
         """Whether a register may have held `value` at first.
 
         If the history does not say, it was the one value that a read shows and no transaction wrote; without
-        such a value, it may have held any value, also one that was written (but see `is_of_writer`).
+        such a value, it may have held any value, also one that was written later.
         """
-        of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
-        told = of_key.get(key, self.history.initial.value)
+        told = self._told(key)
         if told is not UNKNOWN:
             return token(told) == value
         return value in (self._never_written(key) or [value])[:1]
 
-    def is_of_writer(self, key: object, value: object) -> bool:
-        """Whether a value that the key may have held at first is taken for that of its one writer."""
+    def finds(self, place: Place) -> bool:
+        """Whether a write certainly changed a row: a delete that finds none does nothing.
+
+        It finds one if a version with a value was certainly there, and no other delete can have come between.
+        """
+        if self.operation(place).kind is not OperationKind.DELETE:
+            return True
+        key = token(self.operation(place).key)
+        own = self.writes(key, place.transaction, before=place.operation)
+        if own:
+            return own[-1].value != NOTHING
+        if self.shape(key) != "register" or self.row(key) != key:
+            return True
+        times = self.times[place.transaction]
+        look, statement = times.snapshot(place.operation), times.operation(place.operation)
+        deletes = [
+            span
+            for number, span in self._deletes(key)
+            if number != place.transaction
+            if self.writes(key, number)[-1].value == NOTHING or span.overlaps(statement)
+        ]
+        return any(
+            all(gone.precedes(there) or look.precedes(gone) for gone in deletes) and there.precedes(look)
+            for there in self._there(key, place)
+        )
+
+    def deletes(self, key: object, transaction: int) -> bool:
+        """Whether a transaction deleted the key, whatever it did with it then."""
+        places = (write.place for write in self.writes(key, transaction))
+        return any(self.operation(place).kind is OperationKind.DELETE for place in places)
+
+    def _deletes(self, key: object) -> list[tuple[int, Span]]:
+        """Transactions that may have committed a delete of a key, and when."""
+        spans = {t.number: self.times[t.number].appears for t in self.transactions}
+        return [(n, span) for n, span in spans.items() if span is not None and self.deletes(key, n)]
+
+    def _there(self, key: object, delete: Place) -> list[Span]:
+        """When versions of a key appeared that certainly have a value."""
+        told = self._told(key)
+        is_told = told is not UNKNOWN and token(told) != NOTHING and not self._is_left_out(delete)
+        spans = [
+            self.times[t.number].appears
+            for t in self.committed
+            for last in [self.writes(key, t.number)[-1:]]
+            if last and last[0].value != NOTHING
+        ]
+        return [*([_FIRST] if is_told else []), *(span for span in spans if span is not None)]
+
+    def _is_left_out(self, delete: Place) -> bool:
+        """Whether a range read that cannot show the delete leaves out its key: a row may be missing."""
+        deleted, sent = self.operation(delete), self.times[delete.transaction].sent
+        return any(
+            is_inside(deleted.key, o.value.low, o.value.high) and deleted.key not in keys_of(o)
+            for t in self.committed
+            for place, o in enumerate(t.operations)
+            if isinstance(o.value, Range) and o.predicate is None and o.table == deleted.table
+            if not conduct_of(o, self.profile).skips_locked
+            if (t.number != delete.transaction and self.times[t.number].operation(place).complete <= sent)
+            or (t.number == delete.transaction and place < delete.operation)
+        )
+
+    def _told(self, key: object) -> Scalar | Unknown:
+        """The first value of a key as the history says."""
         of_key = {token(other): own for other, own in self.history.initial.of_key.items()}
-        told = of_key.get(key, self.history.initial.value)
-        written = [w.value for t in self.transactions for w in self.writes(key, t.number)]
-        is_unique = len(set(written)) == len(written)
-        return told is UNKNOWN and value != NOTHING and value in written and is_unique
+        return of_key.get(key, self.history.initial.value)
 
     def row(self, key: object) -> object:
         """The row that a key is a cell of; any other key is its own row."""
@@ -163,10 +230,30 @@ def _row_of(operation: Operation) -> str | None:
     return None if row == operation.key else row
 
 
-def _keys(operation: Operation) -> list[Scalar]:
+def is_inside(key: Scalar, low: Scalar, high: Scalar) -> bool:
+    """Whether a key is inside bounds of its type; an open bound is None."""
+    return _is_at_most(low, key) and _is_at_most(key, high)
+
+
+def _is_at_most(one: Scalar, other: Scalar) -> bool:
+    if one is None or other is None:
+        return True
+    return type(one) is type(other) and one <= other  # type: ignore[operator]
+
+
+def keys_of(operation: Operation) -> list[Scalar]:
+    """The keys that an operation writes or shows."""
     if isinstance(operation.value, Range):
         return [key for key, _ in operation.value.rows]
     return [operation.key]
+
+
+def found_rows(operation: Operation) -> list[object]:
+    """Keys that it writes, or finds; an empty list need not be there."""
+    if isinstance(operation.value, Range):
+        return [token(key) for key, _ in operation.value.rows]
+    is_there = operation.value not in (UNKNOWN, ()) and shown_value(operation) != NOTHING
+    return [token(operation.key)] if operation.kind in WRITES or is_there else []
 
 
 def shown_value(read: Operation) -> object:

@@ -7,13 +7,20 @@ which instants can be found that never go back. Where two spans touch, both orde
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from enum import Enum
 from math import inf
 from typing import NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["EVER", "Possible", "Span", "World", "closure", "possible", "worlds"]
+__all__ = ["EVER", "Instant", "Possible", "Span", "World", "closure", "possible", "worlds"]
 
 Event = TypeVar("Event", bound=Hashable)
 World: TypeAlias = tuple[Event, ...]
+
+
+class Instant(Enum):
+    """The instant at which a read looks, among the commits of others."""
+
+    SNAPSHOT = "snapshot"
 
 
 class Span(NamedTuple):
@@ -25,6 +32,10 @@ class Span(NamedTuple):
     def precedes(self, other: Span) -> bool:
         """Whether it was over before the other began, whatever the instants."""
         return self.complete < other.invoke
+
+    def overlaps(self, other: Span) -> bool:
+        """Whether both can have happened at the same instant."""
+        return not self.precedes(other) and not other.precedes(self)
 
 
 EVER = Span(-inf, inf)

@@ -15,6 +15,8 @@ fn profile(snapshot: Snapshot, certifier: Certifier, select: Conduct, change: Co
         snapshot,
         granularity: Granularity::Row,
         first_updater_wins: false,
+        compares_inserts: false,
+        clock_skew: false,
         certifier,
         commit_lock: Lock::None,
         statements: [select, select, select, change, change, change],

@@ -12,7 +12,10 @@ impl Server {
         let row = request.low;
         let own = transaction.own(row);
         if request.kind == Kind::Insert {
-            return own.map_or_else(|| self.newest(row).value, |own| own.value) == ABSENT;
+            let is_new = own.map_or_else(|| self.newest(row).value, |own| own.value) == ABSENT;
+            if !is_new || !self.profile.compares_inserts {
+                return is_new;
+            }
         }
         let is_late = || self.store.rows[row as usize].is_newer_than(transaction.instant(Read::Consistent));
         own.is_some()

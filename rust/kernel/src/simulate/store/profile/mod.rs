@@ -114,7 +114,7 @@ impl Server {
         transaction.moment = moment;
         let takes_snapshot = match self.profile.snapshot {
             Snapshot::Begin => true,
-            Snapshot::Transaction => moment == 0,
+            Snapshot::Start | Snapshot::Transaction => moment == 0,
             _ => false,
         };
         transaction.snapshot = takes_snapshot.then_some(now);
@@ -177,7 +177,7 @@ impl Server {
         }
         let is_due = match (self.profile.snapshot, transaction.moment) {
             (Snapshot::Statement | Snapshot::Begin, _) => false,
-            (Snapshot::FirstStatement, _) | (Snapshot::Transaction, 0 | 1) => true,
+            (Snapshot::FirstStatement | Snapshot::Start, _) | (Snapshot::Transaction, 0 | 1) => true,
             (Snapshot::FirstRead | Snapshot::Transaction, _) => {
                 request.reads() && self.conduct(request).read == Read::Consistent
             }
@@ -186,7 +186,7 @@ impl Server {
             return;
         }
         // An own earlier write must not be newer than the snapshot.
-        let may_be_old = self.profile.snapshot == Snapshot::Transaction
+        let may_be_old = matches!(self.profile.snapshot, Snapshot::Start | Snapshot::Transaction)
             && transaction.moment == 3
             && transaction.writes().next().is_none()
             && self.profile.certifier != Certifier::TimestampOrder;
