@@ -61,7 +61,7 @@ def test_a_range_read_comes_back_with_bounds_rows_and_tombstones() -> None:
 
 
 def test_details_of_an_operation_come_back() -> None:
-    details = {
+    details: dict[str, Any] = {
         "interval": Interval(3, None),
         "table": "accounts",
         "columns": ("id", "balance"),
