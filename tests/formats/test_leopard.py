@@ -177,11 +177,18 @@ def test_left_out_records_are_counted() -> None:
 
 
 def test_a_statement_that_touched_no_row_is_kept() -> None:
-    found = operations(trace("SELECT"), trace("UPDATE", writeTupleList=None, readTupleList=[]))
+    at = {"startTimestamp": 1, "finishTimestamp": 2}
+    found = operations(trace("SELECT", **at), trace("UPDATE", writeTupleList=None, readTupleList=[], **at))
     assert [(one.kind, one.value, one.statement, one.predicate) for one in found] == [
         (OperationKind.RANGE_READ, Range(), "select", ""),
         (OperationKind.RANGE_READ, Range(), "update", ""),
     ]
+
+
+def test_a_statement_without_rows_and_times_is_left_out_and_counted() -> None:
+    history = read(trace("SELECT"), trace("COMMIT"))
+    assert history.transaction(0).operations == ()
+    assert history.notes == {"statements without rows and times, left out": 1}
 
 
 def test_operations_are_ordered_by_their_ids() -> None:

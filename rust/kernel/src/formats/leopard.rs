@@ -89,8 +89,9 @@ impl Records for Leopard {
         if self.is_disordered {
             self.order();
         }
-        let LeftOut { asides, columnless, deleted_values } = self.left_out;
+        let LeftOut { asides, rowless, columnless, deleted_values } = self.left_out;
         self.builder.note("operations of the test itself, left out", asides);
+        self.builder.note("statements without rows and times, left out", rowless);
         self.builder.note("rows without columns, left out", columnless);
         self.builder.note("values of deleted columns, left out", deleted_values);
         self.builder.finish()

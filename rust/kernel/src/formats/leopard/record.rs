@@ -50,6 +50,7 @@ pub(super) struct Cell {
 #[derive(Clone, Copy, Default)]
 pub(super) struct LeftOut {
     pub(super) asides: u64,
+    pub(super) rowless: u64,
     pub(super) columnless: u64,
     pub(super) deleted_values: u64,
 }
@@ -57,6 +58,7 @@ pub(super) struct LeftOut {
 impl LeftOut {
     pub(super) fn add(&mut self, other: Self) {
         self.asides += other.asides;
+        self.rowless += other.rowless;
         self.columnless += other.columnless;
         self.deleted_values += other.deleted_values;
     }
@@ -295,8 +297,10 @@ impl Batch {
             return Ok(());
         }
         let is_rowless = self.reads.is_empty() && self.writes.is_empty() && draft.columnless == 0;
-        let is_empty_range = is_rowless && !verb.is_marker();
+        let is_timed = draft.start.is_some() || draft.finish.is_some();
         // A statement that touched no row may have taken the snapshot; what it asked for is not told.
+        let is_empty_range = is_rowless && !verb.is_marker() && (is_timed || draft.predicate.is_some());
+        self.left_out.rowless += u64::from(is_rowless && !verb.is_marker() && !is_empty_range);
         let untold = if is_empty_range { self.values.intern(AtomKind::Text, "") } else { Value::NIL };
         let predicate = draft.predicate.unwrap_or(untold);
         self.left_out.columnless += draft.columnless;
