@@ -76,7 +76,8 @@ def test_what_a_killed_run_left_on_postgresql_is_removed(running: Running, folde
     assert names(running) == ["isoscope_mine"]
     assert run("clean", running.url()).out == "nothing was left behind\n"
     [path] = folder.glob("*.recording")
-    assert run("check", path).status == 0
+    # At read committed, reads may differ within a transaction: nothing more is promised.
+    assert run("check", path, "--level", "pl-2").status == 0
 
 
 @server
