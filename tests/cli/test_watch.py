@@ -21,7 +21,7 @@ from .running import COMMAND, run, run_apart
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SECONDS = 30
+SECONDS = 120
 
 
 @contextmanager

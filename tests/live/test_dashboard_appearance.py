@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser_time import BrowserTime
+from tests.browser_time import BrowserTime, yardstick
 from tests.interrupts import wait_until
 
 from .live_page import Opened, opened, stale
@@ -46,13 +46,13 @@ def test_ten_thousand_violations_leave_the_page_quick(browser: Browser, client: 
     assert count >= 10_000 - 2
     shown.has_picture(count)
     assert page.locator("#contents li").count() <= 101
-    before = time.seconds()
+    lines, before = yardstick(browser), time.seconds()
     page.keyboard.press("j")
     shown.has_picture(count - 1)
-    assert 0 < time.seconds() - before < 0.5
+    assert 0 < time.seconds() - before < 2 * lines
     page.reload()
     shown.has_picture(count)
-    assert 0 < time.seconds() < 1
+    assert 0 < time.seconds() < 10 * lines
     expect(page.locator("#held")).to_have_text(f"The last 100 of {count:,}")
     # The browser itself notes pictures that were gone when they were asked for; nothing else went wrong.
     assert [one for one in shown.complaints if "404" not in one] == []
