@@ -24,7 +24,7 @@ os.environ["COLUMNS"] = "100"
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
 
 settings.register_profile(
-    "fast", derandomize=True, max_examples=60, deadline=None, database=None, suppress_health_check=_QUIET
+    "fast", derandomize=True, max_examples=30, deadline=None, database=None, suppress_health_check=_QUIET
 )
 settings.register_profile("deep", max_examples=3000, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("ISOSCOPE_HYPOTHESIS", "fast"))

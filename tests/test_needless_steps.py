@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Anomaly, Step
 
-SEEDS = seeds(300, deep=20_000)
+SEEDS = seeds(120, deep=20_000)
 #: What the steps of a verdict may be, beside dependencies.
 TIMES = {
     Family.SESSIONLESS: set[str](),

@@ -31,7 +31,7 @@ BUGS = (None, "stale-snapshot", "lost-update", "non-repeatable-read", "reordered
 DELAY = 100
 
 
-def simulated(bug: str | None, *, lists: bool = False, transactions: int = 2000) -> History:
+def simulated(bug: str | None, *, lists: bool = False, transactions: int = 1500) -> History:
     workload = Workload(
         transactions=transactions, sessions=8, keys=20, max_operations=4, min_operations=4, lists=lists,
         timestamps=True, initial=Initial(value=0), seed=3,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import Anomaly
 
-SEEDS = seeds(2_000, deep=20_000)
+SEEDS = seeds(1_200, deep=20_000)
 PARTS = 4
 ROOT = Path(__file__).parents[1]
 ORACLE = Path(os.environ.get("ISOSCOPE_ORACLE") or ROOT.parent / "shared" / "oracle")

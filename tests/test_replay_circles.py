@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from isoscope.history import History, Transaction
     from isoscope.verdict import Anomaly
 
-SEEDS = seeds(1_000, deep=20_000)
+SEEDS = seeds(400, deep=20_000)
 PARTS = 4
 
 

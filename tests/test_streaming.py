@@ -113,7 +113,7 @@ def test_both_ways_print_the_same_bytes_of_any_history(history: History, tmp_pat
 FAULTS = ("none", "stale", "own", "overlap", "session", "inverted", "aborted", "thin air")
 
 
-def faulty(fault: str, transactions: int = 400, *, lists: bool = False) -> History:
+def faulty(fault: str, transactions: int = 150, *, lists: bool = False) -> History:
     """A serial history in which every fourth transaction shows one fault."""
     choose = random.Random(1).choice
     state: dict[str, list[int]] = {key: [] for key in "abcd"}

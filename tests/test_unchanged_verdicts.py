@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Parts = dict[str, Any]
 
-SEEDS = seeds(60, deep=5_000)
+SEEDS = seeds(25, deep=5_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 REAL_TIME = [level for level in Level if DEFINITIONS[level].family is Family.REAL_TIME]
 #: What is recorded of an empty transaction; none of it is evidence of anything.

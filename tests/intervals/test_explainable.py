@@ -11,8 +11,9 @@ from benchmarks.explainable import CHECKERS, by_kernel, drawn, measured
 from isoscope.profiles import PROFILES
 from isoscope.reference.instants import is_explained
 from tests.reference.explained import CASES, Case
+from tests.seeds import seeds
 
-RUNS = 12
+RUNS = seeds(5, deep=40)
 MOST_MISSED = 0.05
 
 

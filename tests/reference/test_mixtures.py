@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from isoscope.history import History
 
-SEEDS = seeds(600, deep=40_000)
+SEEDS = seeds(250, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 HOLDS_AGAINST_UNKNOWN = ("is holds, not unknown", "is unknown, not holds")
 thorough = settings(
-    max_examples=3_000 if DEEP else 60,
+    max_examples=3_000 if DEEP else 20,
     deadline=None,
     derandomize=not DEEP,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -149,7 +149,7 @@ def test_the_specification_says_the_same_of_snapshots() -> None:
 def test_what_is_asked_for_holds_at_a_larger_size() -> None:
     for level, breaks in ((Level.READ_ATOMIC, Level.CAUSAL), (Level.READ_COMMITTED, Level.READ_ATOMIC)):
         large = workload(
-            1, level=level, breaks=breaks, transactions=20_000, keys=500, sessions=20, distribution="zipfian"
+            1, level=level, breaks=breaks, transactions=4_000, keys=100, sessions=20, distribution="zipfian"
         )
         assert_as_asked(generate(large), level, breaks)
 
