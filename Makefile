@@ -27,31 +27,45 @@ endif
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 13
 
-$(VENV)/installed: requirements/dev.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# What building and running need, and nothing else.
+$(VENV)/installed: requirements/build.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/build.txt
+	touch $@
+
+# What tests, lints and documentation need as well.
+$(VENV)/developed: $(VENV)/installed requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/dev.txt
 	touch $@
 
 # The sorters that benchmarks compare with are a feature that no wheel has.
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-deps --no-build-isolation \
 		--config-settings=build-args="--features baselines" --editable .
 	touch $@
 
 .PHONY: build
 build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
 
+.PHONY: wheel
+wheel: $(VENV)/installed ## build the wheel and the source distribution, in dist
+	rm -f dist/isoscope-*
+	$(BIN)/maturin sdist --out dist
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --out dist
+
 .PHONY: demo
 demo: build ## run embedded databases, check histories, print verdicts
 	@$(BIN)/isoscope demo
 
 .PHONY: test
-test: build ## run the test suite (no servers, nothing system-wide)
+test: build $(VENV)/developed ## run the test suite (no servers, nothing system-wide)
 	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel --features baselines
 	$(BIN)/pytest -n auto -m "not server and not deep" $(PYTEST)
 
 .PHONY: test-deep
-test-deep: build ## run the suite with many new examples and seeds, and the slow tests (an hour)
+test-deep: build $(VENV)/developed ## run the suite with many new examples and seeds, and the slow tests (an hour)
 	ISOSCOPE_HYPOTHESIS=deep $(BIN)/pytest -n auto -m "not server" -o timeout=3600 $(PYTEST)
 
 .PHONY: test-all
@@ -59,7 +73,7 @@ test-all: test ## also what needs servers or a browser
 	scripts/servers $(BIN)/pytest -m server $(PYTEST)
 
 .PHONY: check
-check: build ## formatting, lints and types
+check: build $(VENV)/developed ## formatting, lints and types
 	cargo fmt --all --manifest-path rust/Cargo.toml --check
 	cargo clippy --quiet --manifest-path rust/Cargo.toml --all-targets --all-features -- -D warnings
 	$(BIN)/ruff format --check .
@@ -68,7 +82,7 @@ check: build ## formatting, lints and types
 	$(BIN)/python -m mypy.stubtest isoscope._native
 
 .PHONY: docs
-docs: build ## build the documentation as a site, in dist/site
+docs: build $(VENV)/developed ## build the documentation as a site, in dist/site
 	$(BIN)/python -m docs.generate --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
