@@ -129,6 +129,7 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
         assumptions=tuple(said),
         version_order=rows,
         mechanisms=mechanisms,
+        promises=profile.promises,
         seconds={"check": perf_counter() - started},
     )
 

@@ -110,12 +110,12 @@ def _of_mechanisms(report: Report) -> Iterator[Answer]:
 
 
 def _counts(report: Report, level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
-    """A violation of an asked level, or of the minimum, counts; unknown counts only for an asked level.
+    """A violation of a level that was asked for or promised counts, or else of the minimum.
 
-    With a profile every violation counts: the profile promises all levels that are checked.
+    Unknown counts only for an asked level.
     """
     if outcome is Outcome.VIOLATED:
-        return report.mechanisms is not None or level in (asked or MINIMUM)
+        return level in ({*asked, *report.promises} if asked else report.promised or MINIMUM)
     return outcome is Outcome.UNKNOWN and level in asked
 
 

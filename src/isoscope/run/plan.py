@@ -112,8 +112,8 @@ class CompletedRun:
         chosen = levels or {*checkers.default_levels(history), *self.promises}
         asked = [level for level in Level if level in chosen]
         report = checkers.check(history, asked, max_anomalies=max_anomalies)
-        live = self.mechanisms
-        return report if live is None else replace(report, mechanisms=live.mechanisms)
+        live = self.mechanisms.mechanisms if self.mechanisms else None
+        return replace(report, mechanisms=live, promises=self.promises)
 
     def answer(self, report: Report) -> promise.Answer:
         """Whether the database kept its promise, according to `report`."""

@@ -62,7 +62,8 @@ class Report:
     """The verdicts on one history, with its sizes and the assumptions that were made.
 
     `version_order` says how many keys each source orders, the strongest first; it is empty if no source
-    orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for.
+    orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for. `promises` are
+    the strongest levels that the database or the profile promises, as far as that is known.
     """
 
     history: Mapping[str, object]
@@ -70,6 +71,7 @@ class Report:
     assumptions: tuple[str, ...] = ()
     version_order: tuple[Ordered, ...] = ()
     mechanisms: Mechanisms | None = None
+    promises: tuple[Level, ...] = ()
     seconds: Mapping[str, float] | None = None
 
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:
@@ -85,6 +87,11 @@ class Report:
     def strongest_possible(self) -> tuple[Level, ...]:
         """The levels that are not violated and that no other such level implies: they hold or may hold."""
         return levels.strongest((*self.levels(Outcome.HOLDS), *self.levels(Outcome.UNKNOWN)))
+
+    @property
+    def promised(self) -> frozenset[Level]:
+        """The levels that are promised, with all that they imply."""
+        return frozenset().union(*map(levels.implied, self.promises))
 
     @property
     def weakest_violated(self) -> tuple[Level, ...]:
