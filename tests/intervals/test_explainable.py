@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.explainable import CHECKERS, by_kernel, drawn, measured
+from benchmarks.explainable import CHECKERS, Rates, by_kernel, drawn, measured
 
 from isoscope.profiles import PROFILES
 from isoscope.reference.instants import is_explained
@@ -22,9 +22,15 @@ def test_the_kernel_accuses_what_has_no_explanation(case: Case) -> None:
     assert by_kernel(case.history, PROFILES[case.profile]) != case.is_explained
 
 
+@pytest.fixture(scope="module")
+def measurements() -> dict[str, dict[str, Rates]]:
+    """The rates of each profile, by checker."""
+    return {name: measured(profile, RUNS) for name, profile in PROFILES.items()}
+
+
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_no_false_alarm_and_few_misses(checker: str) -> None:
-    rates = {name: measured(PROFILES[name], RUNS, CHECKERS[checker]) for name in PROFILES}
+def test_no_false_alarm_and_few_misses(checker: str, measurements: dict[str, dict[str, Rates]]) -> None:
+    rates = {name: of_profile[checker] for name, of_profile in measurements.items()}
     assert {name: rate.seeds for name, rate in rates.items() if rate.false_alarms} == {}
     unexplained = sum(rate.unexplained for rate in rates.values())
     missed = sum(rate.missed for rate in rates.values())

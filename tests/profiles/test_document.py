@@ -141,6 +141,16 @@ def test_a_mistake_is_shown_where_it_stands(text: str, line: int, column: int, m
     assert error.excerpt == (text.splitlines() or [""])[line - 1]
 
 
+@pytest.mark.parametrize("certifier", [Certifier.OPTIMISTIC_WRITES, Certifier.TIMESTAMP_ORDER])
+def test_a_certifier_that_compares_writers_leaves_nothing_to_first_updater_wins(certifier: Certifier) -> None:
+    text = f'snapshot = "begin"\ncertifier = "{certifier}"\nfirst-updater-wins = '
+    assert one(f"{text}false").certifier is certifier
+    error = mistake(f"{text}true")
+    assert (error.line, error.hint) == (3, f"`{certifier}` compares the writers of a row itself")
+    inherited = mistake(f'extends = "postgresql/repeatable-read"\ncertifier = "{certifier}"')
+    assert (inherited.line, inherited.hint) == (2, error.hint)
+
+
 def test_a_word_that_is_nearly_right_is_guessed() -> None:
     assert "did you mean `statement`?" in str(mistake(MINIMAL.replace("statement", "statment")))
     assert "did you mean `certifier`?" in str(mistake('certifer = "none"'))

@@ -85,6 +85,36 @@ CASES = (
         ),
     ),
     Case(
+        "2: an indeterminate transaction that no read shows may have failed, whatever it read",
+        "postgresql/repeatable-read",
+        history(
+            indeterminate(read("x", 5, 1, 2), write("y", 1, 3, 4), commit(5, 6)),
+            committed(read("y", 0, 7, 8), commit(9, 10)),
+            initial=0,
+        ),
+    ),
+    Case(
+        "2: an indeterminate transaction whose write was read did commit, and so its reads count",
+        "postgresql/repeatable-read",
+        history(
+            indeterminate(read("x", 5, 1, 2), write("y", 1, 3, 4), commit(5, 6)),
+            committed(read("y", 1, 7, 8), commit(9, 10)),
+            initial=0,
+        ),
+        is_explained=False,
+    ),
+    Case(
+        "2: the same through another indeterminate transaction",
+        "postgresql/repeatable-read",
+        history(
+            indeterminate(read("x", 5, 1, 2), write("y", 1, 3, 4), commit(5, 6)),
+            indeterminate(read("y", 1, 7, 8), write("z", 1, 9, 10), commit(11, 12)),
+            committed(read("z", 1, 13, 14), commit(15, 16)),
+            initial=0,
+        ),
+        is_explained=False,
+    ),
+    Case(
         "3: a statement that waited for a row finds it deleted, although it was inserted again",
         "postgresql/read-committed",
         history(
@@ -230,5 +260,34 @@ CASES = (
             committed(write(2, 1, 6, 7), commit(8, 9)),
             initial=0,
         ),
+    ),
+    Case(
+        "8: a write that waits in the client takes no snapshot",
+        "foundationdb/serializable",
+        history(
+            committed(write("z", 1, 1, 2), read("x", 1, 7, 8), commit(9, 10)),
+            committed(write("x", 1, 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+    ),
+    Case(
+        "8: the first read takes it",
+        "foundationdb/serializable",
+        history(
+            committed(read("z", 0, 1, 2), read("x", 1, 7, 8), commit(9, 10)),
+            committed(write("x", 1, 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+        is_explained=False,
+    ),
+    Case(
+        "8: where writers are compared, the first write takes it",
+        "tidb/optimistic",
+        history(
+            committed(write("z", 1, 1, 2), read("x", 1, 7, 8), commit(9, 10)),
+            committed(write("x", 1, 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+        is_explained=False,
     ),
 )

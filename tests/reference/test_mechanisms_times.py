@@ -109,12 +109,21 @@ def test_the_error_of_clocks_moves_the_end_of_the_last_but_one_statement_forward
     assert judge(told, STATEMENT, clock_error=2).cases() == set()
 
 
+def test_a_read_shows_that_an_indeterminate_transaction_committed() -> None:
+    """It hides the version before from then on, and its own reads count."""
+    writer = indeterminate(read("y", 5, 1, 1), write("x", 1, 1, 2), commit(3, 4))
+    shown = committed(read("x", 1, 9, 10), commit(11, 12))
+    late = committed(read("x", 0, 13, 14), commit(15, 16))
+    assert judge(history(writer, late, initial=0), STATEMENT).cases() == set()
+    found = judge(history(writer, shown, late, initial=0), STATEMENT).cases()
+    assert found == {("inconsistent-read", "stale"), ("inconsistent-read", "thin-air")}
+
+
 def test_versions_of_an_indeterminate_transaction_may_be_read_at_any_time_and_hide_nothing() -> None:
     told = history(
         indeterminate(write("x", 1, 1, 2), commit(3, 4)),
         committed(read("x", 0, 5, 6), commit(7, 8)),
         committed(read("x", 1, 9, 10), commit(11, 12)),
-        committed(read("x", 0, 13, 14), commit(15, 16)),
     )
     assert judge(told, STATEMENT).cases() == set()
 

@@ -61,6 +61,8 @@ _LEVEL = (
     "notes",
 )
 _CONDUCT = ("lock", "read", "predicate")
+#: Certifiers that compare the writers of a row.
+_COMPARING = (Certifier.OPTIMISTIC_WRITES, Certifier.TIMESTAMP_ORDER)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _POSITION = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 
@@ -131,6 +133,17 @@ class _Document:
         return self._made[level]
 
     def _profile(self, level: str, table: Table) -> Profile:
+        profile = self._as_told(level, table)
+        if profile.first_updater_wins and profile.certifier in _COMPARING:
+            key = "first-updater-wins" if "first-updater-wins" in table else "certifier"
+            raise table.mistake(
+                key,
+                f'`first-updater-wins = false` beside `certifier = "{profile.certifier}"`',
+                hint=f"`{profile.certifier}` compares the writers of a row itself",
+            )
+        return profile
+
+    def _as_told(self, level: str, table: Table) -> Profile:
         base = self._base(table)
         return Profile(
             name=f"{self._name}/{level}" if level else self._name,

@@ -14,6 +14,7 @@ from isoscope.reports.charts import text
 from isoscope.reports.picture.box_content import lane_name, title_of
 from isoscope.reports.picture.labels import measure
 from isoscope.reports.plain_text import printable
+from isoscope.reports.relations import RELATIONS
 from isoscope.reports.timeline import LEGEND, tracks_of
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ STYLE = (
     ".isoscope .bar{fill:var(--rim)}"
     ".isoscope .bar.matters{fill:var(--wr)}"
     ".isoscope .bar.snapshot{fill:var(--wr);fill-opacity:.45;stroke:var(--wr);stroke-width:2}"
-    ".isoscope .dependency{fill:none;stroke-width:1.6}"
-    ".isoscope .dependency.ww{stroke:var(--ww)}"
-    ".isoscope .dependency.wr{stroke:var(--wr)}"
-    ".isoscope .dependency.rw{stroke:var(--rw)}"
+    ".isoscope .dependency path{fill:none;stroke:currentColor;stroke-width:1.6}"
+    ".isoscope .dependency text{fill:currentColor;font-weight:600;"
+    "paint-order:stroke;stroke:var(--band);stroke-width:3}"
     ".isoscope .bar.end{fill:var(--card);stroke:var(--rw);stroke-width:2}"
     ".isoscope .instant{stroke:var(--rim);stroke-width:.6;stroke-dasharray:2 3}"
     ".isoscope .band{fill:var(--band)}"
@@ -105,18 +105,21 @@ class _Drawing:
         yield text(self._left + self._room + _GAP, y + _ROW / 2, bar.when, style="when")
 
     def _arrows(self, found: Tracks, placed: Sequence[tuple[Track, int]]) -> Iterator[str]:
-        """An arrow for each dependency, from the end of one bar to the beginning of the other."""
+        """An arrow for each dependency, from the middle of one bar to the middle of the other."""
         places = {
-            (track.participant.transaction, bar.index): (*self._ends(bar), y + _HEAD + _ROW * row + _ROW / 2)
+            (track.participant.transaction, bar.index): (
+                self._middle(bar),
+                y + _HEAD + _ROW * row + _ROW / 2,
+            )
             for track, y in placed
             for row, bar in enumerate(track.bars)
         }
         for arrow in found.arrows:
-            (_, x, y), (right, _, below) = places[arrow.start], places[arrow.stop]
-            head = f"M{right - 6:g} {below - 4:g}L{right:g} {below:g}L{right - 6:g} {below + 4:g}"
-            curve = f"M{x:g} {y:g}C{x + 24:g} {y:g} {right - 24:g} {below:g} {right:g} {below:g}"
-            title = f"<title>{arrow.relation}</title>"
-            yield f'<path class="dependency {arrow.relation}" d="{curve}{head}">{title}</path>'
+            yield from _arrow(arrow.relation, places[arrow.start], places[arrow.stop])
+
+    def _middle(self, bar: Bar) -> float:
+        start, stop = self._ends(bar)
+        return start + max(stop - start, _SHORTEST) / 2
 
     def _ends(self, bar: Bar) -> tuple[float, float]:
         return self._left + bar.start * self._room, self._left + bar.stop * self._room
@@ -133,6 +136,21 @@ def _legend(kinds: Sequence[str], top: int) -> Iterator[str]:
         y = top + _ROW * place
         yield rectangle(_GAP, y + (_ROW - _BAR) / 2, (_SAMPLE - 10, _BAR), f"bar {kind}")
         yield f'<g class="legend">{text(_GAP + _SAMPLE, y + _ROW / 2, LEGEND[kind])}</g>'
+
+
+def _arrow(relation: str, start: tuple[float, float], stop: tuple[float, float]) -> Iterator[str]:
+    """It leaves and enters bars upright: tracks are below each other, and bars may overlap in time."""
+    (x, y), (to, below) = start, stop
+    way = 1 if below > y else -1
+    y, below = y + way * _BAR / 2, below - way * _BAR / 2
+    bend = (below - y) / 2
+    curve = f"M{x:g} {y:g}C{x:g} {y + bend:g} {to:g} {below - bend:g} {to:g} {below:g}"
+    head = f"M{to - 4:g} {below - way * 6:g}L{to:g} {below:g}L{to + 4:g} {below - way * 6:g}"
+    yield f'<g class="dependency {relation}"><title>{escape(RELATIONS[relation].legend)}</title>'
+    yield f'<path d="{curve}{head}"/>'
+    # A quarter of the way, where arrows that cross each other are still apart.
+    beside = 6 if to >= x else -20
+    yield text(x + (to - x) * 0.16 + beside, y + (below - y) / 4, relation) + "</g>"
 
 
 def _length(length: str) -> str:

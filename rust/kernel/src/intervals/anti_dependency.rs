@@ -97,12 +97,11 @@ impl Verifier {
 
     fn party(&self, reference: Reference) -> Option<Party> {
         let transaction = self.transactions.find(reference.slot, reference.number)?;
-        let first = transaction.operations.iter().find(|one| one.is_statement())?;
         Some(Party {
             number: transaction.number,
             first: transaction.first,
             commit: transaction.end,
-            snapshot: transaction.snapshot.unwrap_or(first.span),
+            snapshot: transaction.snapshot,
             is_read_only: transaction.is_read_only(),
         })
     }

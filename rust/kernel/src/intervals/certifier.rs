@@ -13,8 +13,8 @@ pub struct Party {
     pub number: u64,
     pub first: i64,
     pub commit: Span,
-    /// When its snapshot was taken; the interval of its first statement if each statement has its own snapshot.
-    pub snapshot: Span,
+    /// When its snapshot was taken; one without a snapshot is part of no dangerous structure.
+    pub snapshot: Option<Span>,
     pub is_read_only: bool,
 }
 
@@ -31,7 +31,8 @@ pub struct AntiDependency {
 impl AntiDependency {
     /// Whether `to` had certainly begun when `from` committed; the other way round is what rw means.
     fn is_surely_concurrent(&self) -> bool {
-        self.to.snapshot.precedes(self.from.commit)
+        self.from.snapshot.is_some()
+            && self.to.snapshot.is_some_and(|snapshot| snapshot.precedes(self.from.commit))
     }
 }
 
@@ -121,5 +122,6 @@ fn is_dangerous(first: &AntiDependency, second: &AntiDependency) -> bool {
         return true;
     }
     let is_first = three.commit.precedes(pivot.commit) && three.commit.precedes(one.commit);
-    is_first && (!one.is_read_only || three.commit.precedes(one.snapshot))
+    let is_before = |snapshot: Span| three.commit.precedes(snapshot);
+    is_first && (!one.is_read_only || one.snapshot.is_some_and(is_before))
 }

@@ -1,7 +1,7 @@
 //! First updater wins: of two transactions that change a row, or change and lock it, one saw the other.
 
 use super::finding::{Case, CertifierCase, Finding};
-use super::key::{Reference, Version};
+use super::key::Reference;
 use super::profile::{Certifier, Lock};
 use super::transaction::{Operation, Part, Transaction};
 use super::verifier::Verifier;
@@ -67,17 +67,22 @@ impl Verifier {
             }
             let read = Reference { slot, number: transaction.number, place: operation.place };
             let key = &self.keys[operation.key as usize];
-            let orders = &self.orders;
-            // It appeared after the snapshot, and before the row was locked.
-            let is_changed = |version: &&Version| {
-                version.write.number != transaction.number
-                    && version.is_certain
-                    && !version.commit.may_precede(snapshot)
-                    && (version.commit.precedes(operation.span)
-                        || orders.has_ended(version.write.number, operation.place + 1))
-            };
-            let changed: Vec<Reference> =
-                key.versions.iter().filter(is_changed).map(|version| version.write).collect();
+            let orders = &mut self.orders;
+            let mut changed: Vec<Reference> = Vec::new();
+            for version in key.versions.iter().filter(|version| version.is_certain) {
+                let number = version.write.number;
+                let is_earlier =
+                    version.commit.precedes(operation.span) || orders.has_ended(number, operation.place + 1);
+                if number == transaction.number || !is_earlier {
+                    continue;
+                }
+                // It appeared before the row was locked, and so before the snapshot.
+                if version.commit.may_precede(snapshot) {
+                    orders.add_seen(number);
+                } else {
+                    changed.push(version.write);
+                }
+            }
             self.tally.updates.count(false);
             for write in changed {
                 let (case, operations) = (Case::FirstUpdater, vec![write, read]);

@@ -2,7 +2,7 @@
 
 use super::labels::{Labels, OperationConduct, StatementLabel, parse_lock_mode, parse_read_mode};
 use super::names::{LabelCache, Names, Translation, cached};
-use super::profile::{Certifier, Granularity, Profile};
+use super::profile::{Granularity, Profile};
 use super::span::Span;
 use super::transaction::{Bounds, NO_TABLE, Operation, Part, Transaction};
 use super::transaction_times::{Draft, Times};
@@ -38,7 +38,7 @@ impl Intake<'_> {
         let status = columns.statuses[number];
         let times = draft.times(status, self.outer(whole), self.error).ok_or("it has no operations")?;
         let Times { first, end, release, sure } = times;
-        let (snapshot, snapshot_taken_by) = draft.snapshot(self.profile.snapshot, first, end);
+        let (snapshot, snapshot_taken_by) = draft.snapshot(self.profile, first, end);
         Ok(Transaction {
             id: known.of(columns.ids[number]),
             session: columns.sessions[number],
@@ -53,7 +53,7 @@ impl Intake<'_> {
             bounds: draft.bounds.into_boxed_slice(),
             first: first.invoke,
             end,
-            appears: if self.profile.certifier == Certifier::TimestampOrder { first.to(end) } else { end },
+            appears: if self.profile.orders_by_timestamp() { first.to(end) } else { end },
             release,
             sure,
             snapshot,

@@ -210,14 +210,13 @@ impl Key {
             if self.open_ends == 0 && version.commit.invoke.saturating_add(self.longest) < pivot {
                 break;
             }
-            if !view.may_know(version) {
-                continue;
-            }
-            if view.surely_has(version) {
+            let may_know = view.may_know(version);
+            // A delete that the read cannot know of may have found no row: the read may tell so itself.
+            if view.surely_has(version) && (may_know || !version.is_absent) {
                 pivot = pivot.max(version.commit.invoke);
                 is_fresh = false;
             }
-            if version.commit.complete >= pivot {
+            if may_know && version.commit.complete >= pivot {
                 found.push(place);
             }
         }

@@ -32,20 +32,46 @@ impl Held {
         self.release.may_precede(other.take)
     }
 
-    /// Adds the order of two transactions whose locks conflict, if intervals overlap and allow for one alone.
-    fn order(&self, other: &Self, orders: &mut TransactionOrders) {
-        if self.is_of_commit || other.is_of_commit || other.release.precedes(self.take) {
-            return;
-        }
-        match (other.may_be_first(self), self.may_be_first(other)) {
-            (true, false) => orders.add_ended(other.by.number, self.by.place),
-            (false, true) if !self.release.precedes(other.take) => orders.add_unseen(other.by.number),
-            _ => {}
-        }
-    }
-
     fn is_surely_apart(&self, other: &Self) -> bool {
         self.release.precedes(other.take) || other.release.precedes(self.take)
+    }
+}
+
+/// Another transaction with locks on the same row, and in which orders all of these locks can have been held.
+struct Neighbour {
+    number: u64,
+    may_be_first: bool,
+    may_be_last: bool,
+    /// The first operation that may have waited for its locks.
+    place: u32,
+}
+
+/// Adds a pair of conflicting locks to those of their two transactions, if intervals overlap.
+fn meet(neighbours: &mut Vec<Neighbour>, lock: &Held, other: &Held) {
+    if lock.is_of_commit && other.is_of_commit || lock.is_surely_apart(other) {
+        return;
+    }
+    let (may_be_first, may_be_last) = (other.may_be_first(lock), lock.may_be_first(other));
+    // A commit waits behind all operations.
+    let place = if lock.is_of_commit { u32::MAX } else { lock.by.place };
+    match neighbours.iter_mut().find(|known| known.number == other.by.number) {
+        Some(known) => {
+            known.may_be_first &= may_be_first;
+            known.may_be_last &= may_be_last;
+            known.place = known.place.min(place);
+        }
+        None => neighbours.push(Neighbour { number: other.by.number, may_be_first, may_be_last, place }),
+    }
+}
+
+/// Orders of two transactions, of which all locks on a row allow for one alone.
+fn order(neighbours: &mut Vec<Neighbour>, orders: &mut TransactionOrders) {
+    for one in neighbours.drain(..) {
+        match (one.may_be_first, one.may_be_last) {
+            (true, false) => orders.add_ended(one.number, one.place),
+            (false, true) => orders.add_unseen(one.number),
+            _ => {}
+        }
     }
 }
 
@@ -255,9 +281,13 @@ impl Table {
         orders: &mut TransactionOrders,
         mut see: impl FnMut(bool),
     ) {
+        let (mut neighbours, mut last) = (Vec::new(), None);
         for (row, lock) in locks {
             if lock.is_of_delete && !is_sure(lock) {
                 continue;
+            }
+            if last.replace(*row) != Some(*row) {
+                order(&mut neighbours, orders);
             }
             let mut is_undecided = false;
             let row = &mut self.rows[*row as usize];
@@ -266,7 +296,7 @@ impl Table {
                 if other.by.number == lock.by.number {
                     other.is_settled |= other.by.place == lock.by.place;
                 } else if other.mode.conflicts(lock.mode) && (other.is_settled || !other.is_of_delete) {
-                    lock.order(other, orders);
+                    meet(&mut neighbours, lock, other);
                     if !other.is_settled {
                         continue;
                     }
@@ -279,6 +309,7 @@ impl Table {
             }
             see(is_undecided);
         }
+        order(&mut neighbours, orders);
     }
 
     /// The same for predicates; `key_of` gives the id of a key and its table.
@@ -287,20 +318,27 @@ impl Table {
         number: u64,
         key_of: impl Fn(u32) -> (Value, u32),
         collisions: &mut Vec<Collision>,
+        orders: &mut TransactionOrders,
     ) {
+        let mut neighbours = Vec::new();
         let is_own = |held: &Held| held.by.number == number;
         self.predicates.iter_mut().filter(|one| is_own(&one.held)).for_each(|one| one.held.is_settled = true);
         self.inserts.iter_mut().filter(|one| is_own(one)).for_each(|one| one.is_settled = true);
         for predicate in &self.predicates {
             for insert in &self.inserts {
                 let held = &predicate.held;
-                let is_new = is_own(held) != is_own(insert) && held.is_settled && insert.is_settled;
                 let is_inside = || {
                     let (key, table) = key_of(insert.key);
                     let is_asked = table == predicate.table && within(key, predicate.bounds);
                     is_asked && held.mode.conflicts(insert.mode)
                 };
-                if is_new && is_inside() && meeting(held, insert) == Meeting::Collided {
+                if is_own(held) == is_own(insert) || !is_inside() {
+                    continue;
+                }
+                let (own, other) = if is_own(held) { (held, insert) } else { (insert, held) };
+                meet(&mut neighbours, own, other);
+                let is_settled = held.is_settled && insert.is_settled;
+                if is_settled && meeting(held, insert) == Meeting::Collided {
                     collisions.push(Collision {
                         case: LockCase::Predicate,
                         one: held.by,
@@ -310,6 +348,7 @@ impl Table {
                 }
             }
         }
+        order(&mut neighbours, orders);
     }
 
     /// About how many bytes it takes.

@@ -15,7 +15,7 @@ named_enum! {
         /// The statement that begins the transaction takes its snapshot.
         Begin => "begin",
         /// The transaction has one snapshot, of an instant that the database chooses between its first operation and
-        /// the answer to its first statement.
+        /// the answer to its first statement. Where only reads are certified, a write that locks nothing takes none.
         Start => "start",
         /// The transaction has one snapshot, of an instant that the database chooses between begin and commit.
         Transaction => "transaction",
@@ -137,4 +137,13 @@ pub struct Profile {
     pub commit_lock: Lock,
     /// What each kind of statement locks and reads, in the order of [`Statement::ALL`].
     pub statements: [Conduct; Statement::ALL.len()],
+}
+
+impl Profile {
+    /// Whether a version is as old as the timestamp of its transaction. Where reads lock, that is one of the commit.
+    #[must_use]
+    pub fn orders_by_timestamp(&self) -> bool {
+        let select = self.statements[Statement::Select as usize];
+        self.certifier == Certifier::TimestampOrder && select.lock == Lock::None
+    }
 }

@@ -1,6 +1,6 @@
 //! When the events of a transaction can have happened: its snapshot, its end, and the release of its locks.
 
-use super::profile::{Read, Snapshot};
+use super::profile::{Certifier, Lock, Profile, Read, Snapshot};
 use super::span::Span;
 use super::transaction::{Bounds, Operation};
 use crate::history::{Kind, Status};
@@ -73,24 +73,31 @@ impl Draft {
     }
 
     /// The snapshot of the transaction, and the place of the operation that took it.
-    pub fn snapshot(&self, taken: Snapshot, first: Span, end: Span) -> (Option<Span>, Option<u32>) {
+    pub fn snapshot(&self, profile: &Profile, first: Span, end: Span) -> (Option<Span>, Option<u32>) {
         let is_consistent = |one: &&Operation| {
             matches!(one.kind, Kind::Read | Kind::RangeRead) && one.read == Read::Consistent
         };
         let by = |one: Option<&Operation>| (one.map(|one| one.span), one.map(|one| one.place));
-        match taken {
+        match profile.snapshot {
             Snapshot::Statement => (None, None),
             Snapshot::FirstRead => by(self.operations.iter().find(is_consistent)),
             Snapshot::FirstStatement => by(self.operations.iter().find(|one| one.is_statement())),
             Snapshot::Begin if self.operations[0].kind == Kind::Begin => by(self.operations.first()),
             Snapshot::Start => {
-                let statement = self.operations.iter().find(|one| one.is_statement());
-                (statement.map(|one| first.to(one.span)), None)
+                let takes = |one: &&Operation| one.is_statement() && !waits_in_client(one, profile);
+                let answered = self.operations.iter().find(takes).map_or(end, |one| one.span);
+                (Some(first.to(answered)), None)
             }
             // The instant is not known.
             Snapshot::Begin | Snapshot::Transaction => (Some(first.to(end)), None),
         }
     }
+}
+
+/// Whether a write may reach the database with the commit alone: it locks nothing, and only reads are certified.
+fn waits_in_client(operation: &Operation, profile: &Profile) -> bool {
+    let is_certified = profile.certifier == Certifier::OptimisticReads;
+    is_certified && operation.kind.installs() && operation.lock == Lock::None
 }
 
 /// The earliest time at which an operation was over, of a span that was widened.

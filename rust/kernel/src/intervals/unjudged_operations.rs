@@ -12,13 +12,10 @@ pub(super) fn leave_out_unjudged(history: &mut History, keys: &[Key], profile: &
     let has_phantoms = allows_phantoms(profile);
     let some_key = is_left_out.contains(&true);
     for number in 0..history.transaction_count() {
-        let is_open = history.transactions.statuses[number] == Status::Indeterminate;
         for operation in history.operations_of(number) {
             let (kind, key) = (history.operations.kinds[operation], history.operations.keys[operation]);
             let is_nothing = history.operations.values[operation] == Value::NIL;
             let is_unjudged = match kind {
-                // Mechanisms do not judge what it read.
-                Kind::Read | Kind::RangeRead if is_open => true,
                 // It shows, or leaves out, rows of any key.
                 Kind::RangeRead => some_key || is_untold(history, operation),
                 _ if key == NO_KEY => false,

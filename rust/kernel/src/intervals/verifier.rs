@@ -264,7 +264,7 @@ impl Verifier {
         if self.locks_predicates() {
             let (ids, keys) = (&self.ids, &self.keys);
             let key_of = |key: u32| (ids[key as usize], keys[key as usize].table);
-            self.locks.settle_predicates(number, key_of, &mut collisions);
+            self.locks.settle_predicates(number, key_of, &mut collisions, &mut self.orders);
         }
         let mut seen: Vec<(u64, u64, u32)> = Vec::new();
         for Collision { case, one, other, key } in collisions {

@@ -12,6 +12,7 @@ use crate::history::{Kind, Status};
 
 impl Verifier {
     pub(super) fn install_writes(&mut self, transaction: &Transaction, slot: u32) {
+        let by_update = self.profile.first_updater_wins;
         for (place, operation) in transaction.operations.iter().enumerate() {
             if !operation.kind.installs() {
                 continue;
@@ -43,7 +44,7 @@ impl Verifier {
                 asked: transaction.end.invoke,
                 take,
                 lock: operation.lock,
-                seen: seen_by(transaction, operation, self.profile.first_updater_wins),
+                seen: seen_by(transaction, first_certain(transaction, operation), by_update),
                 is_insert: self.profile.first_updater_wins
                     && !self.profile.compares_inserts
                     && transaction.inserts.binary_search(&operation.key).is_ok(),
@@ -75,15 +76,14 @@ impl Verifier {
         for (number, write) in transaction.left(slot) {
             let key = &self.keys[number as usize];
             let Some(place) = key.place_of(write, transaction.appears) else { continue };
-            if !key.versions[place].may_be_idle {
-                continue;
-            }
-            let delete = transaction.operations.iter().find(|one| one.place == write.place);
-            let first = delete.and_then(|delete| transaction.first_delete(delete));
-            if first.is_some_and(|first| !self.may_be_idle(&transaction, first)) {
+            let is_change = |one: &&Operation| one.kind.installs() && one.key == number;
+            let first = transaction.operations.iter().find(is_change);
+            let Some(delete) = first.filter(|one| one.kind == Kind::Delete) else { continue };
+            if !self.may_be_idle(&transaction, delete) {
                 let version = &mut self.keys[number as usize].versions[place];
                 version.may_be_idle = false;
                 version.is_certain |= transaction.status == Status::Committed;
+                version.seen = seen_by(&transaction, delete, self.profile.first_updater_wins);
             }
         }
         self.transactions.give_back(slot, transaction);
@@ -147,16 +147,20 @@ impl Verifier {
     }
 }
 
-/// When the writer of a key must have seen all earlier versions: its snapshot, but not after its first write.
-fn seen_by(transaction: &Transaction, write: &Operation, by_update: bool) -> Span {
-    match transaction.snapshot {
-        Some(snapshot) if !by_update || snapshot.invoke <= transaction.first => snapshot,
-        snapshot => {
-            let is_first = |one: &&Operation| one.kind.installs() && one.key == write.key;
-            let first = transaction.operations.iter().find(is_first).map_or(write.span, |one| one.span);
-            snapshot.filter(|snapshot| !by_update || snapshot.invoke <= first.invoke).unwrap_or(first)
-        }
-    }
+/// When the writer of a key must have seen all earlier versions: its snapshot, but not after its first change.
+fn seen_by(transaction: &Transaction, first: &Operation, by_update: bool) -> Span {
+    let is_early = |snapshot: &Span| {
+        !by_update || snapshot.invoke <= transaction.first || snapshot.invoke <= first.span.invoke
+    };
+    transaction.snapshot.filter(is_early).unwrap_or(first.span)
+}
+
+/// The first change of a key that is no delete: a delete may have found no row, and then it changed nothing.
+fn first_certain<'t>(transaction: &'t Transaction, write: &'t Operation) -> &'t Operation {
+    let is_change = |one: &&Operation| one.kind.installs() && one.key == write.key;
+    let is_certain = |one: &&Operation| is_change(one) && one.kind != Kind::Delete;
+    let changes = &transaction.operations;
+    changes.iter().find(is_certain).or_else(|| changes.iter().find(is_change)).unwrap_or(write)
 }
 
 /// When a transaction first got a lock on the row that excludes other writers; not after its write.

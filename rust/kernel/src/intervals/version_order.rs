@@ -137,7 +137,8 @@ pub fn static_order(one: &Version, other: &Version, rules: Rules) -> Option<(boo
         return Some((false, OrderSource::Intervals));
     }
     if rules.locks && one.lock.conflicts(other.lock) {
-        let possible = (one.commit.may_precede(other.take), other.commit.may_precede(one.take));
+        // Locks are released with the commit, also where the timestamp of the version is older.
+        let possible = (one.asked <= other.take.complete, other.asked <= one.take.complete);
         if let (true, false) | (false, true) = possible {
             return Some((possible.0, OrderSource::Locks));
         }

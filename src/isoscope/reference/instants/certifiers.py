@@ -56,8 +56,9 @@ def _following(server: Server, state: State, log: tuple[int, ...], key: object, 
 
 
 def _is_concurrent(state: State, log: tuple[int, ...], t1: int, t2: int) -> bool:
-    """Whether each took its snapshot before the other committed."""
-    return all((state.snapshot(one) or 0) <= log.index(other) for one, other in permutations((t1, t2)))
+    """Whether each took its snapshot before the other committed; one without a snapshot is not."""
+    pairs = [(state.snapshot(one), log.index(other)) for one, other in permutations((t1, t2))]
+    return all(snapshot is not None and snapshot <= commit for snapshot, commit in pairs)
 
 
 def _is_first(server: Server, state: State, log: tuple[int, ...], three: tuple[int, int, int]) -> bool:

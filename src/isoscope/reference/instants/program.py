@@ -50,14 +50,14 @@ class Program:
 
     @property
     def is_judged(self) -> bool:
-        """Reads of a transaction that did not certainly commit are not judged."""
-        return self.transaction.status is Status.COMMITTED
+        """Reads of a transaction that did not commit are not judged."""
+        return self.commits
 
     @property
     def is_serial(self) -> bool:
         """By timestamp ordering reads and writes are at one instant, unless reads lock."""
         is_ordered = self.profile.certifier is Certifier.TIMESTAMP_ORDER
-        return is_ordered and self.profile.statements[Statement.SELECT].read is Read.CONSISTENT
+        return is_ordered and self.profile.statements[Statement.SELECT].lock is Lock.NONE
 
     @property
     def commit(self) -> Span:
@@ -234,6 +234,7 @@ class Program:
             if o.kind in READS and conduct_of(o, self.profile).read is Read.CONSISTENT
         ]
         begins = self._places(OperationKind.BEGIN)
+        sent = [place for place in statements if not self._is_kept_by_client(place)]
         whole = Span(self._begin, self.commit.complete)
         match self.profile.snapshot:
             case Snapshot.STATEMENT:
@@ -244,9 +245,16 @@ class Program:
                 return (statements[0], self._span_at(statements[0])) if statements else None
             case Snapshot.BEGIN if begins:
                 return begins[0], self._span_at(begins[0])
-            case Snapshot.START if statements:
-                return statements[0], Span(self._begin, self._span_at(statements[0]).complete)
+            case Snapshot.START if sent:
+                return sent[0], Span(self._begin, self._span_at(sent[0]).complete)
         return None, whole
+
+    def _is_kept_by_client(self, place: int) -> bool:
+        """Whether the server need not hear of a write before the commit: reads alone are certified."""
+        operation = self.transaction.operations[place]
+        is_unlocked = conduct_of(operation, self.profile).lock is Lock.NONE
+        of_reads = self.profile.certifier is Certifier.OPTIMISTIC_READS
+        return of_reads and is_unlocked and operation.kind in WRITES
 
     def _step(self, action: Action, span: Span, **details: object) -> Step:
         return Step(number=self.number, action=action, span=span, **details)  # type: ignore[arg-type]

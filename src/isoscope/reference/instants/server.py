@@ -163,13 +163,15 @@ class Server:
             return
         look = Look(step.place, step.key, NOTHING, step.span.complete)
         yield from self._shown(state, step.number, (look,), since)
-        if self._is_deleted(state, step.key, since):
+        if self._is_deleted(state, step, since):
             yield state
 
-    def _is_deleted(self, state: State, key: object, since: int) -> bool:
+    def _is_deleted(self, state: State, step: Step, since: int) -> bool:
+        """Whether the row was deleted while the statement waited for it."""
         return any(
-            change.key == key and change.kind == "delete"
+            change.key == step.key and change.kind == "delete"
             for number in state.log[since:]
+            if self.trace.sent[number] <= step.span.complete
             for change in self.changes(state, number)
         )
 
@@ -203,7 +205,7 @@ class Server:
         if step.is_hybrid and since is not None:
             lacking = (known for known, is_there in self._held(state, step.key, since) if not is_there)
             yield from ((known, False) for known in lacking)
-            if self._is_deleted(state, step.key, since):
+            if self._is_deleted(state, step, since):
                 yield state, False
 
     def _held(self, state: State, key: object, at: int) -> Iterator[tuple[State, bool]]:

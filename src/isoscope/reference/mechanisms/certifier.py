@@ -109,6 +109,8 @@ def _dangerous(store: Store, edges: list[Missed]) -> Iterator[Finding]:
 
 def _is_refused(store: Store, one: Missed, two: Missed) -> bool:
     t1, t2, t3 = one.read.transaction, two.read.transaction, two.write.transaction
+    if any(store.times[number].of_transaction is None for number in (t1, t2, t3)):
+        return False  # without a snapshot it is concurrent with none
     if t1 == t3:
         return t1 < t2  # one of the two commits first; the cycle is found from both, and counted once
     if store.profile.clock_skew:
@@ -128,7 +130,8 @@ def _instants(store: Store, numbers: tuple[int, ...]) -> dict[str, Span]:
     for number in numbers:
         times = store.times[number]
         assert times.commit is not None
-        events[f"s{number}"] = times.of_transaction or times.commit
+        assert times.of_transaction is not None
+        events[f"s{number}"] = times.of_transaction
         events[f"c{number}"] = times.commit
     return events
 

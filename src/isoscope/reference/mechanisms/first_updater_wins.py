@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import OperationKind
 from isoscope.profiles import Certifier, Lock, Snapshot
-from isoscope.reference.mechanisms import mutual_exclusion
+from isoscope.reference.mechanisms import lock_order
 from isoscope.reference.mechanisms.conduct import READS, WRITES, conduct_of
 from isoscope.reference.mechanisms.versions import Place, found_rows
 from isoscope.reference.mechanisms.worlds import EVER, Possible, Span, possible, worlds
@@ -90,19 +90,9 @@ def after_a_change(change: Changed, lock: Changed, *, is_over: bool) -> Possible
 
 
 def _ended(store: Store) -> Iterator[tuple[int, Place]]:
-    """Transactions, each with a lock of another one that was taken after its end.
-
-    Of several locks of a transaction in one mode, the first one counts.
-    """
-    firsts: dict[object, Place] = {}
-    for lock in mutual_exclusion.held(store):
-        firsts.setdefault((lock.place.transaction, lock.resource, lock.mode), lock.place)
-    counted = set(firsts.values())
-    for pair in mutual_exclusion.pairs(store):
-        is_counted = {pair.one.place, pair.other.place} <= counted
-        if is_counted and pair.case == mutual_exclusion.LOCKS and pair.orders.is_ordered:
-            first, second = (pair.one, pair.other) if pair.orders.before else (pair.other, pair.one)
-            yield first.place.transaction, second.place
+    """Transactions, each with the operation of another one that waited until it had ended."""
+    for one in lock_order.of_locks(store):
+        yield one.before, Place(one.after, one.place)
 
 
 def _until(place: Place) -> list[Place]:
@@ -126,8 +116,7 @@ def _locked(store: Store, row: object) -> Iterator[Changed]:
                 or times.commit is None
             ):
                 continue
-            if snapshot != times.operation(index):
-                yield Changed(Place(t.number, index), snapshot, times.commit, taken=times.operation(index))
+            yield Changed(Place(t.number, index), snapshot, times.commit, taken=times.operation(index))
 
 
 def _locks(store: Store, operation: Operation, row: object) -> bool:

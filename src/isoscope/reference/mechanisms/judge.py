@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from isoscope.history import Status
 from isoscope.profiles import Certifier
 from isoscope.reference.mechanisms import (
     certifier,
@@ -19,6 +20,7 @@ from isoscope.reference.mechanisms import (
     orders,
     torn,
 )
+from isoscope.reference.mechanisms import observations as looks
 from isoscope.reference.mechanisms.findings import Finding
 from isoscope.reference.mechanisms.versions import Store
 from isoscope.reference.observations import INITIAL
@@ -77,7 +79,7 @@ class Judged:
 
 def judge(history: History, profile: Profile, clock_error: int = 0) -> Judged:
     """All that is found if the mechanisms share what they deduce."""
-    store = Store(history, profile, clock_error)
+    store = _with_shown(history, profile, clock_error)
     return _judged(store, orders.deduced(store))
 
 
@@ -85,6 +87,22 @@ def judge_pairs(history: History, profile: Profile, clock_error: int = 0) -> Jud
     """All that is found if mechanisms share nothing: reads are judged by the intervals alone."""
     store = Store(history, profile, clock_error)
     return _judged(store, frozenset(o for o in orders.of_pairs(store) if o.source is orders.Source.INTERVALS))
+
+
+def _with_shown(history: History, profile: Profile, clock_error: int) -> Store:
+    """An indeterminate transaction did commit if a transaction that did can only have read its write."""
+    store, shown = Store(history, profile, clock_error), dict[int, float]()
+    while True:
+        found = dict[int, float]()
+        for reading in orders.readings(store, orders.of_pairs(store)):
+            writer = reading.source
+            if writer not in (None, INITIAL) and store.transactions[writer].status is Status.INDETERMINATE:
+                seen_by = max(one.complete for one in looks.snapshots(store, reading.observation))
+                found[writer] = min(seen_by, found.get(writer, seen_by))
+        if found.keys() <= shown.keys():
+            return store
+        shown |= found
+        store = Store(history, profile, clock_error, shown)
 
 
 def _judged(store: Store, deduced: frozenset[Order]) -> Judged:

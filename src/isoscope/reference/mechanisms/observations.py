@@ -44,10 +44,10 @@ class Observation(NamedTuple):
 
 
 def observations(store: Store) -> list[Observation]:
-    """What reads of committed transactions say of keys that are judged."""
+    """What reads of transactions that did commit say of keys that are judged."""
     return [
         observation
-        for reader in store.committed
+        for reader in store.readers
         for place, operation in enumerate(reader.operations)
         for observation in _of(store, reader, place, operation)
     ]
@@ -102,7 +102,7 @@ def may_be_lost(store: Store, observation: Observation) -> bool:
         for t in store.transactions
         if t.number != reader and store.deletes(observation.key, t.number)
     ]
-    commits = [store.times[number].appears for number in deletes]
+    commits = [store.times[number].commit for number in deletes]
     is_near = any(c is not None and not c.precedes(span) and not span.precedes(c) for c in commits)
     return waits and observation.value == NOTHING and is_near
 

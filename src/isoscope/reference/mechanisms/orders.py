@@ -14,7 +14,7 @@ from enum import IntEnum
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.reference.mechanisms import consistent_read, first_updater_wins, precedence
+from isoscope.reference.mechanisms import consistent_read, first_updater_wins, lock_order
 from isoscope.reference.mechanisms import observations as looks
 from isoscope.reference.mechanisms.findings import Finding
 from isoscope.reference.mechanisms.worlds import closure
@@ -122,7 +122,7 @@ def _of_intervals(store: Store) -> Iterator[Order]:
 
 def _of_locks(store: Store) -> Iterator[Order]:
     """Transactions that held locks one after the other committed so."""
-    for one in precedence.of_locks(store):
+    for one in lock_order.of_locks(store):
         for key in _both_wrote(store, one.before, one.after):
             yield Order(Source.LOCKS, key, one.before, one.after)
 

@@ -8,82 +8,34 @@ is there for any read of the first. First updater wins says the same of the othe
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from isoscope.profiles import Granularity, Lock, Read, Snapshot
-from isoscope.reference.mechanisms import first_updater_wins, mutual_exclusion
+from isoscope.reference.mechanisms import first_updater_wins
 from isoscope.reference.mechanisms.conduct import conduct_of
+from isoscope.reference.mechanisms.lock_order import Sequence, of_locks
 from isoscope.reference.mechanisms.versions import NOTHING
-from isoscope.reference.mechanisms.worlds import Instant, Possible
-from isoscope.reference.reads import token
+from isoscope.reference.mechanisms.worlds import Instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from isoscope.reference.mechanisms.mutual_exclusion import Held
     from isoscope.reference.mechanisms.observations import Observation
     from isoscope.reference.mechanisms.versions import Store
 
-__all__ = ["Sequence", "of_locks", "of_snapshots", "seen_by"]
-
-
-class Sequence(NamedTuple):
-    """`before` ended before the operation of `after` at `place`, and so before everything behind it.
-
-    `resource` is what both locked; of a snapshot the row that both changed.
-    """
-
-    resource: object
-    before: int
-    after: int
-    place: int
-
-
-@lru_cache(maxsize=4)
-def of_locks(store: Store) -> tuple[Sequence, ...]:
-    """Every pair of locks of two transactions on a thing must allow for their order, and one order alone."""
-    said: dict[tuple[object, int, int], list[tuple[Possible, int, int]]] = {}
-    for case, one, other, orders in mutual_exclusion.pairs(store):
-        resource = _resource(store, case, one, other)
-        low, high = sorted((one, other), key=lambda lock: lock.place.transaction)
-        turned = orders if low is one else Possible(orders.after, orders.before, orders.together)
-        two = (resource, low.place.transaction, high.place.transaction)
-        said.setdefault(two, []).append((turned, _since(case, low, other), _since(case, high, other)))
-    return tuple(_sequences(said))
-
-
-def _resource(store: Store, case: str, one: Held, other: Held) -> object:
-    """What both locked; of a predicate, the row that was inserted."""
-    new = other.inserted or one.inserted
-    return store.row(token(new[0])) if case == mutual_exclusion.PREDICATE and new else other.resource
-
-
-def _since(case: str, lock: Held, committing: Held) -> int:
-    """The operation that waited for a lock; a commit waits behind all of them."""
-    is_commit = case == mutual_exclusion.WHILE_COMMITTING and lock is committing
-    return 1_000_000 if is_commit else lock.place.operation
-
-
-def _sequences(
-    said: dict[tuple[object, int, int], list[tuple[Possible, int, int]]],
-) -> Iterator[Sequence]:
-    for (resource, low, high), every in said.items():
-        is_before, is_after = all(o.before for o, _, _ in every), all(o.after for o, _, _ in every)
-        if is_before and not is_after:
-            yield Sequence(resource, low, high, min(place for _, _, place in every))
-        if is_after and not is_before:
-            yield Sequence(resource, high, low, min(place for _, place, _ in every))
+__all__ = ["of_snapshots", "seen_by"]
 
 
 @lru_cache(maxsize=4)
 def of_snapshots(store: Store) -> tuple[Sequence, ...]:
-    """Of two transactions that changed a row, the one that can have committed before the other's snapshot."""
+    """Of two transactions that changed a row, the one that can have committed before the other's snapshot.
+
+    One that only locked the row need not have ended before the snapshot of one that changed it then.
+    """
     if store.profile.snapshot is Snapshot.STATEMENT:
         return ()
-    pairs = [*first_updater_wins.asked(store), *first_updater_wins.locked(store)]
+    locked = [pair for pair in first_updater_wins.locked(store) if pair.orders.before]
     found = [
         Sequence(row, *(two if orders.before else two[::-1]), 0)
-        for row, one, other, orders in pairs
+        for row, one, other, orders in [*first_updater_wins.asked(store), *locked]
         for two in [(one.place.transaction, other.place.transaction)]
         if orders.is_ordered and not (other if orders.before else one).is_new
     ]

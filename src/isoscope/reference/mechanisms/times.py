@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.history import OperationKind, Status
 from isoscope.profiles import Certifier, Lock, Read, Snapshot, Statement
-from isoscope.reference.mechanisms.conduct import MARKERS, READS, conduct_of
+from isoscope.reference.mechanisms.conduct import MARKERS, READS, WRITES, conduct_of
 from isoscope.reference.mechanisms.worlds import EVER, Span
 
 if TYPE_CHECKING:
@@ -27,11 +27,15 @@ __all__ = ["Times"]
 
 @dataclass(frozen=True)
 class Times:
-    """The spans of one transaction."""
+    """The spans of one transaction.
+
+    `shown`: by when a read showed its write, although its end was not answered.
+    """
 
     transaction: Transaction
     profile: Profile
     clock_error: int = 0
+    shown: float | None = None
 
     def operation(self, place: int) -> Span:
         """When the operation at `place` happened."""
@@ -54,8 +58,10 @@ class Times:
         if status is Status.ABORTED or not self._operations:
             return None
         told = self._told(asked[-1]) if asked else self._last
-        complete = inf if status is Status.INDETERMINATE else told.complete
-        return self._widened(Span(told.invoke, complete))
+        if status is not Status.INDETERMINATE:
+            return self._widened(told)
+        begin = self._widened(told).invoke
+        return Span(begin, inf if self.shown is None else max(begin, self.shown))
 
     @cached_property
     def appears(self) -> Span | None:
@@ -77,7 +83,7 @@ class Times:
     @cached_property
     def is_certain(self) -> bool:
         """Whether it did commit."""
-        return self.transaction.status is Status.COMMITTED
+        return self.transaction.status is Status.COMMITTED or self.shown is not None
 
     @cached_property
     def undone(self) -> float:
@@ -94,7 +100,7 @@ class Times:
         have got its lock, and the others' were released after the last but one had ended. If it asked to
         commit no statement failed; a connection that breaks before the commit arrives releases the locks.
         """
-        if self.is_certain:
+        if self.transaction.status is Status.COMMITTED:
             assert self.commit is not None
             return self.operation(place), self.commit
         statements, last = self._statements, 2
@@ -159,7 +165,19 @@ class Times:
             places = self._consistent_reads
         else:
             places = [place for place, o in enumerate(self._operations) if o.kind not in MARKERS]
+        if self.profile.snapshot is Snapshot.START:
+            places = [place for place in places if not self._waits_in_client(place)]
         return places[0] if places else None
+
+    def _waits_in_client(self, place: int) -> bool:
+        """Whether a write may reach the database with the commit alone, and so takes no snapshot.
+
+        FoundationDB fetches the version to read at with the first read, and keeps writes in the client.
+        """
+        operation = self._operations[place]
+        is_certified = self.profile.certifier is Certifier.OPTIMISTIC_READS
+        is_free = conduct_of(operation, self.profile).lock is Lock.NONE
+        return is_certified and is_free and operation.kind in WRITES
 
     @cached_property
     def _consistent_reads(self) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import inf
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.history import UNKNOWN, OperationKind, Range, Status
@@ -18,6 +19,8 @@ from isoscope.reference.observations import INITIAL
 from isoscope.reference.reads import token
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isoscope.history import History, Operation, Scalar, Transaction, Unknown
     from isoscope.profiles import Profile
 
@@ -66,19 +69,35 @@ class Version(NamedTuple):
 
 
 class Store:
-    """What transactions did to the keys of a history, and when."""
+    """What transactions did to the keys of a history, and when.
 
-    def __init__(self, history: History, profile: Profile, clock_error: int = 0) -> None:
+    `shown`: transactions whose end was not answered, and which a read shows to have committed by then.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        profile: Profile,
+        clock_error: int = 0,
+        shown: Mapping[int, float] = MappingProxyType({}),
+    ) -> None:
         self.history = history
         self.profile = profile
         self.transactions = list(history)
-        self.times = {t.number: Times(t, profile, clock_error) for t in self.transactions}
+        self.times = {
+            t.number: Times(t, profile, clock_error, shown.get(t.number)) for t in self.transactions
+        }
         self.keys: dict[object, Scalar] = {token(key): key for key in history.keys}
 
     @cached_property
     def committed(self) -> list[Transaction]:
-        """Whose reads are judged, and whose writes make others' old."""
+        """Transactions whose commit was answered."""
         return [t for t in self.transactions if t.status is Status.COMMITTED]
+
+    @cached_property
+    def readers(self) -> list[Transaction]:
+        """Transactions that did commit: their reads are judged."""
+        return [t for t in self.transactions if self.times[t.number].is_certain]
 
     def operation(self, place: Place) -> Operation:
         """The operation at a place."""
