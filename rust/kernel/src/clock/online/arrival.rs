@@ -177,17 +177,19 @@ impl Engine {
             let &Transaction { start, commit, .. } = transaction;
             let value = transaction.operations[write as usize].value;
             let of_key = transaction.operations.iter().filter(|one| one.key == key && one.kind.installs());
-            let written: Vec<Value> = of_key.map(|one| one.value).collect();
+            let written = of_key.map(|one| one.value);
             let context = context!(self);
             let known = &mut self.keys[key as usize];
-            for &value in &written {
+            for value in written.clone() {
                 known.write(context, value, &mut self.turns);
             }
             if known.is_missed(context, slot) {
                 continue;
             }
             let version = KeyVersion { commit, start, value, slot, write, count: 0, end: 0 };
-            known.install(context, version, &written, &mut self.turns);
+            let appended: Vec<Value> =
+                if known.shape == Shape::List { written.collect() } else { Vec::new() };
+            known.install(context, version, &appended, &mut self.turns);
             self.transactions.hold(slot);
             self.sizes.versions += 1;
         }
@@ -249,6 +251,9 @@ impl Engine {
 
     /// Counts reads that became stale, or are stale no longer.
     fn turn(&mut self, now: u64) {
+        if self.turns.is_empty() {
+            return;
+        }
         let mut turns = std::mem::take(&mut self.turns);
         turns.sort_by_key(|turn| (turn.slot, turn.read));
         // Two changes of the same read cancel.
@@ -273,6 +278,8 @@ impl Engine {
                 self.stability.rectify(now.saturating_sub(doubt.since));
             }
         }
+        turns.clear();
+        self.turns = turns;
     }
 
     /// A final answer was wrong: a transaction came later than the timeout allows.
