@@ -1,11 +1,11 @@
-"""What the log of a run costs: the history that is written as the run goes on, so that a killed run leaves it."""
+"""What the log of a run costs: the history that is written as the run goes on, for a run that is killed."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.loading import DATA, Row
 from benchmarks.recording import Clients, Nothing
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["HOW", "rows"]
 
 HOW = (
-    "Eight sessions, 15 operations a transaction (8 reads, 7 writes). Runs with and without a log follow each "
-    "other in turn, and the order alternates from round to round. The cost is the share of the rate that the log "
-    "takes in one round; given are the median and the least and most of all rounds. A database that does nothing "
-    "leaves the log all of the time that a real one would take."
+    "Eight sessions, 15 operations a transaction (8 reads, 7 writes). Runs with and without a log follow "
+    "each other in turn, and the order alternates from round to round. The cost is the share of the rate "
+    "that the log takes in one round; given are the median and the least and most of all rounds. On a "
+    "database that does nothing, a transaction takes only the time of its recording."
 )
-ROUNDS, SECONDS = 9, 3.0
+ROUNDS, SECONDS = 11, 1.0
 GOAL = "3 %"
-DATABASES: dict[str, Callable[[], Database]] = {
+DATABASES: dict[str, Callable[[], Any]] = {
     "SQLite": lambda: connect("sqlite"),
     "simulated": lambda: connect("simulated"),
     "a database that does nothing": Nothing,
@@ -57,7 +57,7 @@ def _row(name: str, found: list[dict[bool, float]]) -> Row:
     return Row(f"Log of a run: {name}", figures)
 
 
-def _round(database: Callable[[], Database], number: int, seconds: float) -> dict[bool, float]:
+def _round(database: Callable[[], Any], number: int, seconds: float) -> dict[bool, float]:
     order = (True, False) if number % 2 else (False, True)
     return {is_logged: _rate(database(), seconds, is_logged=is_logged) for is_logged in order}
 
