@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
-intervals, recording, versions, report, journal, explainable, weak, large.
+intervals, recording, history-log, versions, report, journal, explainable, weak, large.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -23,6 +23,7 @@ from benchmarks import (
     explainable,
     faults,
     growth,
+    history_log,
     intervals,
     journal,
     loading,
@@ -255,6 +256,12 @@ def _explainable(*, record: bool) -> None:
         _record("explainable", "Intervals against an exact oracle", explainable.HOW, _table(rows), {})
 
 
+def _history_log(*, record: bool) -> None:
+    rows = _printed(history_log.rows())
+    if record:
+        _record("history-log", "What the log of a run costs", history_log.HOW, _table(rows), {})
+
+
 _PLOTTED = {
     "growth": _growth,
     "adya": _adya,
@@ -270,6 +277,7 @@ _PLOTTED = {
     "intervals": _intervals,
     "recording": _recording,
     "explainable": _explainable,
+    "history-log": _history_log,
 }
 
 

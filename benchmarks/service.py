@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from threading import Timer
 from time import perf_counter, sleep
@@ -91,6 +91,10 @@ class _Recorded:
         for line in transactions:
             shares[int(line.split(b",", 2)[1].removeprefix(b'"sid":')) % COLLECTORS].append(line)
         self.bodies = [[*_bodies(share)] for share in shares]
+
+    def interleaved(self) -> Iterator[bytes]:
+        """The bodies of all collectors, as one collector can send them."""
+        return chain.from_iterable(zip(*self.bodies, strict=False))
 
     def wrong(self, level: str) -> int:
         """How much a level finds offline."""

@@ -15,6 +15,7 @@ from benchmarks import (
     clock_growth,
     collection,
     growth,
+    history_log,
     measure,
     pgbench,
     recording,
@@ -245,6 +246,12 @@ def test_the_recorder_alone_is_measured_against_what_was_asked() -> None:
     row = recording.alone(rounds=2, transactions=50)
     assert row.figures["asked"] == "100,000 operations/s"
     assert float(row.figures["ratio"]) > 0
+
+
+def test_the_log_of_a_run_is_measured_on_each_database() -> None:
+    found = [*history_log.rows(rounds=1, seconds=0.3)]
+    assert [row.name.partition(": ")[2] for row in found] == [*history_log.DATABASES]
+    assert all(row.figures["cost (median)"].endswith(" %") for row in found)
 
 
 def test_rounds_of_runs_are_put_into_words_and_plotted() -> None:

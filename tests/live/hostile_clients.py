@@ -24,7 +24,7 @@ UNFINISHED = {
     "body": b"POST /v1/batches HTTP/1.1\r\n%sContent-Length: 1000\r\nX-Isoscope-Collector: slow\r\n"
     b"X-Isoscope-Sequence: 1\r\nContent-Type: %s\r\n\r\n{" % (HOST, FORMS[1].encode()),
     "chunk": b"POST /v1/heartbeat HTTP/1.1\r\n%sTransfer-Encoding: chunked\r\n\r\nff\r\n{" % HOST,
-    "body of an answered request": b"POST /nowhere HTTP/1.1\r\n%sContent-Length: 1000\r\n\r\n{" % HOST,
+    "body of an answered request": b"POST /nowhere HTTP/1.1\r\n%sContent-Length: 999999999\r\n\r\n{" % HOST,
 }
 _CHUNKED = b"POST /v1/heartbeat HTTP/1.1\r\n%sTransfer-Encoding: chunked\r\n\r\n" % HOST
 #: Requests with a part that has no end: how it begins, and what is then repeated.

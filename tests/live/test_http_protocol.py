@@ -6,11 +6,11 @@ import json
 import time
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope.live.access import Access
+from isoscope.live.access import Access, AccessControl
 
 from .hostile_clients import FLOODS, HOST, UNFINISHED, connected, flood, unfinished, until_closed
 from .sent_batches import STALE, body, chain, in_batches
@@ -143,6 +143,65 @@ def test_a_slow_batch_that_is_within_its_time_is_taken(tmp_path: Path) -> None:
         time.sleep(0.5)
         connection.sendall(sent[50:])
         assert status_of(connection.recv(1000)) == 200
+
+
+def posted(sequence: int, *headers: bytes) -> tuple[bytes, bytes]:
+    """Headers and body of a whole batch."""
+    sent = body(STALE)
+    start = UNFINISHED["body"].removesuffix(b"\r\n\r\n{").replace(b": 1000\r", b": %d\r" % len(sent))
+    named = start.replace(b"Sequence: 1", b"Sequence: %d" % sequence)
+    return b"\r\n".join([named, *headers]) + b"\r\n\r\n", sent
+
+
+def test_the_application_sees_no_unfinished_small_body(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    called = AccessControl.__call__
+
+    async def watched(self: AccessControl, scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["path"])
+        await called(self, scope, receive, send)
+
+    monkeypatch.setattr(AccessControl, "__call__", watched)
+    with served(tmp_path, Access(patience=LONG)) as client:
+        with unfinished(client.host, [UNFINISHED["body"]] * 20 + [UNFINISHED["chunk"]] * 20):
+            assert client.get("/healthz").status == 200
+            becomes(lambda: len(client.serving.connections) == 41)
+        assert client.post(1, STALE).status == 200
+    assert seen == ["/healthz", "/v1/batches"]
+
+
+def test_a_client_that_waits_before_its_body_is_asked_for_it(client: Client) -> None:
+    head, sent = posted(1, b"Expect: 100-continue")
+    with connected(client.host) as connection:
+        connection.sendall(head)
+        assert status_of(connection.recv(1000)) == 100
+        connection.sendall(sent)
+        assert status_of(connection.recv(1000)) == 200
+
+
+def test_batches_that_are_sent_before_the_answers_are_all_taken(client: Client) -> None:
+    several = b"".join(head + sent for head, sent in map(posted, (1, 2, 3)))
+    with connected(client.host) as connection:
+        connection.sendall(several[:-1])
+        becomes(lambda: client.service.expected("slow") == 3)
+        connection.sendall(several[-1:])
+        becomes(lambda: client.service.expected("slow") == 4)
+
+
+def test_a_chunk_of_a_wrong_size_is_answered(client: Client) -> None:
+    with connected(client.host) as connection:
+        connection.sendall(UNFINISHED["chunk"].replace(b"ff\r\n{", b"nonsense\r\n"))
+        assert status_of(until_closed(connection)) == 400
+
+
+def test_the_service_ends_while_a_body_is_unfinished(tmp_path: Path) -> None:
+    with served(tmp_path, Access(patience=LONG)) as client, connected(client.host) as connection:
+        connection.sendall(UNFINISHED["body"])
+        becomes(lambda: len(client.serving.connections) == 1)
+        client.serving.stop()
+        assert until_closed(connection) == b""
 
 
 @pytest.mark.parametrize("part", UNFINISHED)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from isoscope.live.access import Access
 
-__all__ = ["BodyIntake", "whole_number"]
+__all__ = ["BodyIntake", "late", "whole_number"]
 
 #: Seconds after which some bytes may be under way no longer.
 _WAIT = 0.1
@@ -40,7 +40,7 @@ class BodyIntake:
         _refuse_length(request, self._access.body)
         body = bytearray()
         try:
-            async with asyncio.timeout(self._access.patience) as clock:
+            async with asyncio.timeout_at(request.state.began + self._access.patience) as clock:
                 self._arriving[clock] = 0
                 try:
                     async for piece in request.stream():
@@ -51,8 +51,7 @@ class BodyIntake:
                 finally:
                     self._under_way -= self._arriving.pop(clock, 0)
         except TimeoutError:
-            most = f"at most {self._access.patience:g} seconds, less while many are under way"
-            raise Refused(408, f"the batch did not come in time: {most}") from None
+            raise Refused(408, late(self._access.patience)) from None
         except ClientDisconnect:
             raise Refused(400, "the batch was cut off") from None
         return bytes(body)
@@ -82,6 +81,11 @@ class BodyIntake:
     def _refuse_size(self, size: int) -> None:
         if size > self._access.body:
             raise Refused(413, f"expected at most {self._access.body:,} bytes: send smaller batches")
+
+
+def late(patience: float) -> str:
+    """Why a body that took longer is refused."""
+    return f"the batch did not come in time: at most {patience:g} seconds, less while many are under way"
 
 
 def whole_number(text: str) -> int | None:

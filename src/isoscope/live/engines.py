@@ -30,6 +30,9 @@ class Engines(Protocol):
     def take(self, history: History, now: int) -> int:
         """How many of the transactions are new. Raises ValueError if they are refused: none is taken."""
 
+    def retake(self, history: History, now: int) -> int:
+        """Takes a batch of the journal, which no engine refused when it came."""
+
     def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:
         """Each later operation of a session begins at its instant or later; raises ValueError."""
 

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from isoscope.live.body_intake import late, whole_number
+
 if TYPE_CHECKING:
     from asyncio import TimerHandle, Transport
+
+    from uvicorn._types import ASGI3Application
+    from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
     from isoscope.live.access import Access
 
@@ -30,6 +35,8 @@ _AFTER_REFUSAL = 1 << 20
 _LINGER = 1.0
 #: Requests of one connection that may wait for the answer before them.
 _PIPELINE = 32
+#: Bytes of an unfinished body that wait for the rest before the application is called.
+_HELD = 1 << 16
 
 
 class RefusedHeadError(Exception):
@@ -46,31 +53,39 @@ class Connections:
 
     def __init__(self, *, of_client: int, total: int) -> None:
         self._of_client, self._total = of_client, total
-        self._clients: dict[str, set[BoundedProtocol]] = {}
+        #: The connections of each client, the one whose client was silent longest first.
+        self._clients: dict[str, dict[BoundedProtocol, None]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._clients.values()))
 
     def add(self, connection: BoundedProtocol) -> None:
         """Adds a connection, and closes another one if there are too many."""
-        own = self._clients.setdefault(connection.client_name, set())
+        own = self._clients.setdefault(connection.client_name, {})
         if len(own) >= self._of_client:
             self._close_one(own)
         elif len(self) >= self._total:
             self._close_one(max(self._clients.values(), key=len))
-        own.add(connection)
+        own[connection] = None
+
+    def touch(self, connection: BoundedProtocol) -> None:
+        """Its client has just been heard or answered: all its other connections are older."""
+        own = self._clients.get(connection.client_name, {})
+        if connection in own:
+            del own[connection]
+            own[connection] = None
 
     def remove(self, connection: BoundedProtocol) -> None:
         """Removes a connection; a second call does nothing."""
-        own = self._clients.get(connection.client_name, set())
-        own.discard(connection)
+        own = self._clients.get(connection.client_name, {})
+        own.pop(connection, None)
         if not own:
             self._clients.pop(connection.client_name, None)
 
-    def _close_one(self, own: set[BoundedProtocol]) -> None:
-        oldest = min(own, key=lambda one: (not one.is_waiting, one.since))
+    def _close_one(self, own: dict[BoundedProtocol, None]) -> None:
+        oldest = next((one for one in own if one.is_waiting), next(iter(own)))
         # The entry of the client stays in the table: its new connection follows.
-        own.discard(oldest)
+        del own[oldest]
         oldest.transport.abort()
 
 
@@ -83,9 +98,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline: TimerHandle | None = None
         self._refusal: tuple[int, str] | None = None
         self._is_refused = self._is_in_head = False
-        #: Whether the request has arrived whole; when it began or its body last grew, or the pause began.
+        #: Whether the request has arrived whole, and the call of the application that waits for that.
         self._is_whole = False
-        self.since = 0.0
+        self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
         #: Bytes since the last progress, bytes and number of headers, bytes that came after the answer.
         self._unproductive = self._head = self._count = self._late = 0
 
@@ -106,13 +121,13 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """A new connection, whose first headers must come in time."""
         super().connection_made(transport)
-        self.since = self.loop.time()
         self._connections.add(self)
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._connections.remove(self)
+        self._held = None
         self._stop_deadline()
         super().connection_lost(exc)
 
@@ -134,7 +149,8 @@ class BoundedProtocol(HttpToolsProtocol):
         """The first byte of a request."""
         super().on_message_begin()
         self._head = self._count = 0
-        self._is_whole, self.since = False, self.loop.time()
+        self._is_whole = False
+        self._connections.touch(self)
         self._is_in_head = True
         if self._deadline is None:
             self._expect_head()
@@ -167,8 +183,10 @@ class BoundedProtocol(HttpToolsProtocol):
         """A part of a body: progress, which pays for its framing."""
         self._unproductive = max(0, self._unproductive - (1 + _FRAMING) * len(body))
         # A body that goes on arriving is younger than one that does not.
-        self.since = self.loop.time()
+        self._connections.touch(self)
         super().on_body(body)
+        if len(self.cycle.body) >= _HELD:
+            self._start_held()
         if self.cycle.response_complete:
             self._count_late(len(body), _AFTER_ANSWER)
 
@@ -177,19 +195,52 @@ class BoundedProtocol(HttpToolsProtocol):
         self._is_whole = True
         self._unproductive = 0
         super().on_message_complete()
+        self._start_held()
         if self.cycle.response_complete:
             self._stop_deadline()
 
     def on_response_complete(self) -> None:
         """The answer is sent; the rest of a request that was answered early must come in time."""
         super().on_response_complete()
-        self.since = self.loop.time()
+        self._connections.touch(self)
         if not self._is_whole and self._deadline is None and not self.transport.is_closing():
             self._expect_head()
 
     def send_400_response(self, msg: str) -> None:
         """Called by uvicorn when the parser stopped."""
         self._refuse(*(self._refusal or (400, msg)))
+
+    def shutdown(self) -> None:
+        """The server ends: it waits for no body that the application has not seen."""
+        if self._held is not None:
+            self.transport.abort()
+            return
+        super().shutdown()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Calls the application when a small body is whole: until then it costs a buffer and no task."""
+        cycle.scope["state"]["began"] = self.loop.time()
+        if cycle is not self.cycle or self._is_whole or len(cycle.body) >= _HELD or self._is_too_long():
+            super()._start_asgi_task(cycle, app)
+            return
+        self._held = (cycle, app)
+        self._deadline = self.loop.call_later(self._access.patience, self._expired)
+        if cycle.waiting_for_100_continue:
+            cycle.waiting_for_100_continue = False
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def _start_held(self) -> None:
+        if self._held is None:
+            return
+        held, self._held = self._held, None
+        self._stop_deadline()
+        super()._start_asgi_task(*held)
+
+    def _is_too_long(self) -> bool:
+        """Whether the announced length is refused at once."""
+        announced = dict(self.headers).get(b"content-length", b"0").decode("latin-1")
+        length = whole_number(announced)
+        return length is None or length > self._access.body
 
     def _add_to_head(self, size: int) -> None:
         self._head += size
@@ -214,6 +265,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._deadline = None
         if self._is_in_head:
             self._refuse(408, f"the headers did not come in {self._access.head_patience:g} seconds")
+        elif self._held is not None:
+            self._refuse(408, late(self._access.patience))
         else:
             self.transport.abort()
 
@@ -222,9 +275,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self._unset_keepalive_if_required()
         self._is_refused = True
+        is_free = self._is_answered or self._held is not None
+        self._held = None
         if self.transport.is_closing():
             return
-        if not self._is_answered:
+        if not is_free:
             # The answer to an earlier request is under way: another one would come in the middle of it.
             self.transport.abort()
             return

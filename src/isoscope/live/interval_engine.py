@@ -62,6 +62,10 @@ class IntervalsEngine:
         self._evidence.update(history.evidence.present)
         return taken
 
+    def retake(self, history: History, now: int) -> int:
+        """Takes a batch of the journal."""
+        return self.take(history, now)
+
     def heartbeat(self, beats: Iterable[tuple[Scalar, int]], now: int) -> None:
         """Each later operation of a session begins at its instant or later."""
         for session, time in beats:

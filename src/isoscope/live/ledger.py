@@ -107,11 +107,16 @@ class Ledger:
 
     def replay(self, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
         """Applies all records of the journal; False if that was stopped. Must come first."""
+        last: dict[str, BatchRecord] = {}
         with ThreadPoolExecutor(1, thread_name_prefix="isoscope-replay") as pool:
             for record, reading in _read_ahead(self.journal.replay(), pool):
                 if is_stopped():
                     return False
                 self._replay(record, reading)
+                if isinstance(record, BatchRecord):
+                    last[record.collector] = record
+        # Only the last batch of a collector is compared with another body.
+        self.collectors.update({name: _last(record) for name, record in last.items()})
         self.write_events()
         self.journal.forget(self.checkpointed)
         self.recovered = replace(self.recovered, cut=self.journal.cut, collectors=len(self.collectors))
@@ -126,7 +131,10 @@ class Ledger:
         if history is not None:
             self._validate(history)
         position = self.journal.append(record)
-        return position, self._apply(record, history)
+        taken = self._apply(record, history)
+        if isinstance(record, BatchRecord):
+            self.collectors[record.collector] = _last(record)
+        return position, taken
 
     def _validate(self, history: History) -> None:
         """Keeps a batch that the engines refuse out of the journal."""
@@ -193,27 +201,26 @@ class Ledger:
                 ) from None
         # A heartbeat that the engines refused is refused again.
         with suppress(Refused):
-            self._apply(record, history)
+            self._apply(record, history, is_replay=True)
         self.recovered = self.recovered.with_record(history)
 
-    def _apply(self, record: Record, history: History | None) -> int:
+    def _apply(self, record: Record, history: History | None, *, is_replay: bool = False) -> int:
         self.time = record.time
         try:
-            taken = self._apply_to_engines(record, history)
+            taken = self._apply_to_engines(record, history, is_replay=is_replay)
         except ValueError as error:
             raise Refused(422, str(error)) from None
         except BaseException as error:
             raise _stopped(error) from error
-        if isinstance(record, BatchRecord):
-            self.collectors[record.collector] = LastBatch(record.sequence, checksum(record.form, record.body))
         if isinstance(record, BatchRecord | HeartbeatRecord):
             self.arrival = record.time
         self._collect_news()
         return taken
 
-    def _apply_to_engines(self, record: Record, history: History | None) -> int:
+    def _apply_to_engines(self, record: Record, history: History | None, *, is_replay: bool) -> int:
         if history is not None:
-            return self.engines.take(history, record.time)
+            take = self.engines.retake if is_replay else self.engines.take
+            return take(history, record.time)
         if isinstance(record, HeartbeatRecord):
             self.engines.heartbeat(record.beats, record.time)
         elif isinstance(record, TimeRecord):
@@ -229,6 +236,10 @@ class Ledger:
         # An event that a full disk does not take is written later.
         with suppress(OSError):
             self.write_events()
+
+
+def _last(record: BatchRecord) -> LastBatch:
+    return LastBatch(record.sequence, checksum(record.form, record.body))
 
 
 def _stopped(error: BaseException) -> BrokenError:

@@ -6,7 +6,7 @@ use super::key::{KeyVersion, Read, Shape, Turn};
 use super::own_operations::{External, Mismatch, OwnOperations};
 use super::segments::EARLIEST;
 use super::stability::Doubt;
-use super::transactions::{NAMELESS, Operation, Transaction};
+use super::transactions::{KeyWrites, NAMELESS, Operation, Transaction};
 use super::{Engine, context};
 use crate::clock::{ClockAnomaly, ClockLevel};
 use crate::history::Timestamp;
@@ -67,7 +67,7 @@ impl Engine {
             if !kind.installs() {
                 continue;
             }
-            self.recheck_learned(slot, key);
+            self.recheck_learned(slot, KeyWrites { key, first: place, last: place });
             let context = context!(self);
             let known = &mut self.keys[key as usize];
             known.write(context, value, &mut self.turns);
@@ -168,42 +168,42 @@ impl Engine {
     /// Adds the writes of a transaction as versions of their keys.
     fn install(&mut self, slot: u32, is_judged: bool) {
         let writes = self.transactions.get(slot).writes();
-        for (key, write) in writes {
+        for writes in writes {
+            let KeyWrites { key, last: write, .. } = writes;
             if is_judged {
                 self.find_conflicts(slot, key);
             }
-            self.recheck_learned(slot, key);
+            self.recheck_learned(slot, writes);
             let transaction = self.transactions.get(slot);
             let &Transaction { start, commit, .. } = transaction;
             let value = transaction.operations[write as usize].value;
-            let of_key = transaction.operations.iter().filter(|one| one.key == key && one.kind.installs());
-            let written: Vec<Value> = of_key.map(|one| one.value).collect();
             let context = context!(self);
             let known = &mut self.keys[key as usize];
-            for &value in &written {
+            for value in transaction.written(writes) {
                 known.write(context, value, &mut self.turns);
             }
             if known.is_missed(context, slot) {
                 continue;
             }
             let version = KeyVersion { commit, start, value, slot, write, count: 0, end: 0 };
-            known.install(context, version, &written, &mut self.turns);
+            let appended: Vec<Value> =
+                if known.shape == Shape::List { transaction.written(writes).collect() } else { Vec::new() };
+            known.install(context, version, &appended, &mut self.turns);
             self.transactions.hold(slot);
             self.sizes.versions += 1;
         }
     }
 
     /// A write of the value that was learned as the initial one shows that it is a value like any other.
-    fn recheck_learned(&mut self, slot: u32, key: u32) {
-        let known = &self.keys[key as usize];
+    fn recheck_learned(&mut self, slot: u32, writes: KeyWrites) {
+        let known = &self.keys[writes.key as usize];
         let Some(initial) =
             known.initial.value().filter(|_| !matches!(known.initial, InitialValue::Known(_)))
         else {
             return;
         };
-        let mut operations = self.transactions.get(slot).operations.iter();
-        let is_it = operations.any(|one| one.key == key && one.kind.installs() && one.value == initial);
-        if is_it && !self.recall(key, EARLIEST) {
+        let is_it = self.transactions.get(slot).written(writes).any(|value| value == initial);
+        if is_it && !self.recall(writes.key, EARLIEST) {
             self.sizes.unverifiable += 1;
         }
     }
@@ -249,6 +249,9 @@ impl Engine {
 
     /// Counts reads that became stale, or are stale no longer.
     fn turn(&mut self, now: u64) {
+        if self.turns.is_empty() {
+            return;
+        }
         let mut turns = std::mem::take(&mut self.turns);
         turns.sort_by_key(|turn| (turn.slot, turn.read));
         // Two changes of the same read cancel.
@@ -273,6 +276,8 @@ impl Engine {
                 self.stability.rectify(now.saturating_sub(doubt.since));
             }
         }
+        turns.clear();
+        self.turns = turns;
     }
 
     /// A final answer was wrong: a transaction came later than the timeout allows.

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 /// The largest number of entries in a chunk: an entry in the middle moves at most so many.
 const CHUNK: usize = 256;
+/// A chunk that was cut may have room for so many times its entries.
+const SPARE: usize = 4;
 
 /// Where an entry stands: its chunk, and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +57,7 @@ impl<T: Copy> Chain<T> {
             self.partition_chunks(&mut is_before)
         };
         let first = self.first_of(chunk);
-        let index = first + self.chunks[chunk][first..].partition_point(is_before);
+        let index = first + partition_from_end(&self.chunks[chunk][first..], is_before);
         self.normal(Place { chunk, index })
     }
 
@@ -182,7 +184,38 @@ impl<T: Copy> Chain<T> {
                 self.gone = 0;
             }
         }
+        self.compact();
     }
+
+    /// Gives the space of entries that are gone back when they are most of their chunk: a key that is seldom used
+    /// would keep hundreds of them.
+    fn compact(&mut self) {
+        let Some(chunk) = self.chunks.front_mut() else {
+            self.chunks = VecDeque::new();
+            return;
+        };
+        if self.gone > chunk.len() / 2 {
+            chunk.drain(..self.gone);
+            self.gone = 0;
+            if chunk.capacity() > SPARE * chunk.len() {
+                chunk.shrink_to(2 * chunk.len());
+            }
+        }
+    }
+}
+
+/// As `partition_point`, with the fewest steps for a place near the end.
+fn partition_from_end<T>(entries: &[T], mut is_before: impl FnMut(&T) -> bool) -> usize {
+    let (mut end, mut step) = (entries.len(), 1);
+    while step < end {
+        if is_before(&entries[end - step]) {
+            let start = end - step + 1;
+            return start + entries[start..end].partition_point(is_before);
+        }
+        end -= step;
+        step *= 2;
+    }
+    entries[..end].partition_point(is_before)
 }
 
 #[cfg(test)]
@@ -246,6 +279,29 @@ mod tests {
             }
         }
         assert_eq!(numbers(&chain), list);
+    }
+
+    #[test]
+    fn a_place_is_found_from_the_end_as_from_the_front() {
+        for length in 0..40u32 {
+            let entries: Vec<u32> = (0..length).collect();
+            for bound in 0..=length {
+                assert_eq!(partition_from_end(&entries, |&entry| entry < bound), bound as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_that_is_always_short_takes_little_space() {
+        let mut chain = Chain::default();
+        for number in 0..1000u32 {
+            let end = chain.partition(|_| true);
+            chain.insert(end, number);
+            let count = chain.iter().count();
+            chain.cut(count.saturating_sub(2), |_| {});
+            assert!(chain.chunks.iter().map(Vec::capacity).sum::<usize>() <= 8);
+        }
+        assert_eq!(numbers(&chain), [998, 999]);
     }
 
     #[test]

@@ -89,8 +89,8 @@ impl Engine {
             self.leaving.extend(old.into_iter().map(Reverse));
             return;
         }
+        self.drop_old(&slots);
         for slot in slots {
-            self.drop_old(slot);
             self.release(slot);
         }
         self.forget_texts();
@@ -101,27 +101,40 @@ impl Engine {
         }
     }
 
-    /// Cuts the keys of a transaction that leaves.
-    fn drop_old(&mut self, slot: u32) {
-        let keys = self.transactions.get(slot).keys();
-        let held = u32::from(self.transactions.get(slot).is_late);
-        let mut gone = Vec::new();
+    /// Cuts the keys of transactions that leave, each once.
+    fn drop_old(&mut self, slots: &[u32]) {
+        let (mut keys, mut gone) = (Vec::new(), Vec::new());
+        for &slot in slots {
+            let transaction = self.transactions.get(slot);
+            keys.extend(transaction.operations.iter().map(|operation| operation.key));
+            if transaction.is_late || !transaction.is_committed {
+                self.let_go(slot, &mut gone);
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
         for key in keys {
             let known = &mut self.keys[key as usize];
-            known.held -= held;
-            known.uncommitted.retain(|&(other, _)| {
-                if other == slot {
-                    gone.push(slot);
-                }
-                other != slot
-            });
-            known.is_whole &= gone.is_empty();
             let (versions, reads) = known.cut(context!(self), self.watermark, &mut gone);
             self.sizes.versions -= versions as u64;
             self.sizes.reads -= reads as u64;
         }
         for slot in gone {
             self.release(slot);
+        }
+    }
+
+    /// A late transaction holds its keys no longer, and an uncommitted one explains no read of them.
+    fn let_go(&mut self, slot: u32, gone: &mut Vec<u32>) {
+        let transaction = self.transactions.get(slot);
+        for key in transaction.keys() {
+            let known = &mut self.keys[key as usize];
+            known.held -= u32::from(transaction.is_late);
+            let count = known.uncommitted.len();
+            known.uncommitted.retain(|&(other, _)| other != slot);
+            let removed = count - known.uncommitted.len();
+            known.is_whole &= removed == 0;
+            gone.extend(std::iter::repeat_n(slot, removed));
         }
     }
 

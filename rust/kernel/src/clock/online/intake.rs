@@ -139,7 +139,7 @@ impl Engine {
         let id = translation.of(columns.ids[transaction]);
         let Some(&slot) = self.ids.get(&id) else { return Ok(false) };
         let other = self.transactions.get(slot);
-        let operations = Self::operations(history, transaction, translation);
+        let operations: Vec<_> = Self::operations(history, transaction, translation).collect();
         let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
         let named = self.sessions.ids().get(other.session as usize).copied().unwrap_or(Value::NIL);
         let is_same = session == named
@@ -161,14 +161,15 @@ impl Engine {
     }
 
     /// The operations of a transaction in the numbers of the engine; lists apart.
-    pub(super) fn operations(
-        history: &History,
+    pub(super) fn operations<'h>(
+        history: &'h History,
         transaction: usize,
-        translation: &Translation,
-    ) -> Vec<(Operation, Option<Box<[Value]>>)> {
+        translation: &'h Translation,
+    ) -> impl Iterator<Item = (Operation, Option<Box<[Value]>>)> + use<'h> {
         let columns = &history.operations;
-        let kept = |&number: &usize| columns.kinds[number] == Kind::Read || columns.kinds[number].installs();
-        let operation = |number: usize| {
+        let kept =
+            move |&number: &usize| columns.kinds[number] == Kind::Read || columns.kinds[number].installs();
+        let operation = move |number: usize| {
             let value = columns.values[number];
             let list = history.values.as_list(value);
             let list = list.map(|list| list.iter().map(|&element| translation.of(element)).collect());
@@ -176,7 +177,7 @@ impl Engine {
             let key = translation.key(columns.keys[number]);
             (Operation { kind: columns.kinds[number], key, value }, list)
         };
-        history.operations_of(transaction).filter(kept).map(operation).collect()
+        history.operations_of(transaction).filter(kept).map(operation)
     }
 
     /// A transaction in the numbers of the engine.
@@ -191,7 +192,7 @@ impl Engine {
         let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
         let (session, lane) = self.session(session);
         let place = self.places.get(session as usize).copied().unwrap_or(0);
-        let mut operations = Vec::new();
+        let mut operations = Vec::with_capacity(history.operations_of(transaction).len());
         for (mut operation, list) in Self::operations(history, transaction, translation) {
             if let Some(list) = list {
                 operation.value = self.lists.add(list);

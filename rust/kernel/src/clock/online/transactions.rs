@@ -20,6 +20,15 @@ pub struct Operation {
     pub kind: Kind,
 }
 
+/// The places of the first and of the last write of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct KeyWrites {
+    pub key: u32,
+    pub first: u32,
+    pub last: u32,
+}
+
 /// A transaction.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -60,14 +69,27 @@ impl Transaction {
         keys
     }
 
-    /// The keys that it writes, each with its last write.
-    pub fn writes(&self) -> Vec<(u32, u32)> {
-        let all = self.operations.iter().enumerate().filter(|(_, one)| one.kind.installs());
-        let is_last = |(place, one): &(usize, &Operation)| {
-            let later = &self.operations[place + 1..];
-            !later.iter().any(|other| other.key == one.key && other.kind.installs())
-        };
-        all.filter(is_last).map(|(place, one)| (one.key, place as u32)).collect()
+    /// The keys that it writes, in the order of their last writes.
+    pub fn writes(&self) -> Vec<KeyWrites> {
+        let all = (0..).zip(&self.operations).filter(|(_, one)| one.kind.installs());
+        let mut writes: Vec<KeyWrites> =
+            all.map(|(place, one)| KeyWrites { key: one.key, first: place, last: place }).collect();
+        writes.sort_unstable_by_key(|one| (one.key, one.first));
+        writes.dedup_by(|later, kept| {
+            let is_same = later.key == kept.key;
+            if is_same {
+                kept.last = later.last;
+            }
+            is_same
+        });
+        writes.sort_unstable_by_key(|one| one.last);
+        writes
+    }
+
+    /// The values that it writes to a key.
+    pub fn written(&self, writes: KeyWrites) -> impl Iterator<Item = Value> {
+        let between = &self.operations[writes.first as usize..=writes.last as usize];
+        between.iter().filter(move |one| one.key == writes.key && one.kind.installs()).map(|one| one.value)
     }
 
     /// The last write of a key.
