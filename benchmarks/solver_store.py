@@ -2,7 +2,7 @@
 
 Each transaction reads the store as it was at its begin. A serializable store refuses a commit if a key that
 the transaction read has changed since; a store with snapshot isolation, if a key that it wrote has. A
-refused transaction is dropped, and its session tries another one: the file has committed transactions only.
+refused transaction is dropped, and its session tries it again: the file has committed transactions only.
 The same seed gives the same bytes.
 """
 
@@ -116,25 +116,30 @@ class _Store:
 
 def run(program: Program, *, sessions: int, transactions: int, isolation: Isolation, seed: str) -> Recorded:
     """Lets each session commit so many transactions, one operation of any session at a time."""
-    turn = Random(f"{seed} turns")
-    draws = [Random(f"{seed} session {number}") for number in range(sessions)]
+    turn = Random(seed)
+    first = turn.getrandbits(64)
     store = _Store(isolation)
     recorded = Recorded([[] for _ in range(sessions)])
-    running = {number: _Attempt(program(draws[number]), 0) for number in range(sessions)}
+
+    def attempt(session: int) -> _Attempt:
+        # The same draws again if the commit before was refused: otherwise long transactions would be rare.
+        place = session * transactions + len(recorded.sessions[session])
+        return _Attempt(program(Random(first + place)), store.commits)
+
+    running = [attempt(session) for session in range(sessions)]
     alive = [*range(sessions)]
     while alive:
         place = int(turn.random() * len(alive))
-        number = alive[place]
-        attempt = running[number]
-        if _advance(store, attempt):
+        session = alive[place]
+        if _advance(store, running[session]):
             continue
-        if store.commit(attempt):
-            recorded.sessions[number].append(attempt.operations)
-        if len(recorded.sessions[number]) == transactions:
+        if store.commit(running[session]):
+            recorded.sessions[session].append(running[session].operations)
+        if len(recorded.sessions[session]) < transactions:
+            running[session] = attempt(session)
+        else:
             alive[place] = alive[-1]
             alive.pop()
-        else:
-            running[number] = _Attempt(program(draws[number]), store.commits)
     return recorded
 
 

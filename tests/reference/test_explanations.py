@@ -93,8 +93,6 @@ def test_stores_and_explanations_agree_on_every_kind_of_history() -> None:
             before = verdicts.outcomes(history)[level]
             seen.update(f"{kind} {level} {found[level]}" for kind in kinds)
             seen[f"{before} before, {found[level]} now"] += 1
-            if before is not Outcome.UNKNOWN and not history.version_orders:
-                assert found[level] is before, seed
     assert {"unknown before, holds now", "unknown before, violated now"} <= seen.keys()
     for level in (Level.SERIALIZABLE, Level.SNAPSHOT_ISOLATION):
         for kind in (*Status, "recorded"):
@@ -109,7 +107,10 @@ def test_without_choices_the_answers_are_those_of_the_definitions() -> None:
 
 
 def test_what_values_alone_decided_stays_decided() -> None:
+    """With an unknown initial value, it may explain a read that had bad writers only."""
     for seed, history in small(evidence=False):
+        if UNKNOWN in (history.initial.value, *history.initial.of_key.values()):
+            continue
         before, found = verdicts.outcomes(history), answers(seed, evidence=False)
         for level in Level:
             assert before[level] in (found[level], Outcome.UNKNOWN), (seed, level)
