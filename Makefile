@@ -104,6 +104,10 @@ bench-versions: build ## run the benchmarks of levels from a version order (minu
 	$(BIN)/python -m benchmarks versions $(RECORD)
 	$(BIN)/python -m benchmarks adya $(RECORD)
 
+.PHONY: bench-solver
+bench-solver: build ## run the published workloads of solvers at snapshot isolation and serializable (many minutes)
+	$(BIN)/python -m benchmarks solver $(RECORD)
+
 .PHONY: bench-clock
 bench-clock: build ## run the benchmarks of the clock levels, with growth (minutes, 2 GB)
 	$(BIN)/python -m benchmarks clock $(RECORD)

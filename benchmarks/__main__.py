@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
-intervals, recording, history-log, versions, report, journal, explainable, weak, large.
+intervals, recording, history-log, versions, report, journal, explainable, weak, large, solver.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -33,6 +33,7 @@ from benchmarks import (
     report,
     service,
     soak,
+    solver,
     stability,
     startup,
     versions,
@@ -75,6 +76,7 @@ _SUITES: dict[str, Callable[[], Iterable[Row]]] = {
     "report": report.rows,
     "journal": journal.rows,
     "large": weak.large,
+    "solver": solver.rows,
 }
 
 

@@ -45,7 +45,7 @@ ROOMS = {
     ),
     "formats": _room("one file for each format: sniff, read, write", f"history errors {NATIVE}"),
     "reference": _room(
-        "the definitions as short Python: the specification", "history levels profiles verdict"
+        "the definitions as short Python: the specification", "history levels profiles recorder verdict"
     ),
     "checkers": _room(
         "one file for each method: evidence in, verdicts out", f"history levels profiles verdict {NATIVE}"

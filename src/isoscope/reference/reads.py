@@ -131,10 +131,11 @@ def _only_indeterminate(
 
 def _is_initial(history: History, read: Operation, value: object) -> bool:
     """Whether a register may hold `value` from the start; a list starts empty."""
-    return not isinstance(read.value, tuple) and token(_declared_initial(history, read.key)) == value
+    return not isinstance(read.value, tuple) and token(declared_initial(history, read.key)) == value
 
 
-def _declared_initial(history: History, key: object) -> object:
+def declared_initial(history: History, key: object) -> object:
+    """What the history says a register holds before the first write; `UNKNOWN` if it does not say it."""
     of_key = {token(other): own for other, own in history.initial.of_key.items()}
     return of_key.get(token(key), history.initial.value)
 
@@ -143,7 +144,7 @@ def initial_value(
     history: History, transactions: list[Transaction], count: frozenset[int], key: object
 ) -> object:
     """What a register holds before the first write; None, which equals no value, if nothing can be it."""
-    initial = _declared_initial(history, key)
+    initial = declared_initial(history, key)
     if initial is UNKNOWN:
         return _learned_initial(transactions, count, key)
     kept = [t for t in transactions if t.number in count]

@@ -23,21 +23,29 @@ if TYPE_CHECKING:
 
     from isoscope.history import History
 
-__all__ = ["has_times", "outcomes"]
+__all__ = ["by_the_lattice", "clock_outcomes", "has_times", "outcomes", "own_outcomes", "value_outcomes"]
 
 
 def outcomes(history: History, assume: Iterable[str] = ()) -> dict[Level, Outcome]:
     """The answer for every level, given the user's claims."""
-    by_definition = own_outcomes(history, tuple(assume))
-    return {level: _by_the_lattice(level, by_definition) for level in Level}
+    return by_the_lattice(own_outcomes(history, tuple(assume)))
 
 
 def own_outcomes(history: History, assume: tuple[str, ...] = ()) -> dict[Level, Outcome]:
     """What the definition of each level says; `unknown` where there is none."""
+    return value_outcomes(history, assume) | clock_outcomes(history)
+
+
+def clock_outcomes(history: History) -> dict[Level, Outcome]:
+    """What the definitions of the clock levels say."""
+    return {level: clock.judge(history, level).outcome for level in clock.LEVELS}
+
+
+def value_outcomes(history: History, assume: tuple[str, ...] = ()) -> dict[Level, Outcome]:
+    """What all definitions but those of the clock levels say; `unknown` where there is none."""
     found = dict.fromkeys(Level, Outcome.UNKNOWN)
     found |= weak.judge(history, assume).outcomes
     found |= adya.outcomes(history, assume)
-    found |= {level: clock.judge(history, level).outcome for level in clock.LEVELS}
     in_real_time = (level for level in Level if DEFINITIONS[level].family is Family.REAL_TIME)
     for level in in_real_time if not has_times(history) else ():
         if found[level] is Outcome.HOLDS:
@@ -57,6 +65,11 @@ def has_times(history: History) -> bool:
         if t.number in counted and (begin is None or not is_over):
             return False
     return True
+
+
+def by_the_lattice(by_definition: Mapping[Level, Outcome]) -> dict[Level, Outcome]:
+    """The answer for each level, given what all the definitions say."""
+    return {level: _by_the_lattice(level, by_definition) for level in Level}
 
 
 def _by_the_lattice(level: Level, by_definition: Mapping[Level, Outcome]) -> Outcome:

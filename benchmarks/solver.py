@@ -1,0 +1,135 @@
+"""Snapshot isolation and serializability from values alone, on the published workloads of solvers.
+
+PolySI, VeriStrong, Cobra: their workloads, with their parameters, run on stores of our own. Each history is
+checked for each of both levels in a process of its own. The file is written session by session, so its order
+is no hint. `python -m benchmarks solver` takes many minutes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchmarks import solver_programs
+from benchmarks.loading import DATA, Row
+from benchmarks.measure import measured
+from benchmarks.solver_programs import KeyValue
+from benchmarks.solver_store import ISOLATIONS, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from benchmarks.solver_store import Isolation, Program, Recorded
+
+__all__ = ["CASES", "Case", "recorded", "rows"]
+
+LEVELS = ("snapshot-isolation", "serializable")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A workload of a benchmark: `program` makes a new one, `transactions` are those of each session."""
+
+    name: str
+    program: Callable[[], Program]
+    sessions: int
+    transactions: int
+
+
+def _key_value(name: str, workload: KeyValue, sessions: int = 20, transactions: int = 100) -> Case:
+    return Case(name, workload.program, sessions, transactions)
+
+
+def _blindw(name: str, reads: float, transactions: int) -> Case:
+    sessions = 20
+    return Case(
+        f"Cobra BlindW-{name}, {transactions:,} transactions",
+        lambda: solver_programs.blindw(keys=10_000, reads=reads),
+        sessions,
+        transactions // sessions,
+    )
+
+
+_POLYSI = KeyValue()
+_REPEATING = KeyValue(keys=5_000, repeating=0.5, space=40)
+#: Ten thousand transactions of 8 operations: 50 sessions of 200.
+_TEN_THOUSAND = KeyValue(operations=8, keys=2_000, repeating=0.5)
+_READ_HEAVY, _WRITE_HEAVY = 0.95, 0.3
+
+CASES = (
+    _key_value("PolySI general", _POLYSI),
+    _key_value("PolySI general, 5 sessions", _POLYSI, sessions=5),
+    _key_value("PolySI general, 30 sessions", _POLYSI, sessions=30),
+    _key_value("PolySI general, 250 transactions each", _POLYSI, transactions=250),
+    _key_value("PolySI general, 5 operations", replace(_POLYSI, operations=5)),
+    _key_value("PolySI general, 30 operations", replace(_POLYSI, operations=30)),
+    _key_value("PolySI general, 1,000 keys", replace(_POLYSI, keys=1_000)),
+    _key_value("PolySI general, 5 % reads", replace(_POLYSI, reads=0.05)),
+    _key_value("PolySI general, 95 % reads", replace(_POLYSI, reads=0.95)),
+    _key_value("PolySI general, zipf", replace(_POLYSI, distribution="zipf")),
+    _key_value("PolySI general, hotspot", replace(_POLYSI, distribution="hotspot")),
+    *(_blindw("RW", 0.5, transactions) for transactions in (1_000, 4_000, 10_000, 16_000)),
+    _blindw("RM", 0.9, 10_000),
+    _blindw("WM", 0.1, 10_000),
+    _key_value("VeriStrong figure 10", _REPEATING),
+    _key_value("VeriStrong figure 10, 30 sessions", _REPEATING, sessions=30),
+    _key_value("VeriStrong figure 10, 250 transactions each", _REPEATING, transactions=250),
+    _key_value("VeriStrong figure 10, 30 operations", replace(_REPEATING, operations=30)),
+    _key_value("VeriStrong figure 10, 2,000 keys", replace(_REPEATING, keys=2_000)),
+    _key_value("VeriStrong figure 10, 5 % reads", replace(_REPEATING, reads=0.05)),
+    _key_value("VeriStrong figure 10, no repeated values", replace(_REPEATING, repeating=0.0)),
+    _key_value("VeriStrong figure 10, all keys repeat", replace(_REPEATING, repeating=1.0)),
+    _key_value("VeriStrong RH-10k", replace(_TEN_THOUSAND, reads=_READ_HEAVY), 50, 200),
+    _key_value("VeriStrong BL-10k", _TEN_THOUSAND, 50, 200),
+    _key_value("VeriStrong WH-10k", replace(_TEN_THOUSAND, reads=_WRITE_HEAVY), 50, 200),
+    _key_value("VeriStrong HD-10k", replace(_TEN_THOUSAND, repeating=1.0, space=20), 50, 200),
+    Case("TPC-C-10k", solver_programs.tpcc, 10, 1_000),
+    Case("RUBiS-10k", solver_programs.rubis, 25, 400),
+    Case("Twitter-10k", solver_programs.twitter, 25, 400),
+    Case("SmallBank-10k", solver_programs.smallbank, 25, 400),
+    _key_value("low contention, 100,000 transactions", KeyValue(operations=8, keys=1_000_000), 20, 5_000),
+)
+
+
+def rows() -> Iterator[Row]:
+    """Every case on both stores, at both levels."""
+    DATA.mkdir(exist_ok=True)
+    for case in CASES:
+        for isolation in ISOLATIONS:
+            history = recorded(case, isolation)
+            path = DATA / "solver.txt"
+            history.save(path)
+            for level in LEVELS:
+                yield _row(case, isolation, level, path, history.repeated)
+
+
+def recorded(case: Case, isolation: Isolation) -> Recorded:
+    """The history of the case on a store, always the same."""
+    return run(
+        case.program(),
+        sessions=case.sessions,
+        transactions=case.transactions,
+        isolation=isolation,
+        seed=f"{case.name}, {isolation}",
+    )
+
+
+def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Row:
+    found = measured(path, path, check=True, levels=(level,))
+    verdict = "violated" if found["violated"] else "holds" if found["holds"] else "unknown"
+    if verdict == "violated" and level in (isolation, "snapshot-isolation"):
+        raise AssertionError(f"{case.name}: a store that is {isolation} does not violate {level}")
+    total = found["seconds"] + found["check"]
+    figures = {
+        "verdict": verdict,
+        "load and check": f"{total:.3f} s",
+        "of it check": f"{found['check']:.3f} s",
+        "transactions": f"{found['transactions']:,.0f}",
+        "operations": f"{found['operations']:,.0f}",
+        "repeated values": f"{repeated:.1%}",
+        "memory": f"{found['check_memory'] / 1e6:.0f} MB",
+        "yardstick": f"{found['yardstick']:.4f} s",
+        "ratio": f"{total / found['yardstick']:.0f}",
+    }
+    return Row(f"{level}, {case.name}, {isolation} store", figures)

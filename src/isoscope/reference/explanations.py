@@ -1,0 +1,141 @@
+"""Explanations: what a history may stand for where values repeat and the end of transactions is not known.
+
+A level holds if some explanation of the history meets it, and is violated if none does. An explanation says
+of each indeterminate transaction whether it took effect, of each read and of each row of a recorded order
+which write it shows, and of each unknown initial value what it was (`attributions`). It is written down as a
+history of its own, in which every value is unique and every status is known; `verdicts` judges that. So
+the definitions of levels know nothing of choices. `docs/explanation/semantics.md` has the rules.
+Cost: exponential, on purpose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, combinations, product
+from typing import TYPE_CHECKING
+
+from isoscope.history import UNKNOWN, Initial, Interval, OperationKind, Status
+from isoscope.levels import Level
+from isoscope.recorder import build
+from isoscope.reference import reads, verdicts
+from isoscope.reference.attributions import INITIAL_STATE, Attributions, left_by_others, write_name
+from isoscope.reference.real_time import life
+from isoscope.reference.versions import Versions
+from isoscope.verdict import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from isoscope.history import History, Operation, Scalar, Transaction, VersionSource
+    from isoscope.reference.attributions import Option, Shown
+
+__all__ = ["explanations", "outcomes"]
+
+
+def outcomes(history: History, assume: Iterable[str] = ()) -> dict[Level, Outcome]:
+    """The answer for every level, given the user's claims. The clock levels need no explanation."""
+    claims = tuple(assume)
+    by_clock = verdicts.clock_outcomes(history)
+    found = [
+        verdicts.by_the_lattice(verdicts.value_outcomes(explained, claims) | by_clock)
+        for explained in _coherent(explanations(history), claims)
+    ]
+    return {level: _some({outcome[level] for outcome in found}) for level in Level}
+
+
+def _some(found: set[Outcome]) -> Outcome:
+    if Outcome.HOLDS in found:
+        return Outcome.HOLDS
+    return Outcome.VIOLATED if found == {Outcome.VIOLATED} else Outcome.UNKNOWN
+
+
+def _coherent(explained: Iterable[History], claims: tuple[str, ...]) -> list[History]:
+    """Those whose sources do not contradict each other, if there are any."""
+    every = list(explained)
+    return [each for each in every if not Versions(each, assume=claims).contradictions] or every
+
+
+def explanations(history: History) -> Iterator[History]:
+    """Every explanation; a history of unique values and known statuses has exactly one."""
+    transactions = list(history)
+    for effective in _effects(transactions):
+        for values in product(*(_initial_values(history, transactions, effective, k) for k in history.keys)):
+            initial = dict(zip(map(reads.token, history.keys), values, strict=True))
+            attributions = Attributions(history, transactions, effective, initial)
+            for options in product(*attributions.sites()):
+                yield _Rewriting(attributions, options).history()
+
+
+def _effects(transactions: Sequence[Transaction]) -> Iterator[frozenset[int]]:
+    """The transactions that took effect: all committed ones and any of the indeterminate ones."""
+    committed = {t.number for t in transactions if t.status is Status.COMMITTED}
+    doubtful = [t.number for t in transactions if t.status is Status.INDETERMINATE and not reads.is_empty(t)]
+    subsets = (combinations(doubtful, size) for size in range(len(doubtful) + 1))
+    return (frozenset(committed.union(chosen)) for chosen in chain.from_iterable(subsets))
+
+
+def _initial_values(
+    history: History, transactions: list[Transaction], effective: frozenset[int], key: Scalar
+) -> list[object]:
+    """What a key may have held before the first write; None equals no value.
+
+    An unknown initial value that no read shows may be any repeated value that was read.
+    """
+    known = reads.initial_value(history, transactions, effective, key)
+    if known is not None or reads.declared_initial(history, key) is not UNKNOWN:
+        return [known]
+    repeated = {
+        value
+        for reader in transactions
+        for place, read in (reads.reads_of(reader, key) if reader.number in effective else ())
+        for value in [reads.token(read.value)]
+        if not reads.installed_before(reader, key, place)
+        and len(reads.writers(transactions, reader, place, key, value)) > 1
+        and left_by_others(transactions, reader, key, value)
+    }
+    return [None, *sorted(repeated, key=repr)]
+
+
+class _Rewriting:
+    """The history of an explanation: names of writes instead of values, and known statuses."""
+
+    def __init__(self, attributions: Attributions, options: Iterable[Option]) -> None:
+        self.attributions = attributions
+        self.shown = {site: shown for option in options for site, shown in option.items()}
+
+    def history(self) -> History:
+        transactions = map(self.transaction, self.attributions.transactions)
+        return build(transactions, initial=Initial(value=INITIAL_STATE), versions=self.versions())
+
+    def versions(self) -> Iterator[tuple[VersionSource, Scalar, Scalar]]:
+        for order in self.attributions.history.version_orders:
+            for key in order.versions:
+                for name in self.shown.get((order.source, reads.token(key)), ()):
+                    yield order.source, key, name
+
+    def transaction(self, t: Transaction) -> Transaction:
+        operations = tuple(self.operation(t.number, place, o) for place, o in enumerate(t.operations))
+        written = replace(t, operations=operations)
+        if t.status is not Status.INDETERMINATE:
+            return written
+        if t.number not in self.attributions.effective:
+            return replace(written, status=Status.ABORTED)
+        return self.endless(replace(written, status=Status.COMMITTED))
+
+    def endless(self, t: Transaction) -> Transaction:
+        """It may take effect at any time later, so it ends after everything else."""
+        history, transactions = self.attributions.history, self.attributions.transactions
+        lives = [life(history, other) for other in transactions]
+        end = 1 + max((at for each in lives for at in each if at is not None), default=0)
+        interval = Interval(lives[t.number].invoke, end)
+        by_place = any(other.positions is not None for other in transactions if not reads.is_empty(other))
+        return replace(t, positions=interval) if by_place else replace(t, interval=interval)
+
+    def operation(self, transaction: int, place: int, operation: Operation) -> Operation:
+        is_judged = self.attributions.shapes.get(reads.token(operation.key)) in ("register", "list")
+        if operation.kind in reads.INSTALLS and is_judged:
+            return replace(operation, value=write_name(transaction, place))
+        shown: Shown | None = self.shown.get((transaction, place))
+        if operation.kind is OperationKind.READ and shown is not None:
+            return replace(operation, value=shown)
+        return operation
