@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from isoscope.history import UNKNOWN, Initial, Status, VersionSource
+from isoscope.history import UNKNOWN, Initial, Status, Timestamp, VersionSource
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import explanations
@@ -173,3 +174,17 @@ def sources_that_can_agree_do_not_contradict_each_other() -> None:
     for declared, expected in (([1, 2], "holds"), ([2, 1], "holds"), ([1, 1, 2], "unknown")):
         versions = [*log, *((DECLARED, "x", value) for value in declared)]
         assert explained(build(writers, initial=Initial(value=0), versions=versions)) == expected
+
+
+@rule("Choices and contradictory evidence", "Otherwise the explanations in which they do are left out.")
+def sources_that_agree_in_one_explanation_are_heard_together() -> None:
+    """By timestamps T1, T2, T3; the log agrees if its rows are these, and then the reads are wrong."""
+    commits = [Timestamp(1), Timestamp(2), Timestamp(3)]
+    writers = [
+        run(1, read("x", 2), write("x", 1)),
+        run(2, read("y", 3), write("x", 2)),
+        run(3, write("y", 3), write("x", 1)),
+    ]
+    timed = [replace(t, commit=commit) for t, commit in zip(writers, commits, strict=True)]
+    assert explained(of(*writers, x=(LOG, [1, 2, 1]))) == "holds"
+    assert explained(of(*timed, x=(LOG, [1, 2, 1]))) == "violated"
