@@ -1,4 +1,4 @@
-"""The CPU time of a page in the browser, and a yardstick of the same browser: limits in seconds fail on slow machines."""
+"""The CPU time of a page in the browser, and a yardstick: limits in seconds fail on slow machines."""
 
 from __future__ import annotations
 
