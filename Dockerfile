@@ -18,6 +18,6 @@ RUN pip install --no-cache-dir "$(echo /dist/isoscope-*.whl)[postgresql,mariadb,
     && rm -rf /dist \
     && useradd --create-home isoscope
 USER isoscope
-WORKDIR /home/isoscope
+WORKDIR /data
 ENTRYPOINT ["isoscope"]
 CMD ["--help"]
