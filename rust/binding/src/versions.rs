@@ -6,10 +6,10 @@ use crate::proof::{ProofStep, counts};
 use isoscope_kernel::history::Kind;
 use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::reads::{self, ReadAnomaly};
+use isoscope_kernel::solver::Budget;
 use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
 use isoscope_kernel::versions::levels::Level;
 use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
-use isoscope_kernel::versions::search::Budget;
 use isoscope_kernel::versions::{Judgement, Question, judge, ordered, predicates_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -89,7 +89,7 @@ pub fn judge_versions(
 ) -> PyResult<VersionsJudgement> {
     let claims = parse_claims(&claims)?;
     let usual = Budget::default();
-    let budget = Budget { steps: max_steps.unwrap_or(usual.steps), ..usual };
+    let budget = Budget { steps: max_steps.unwrap_or(usual.steps) };
     let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);

@@ -17,9 +17,8 @@ pub mod lost_updates;
 mod order_anomalies;
 pub mod orders;
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 pub mod reachability;
-pub mod search;
 pub mod session_guarantees;
 pub mod shortest_paths;
 mod skews;
@@ -35,9 +34,10 @@ use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::relation::Relation;
+use crate::solver::Budget;
 use adjacent_versions::adjacent_versions;
 use anomalies::{Named, VersionAnomaly};
-use completion::Completion;
+use completion::{Answer, Completion};
 use dependencies::{Basis, Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
 use levels::{Cycles, Level, cycles};
@@ -45,7 +45,6 @@ use lookup::Lookup;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
-use search::{Answer, Budget};
 use session_guarantees::GUARANTEES;
 use transaction_times::TransactionTimes;
 use version_readers::Readers;
@@ -271,7 +270,7 @@ impl Judge<'_> {
                 continue;
             }
             match completion.decide(level, self.cancel) {
-                (Answer::Found(_), _) => levels.prove(level),
+                (Answer::Found, _) => levels.prove(level),
                 (Answer::Impossible, alternatives) => {
                     levels.refute(level);
                     named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;

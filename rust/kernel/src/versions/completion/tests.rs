@@ -5,10 +5,10 @@ use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status};
 use crate::reads;
 use crate::relation::Relation;
+use crate::solver::Budget;
 use crate::value::Value;
 use crate::versions::levels::Level;
 use crate::versions::orders::{Claims, Source};
-use crate::versions::search::Budget;
 use crate::versions::{Judgement, Outcome, Question, judge};
 
 const REGISTER: i64 = 0;
@@ -99,7 +99,7 @@ fn each_order_that_is_told_is_a_circle() {
 
 #[test]
 fn half_a_search_proves_nothing() {
-    let found = judged(&JOINT, Budget { steps: 0, ..Budget::default() });
+    let found = judged(&JOINT, Budget { steps: 0 });
     assert_eq!(found.outcomes[Level::SnapshotIsolation as usize], Outcome::Spent);
     assert_eq!(found.outcomes[Level::Prefix as usize], Outcome::Holds);
 }
