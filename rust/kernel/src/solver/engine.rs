@@ -2,7 +2,7 @@
 //! topological order that is kept.
 
 use super::topological_order::TopologicalOrder;
-use super::{Budget, Literal};
+use super::{Budget, Literal, TimeLimit};
 use crate::cancel::Cancel;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Theory, TheoryArg, Var, lbool};
 use std::cell::Cell;
@@ -18,6 +18,12 @@ pub enum Ending {
     /// The budget is spent, or a stop was asked for.
     Spent,
 }
+
+/// What a choice and one of its edges take: in its list, and once more while it is chosen.
+const CHOICE_BYTES: u64 = 256;
+const EDGE_BYTES: u64 = 32;
+/// The clock is looked at after so many edges.
+const PATIENCE: u64 = 1 << 12;
 
 /// Edges (before, after).
 pub type EdgeList = Vec<(u32, u32)>;
@@ -40,7 +46,10 @@ impl<'c> Engine<'c> {
             levels: Vec::new(),
             reasons: Vec::new(),
             blamed: Vec::new(),
-            max_steps: budget.steps,
+            budget,
+            end: budget.time.map(|TimeLimit { clock, milliseconds }| clock().saturating_add(milliseconds)),
+            next_look: 0,
+            bytes: 0,
             cancel,
             is_spent: Rc::clone(&is_spent),
         };
@@ -58,6 +67,8 @@ impl<'c> Engine<'c> {
         let number = self.acyclicity.choices.len() as u32;
         let variable = self.solver.new_var_default();
         debug_assert_eq!(variable.idx(), number);
+        let edges = sides.iter().map(Vec::len).sum::<usize>() as u64;
+        self.acyclicity.bytes += CHOICE_BYTES + EDGE_BYTES * edges;
         self.acyclicity.choices.push(Choice { variable, sides, preferred });
         self.acyclicity.blamed.push(false);
         number
@@ -81,6 +92,7 @@ impl<'c> Engine<'c> {
 
     /// Chooses.
     pub fn run(&mut self) -> Ending {
+        self.acyclicity.next_look = 0;
         let found = self.solver.solve_limited_th(&mut self.acyclicity, &[]);
         if self.acyclicity.is_spent.get() {
             Ending::Spent
@@ -91,6 +103,12 @@ impl<'c> Engine<'c> {
         } else {
             Ending::Spent
         }
+    }
+
+    /// Whether the budget is spent, or a stop was asked for.
+    pub fn is_over(&mut self) -> bool {
+        self.acyclicity.next_look = 0;
+        self.acyclicity.is_over()
     }
 
     /// The side of a choice in the last run that settled all.
@@ -138,7 +156,13 @@ struct Acyclicity<'c> {
     levels: Vec<(usize, usize)>,
     reasons: Vec<u32>,
     blamed: Vec<bool>,
-    max_steps: u64,
+    budget: Budget,
+    /// When the time is over, by the clock of the budget.
+    end: Option<u64>,
+    /// The clock is looked at again after so many steps.
+    next_look: u64,
+    /// Bytes of all choices.
+    bytes: u64,
     cancel: &'c Cancel,
     is_spent: Rc<Cell<bool>>,
 }
@@ -147,6 +171,19 @@ impl Acyclicity<'_> {
     fn solver_literal(&self, (choice, side): Literal) -> Lit {
         let Choice { variable, preferred, .. } = self.choices[choice as usize];
         Lit::new(variable, side != preferred)
+    }
+
+    fn is_over(&mut self) -> bool {
+        let (steps, budget) = (self.order.steps, self.budget);
+        if steps >= budget.steps || self.bytes > budget.bytes || self.cancel.is_asked() {
+            return true;
+        }
+        if steps < self.next_look {
+            return false;
+        }
+        self.next_look = steps + PATIENCE;
+        let is_late = |end: u64| budget.time.is_some_and(|time| (time.clock)() > end);
+        self.end.is_some_and(is_late)
     }
 
     /// Adds the edges of a literal; otherwise the choices of a cycle are in `reasons`.
@@ -184,7 +221,7 @@ impl Theory for Acyclicity<'_> {
 
     fn partial_check(&mut self, acts: &mut TheoryArg) {
         while self.taken < acts.model().len() {
-            if self.order.steps >= self.max_steps || self.cancel.is_asked() {
+            if self.is_over() {
                 self.is_spent.set(true);
                 return;
             }

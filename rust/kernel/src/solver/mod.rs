@@ -60,11 +60,24 @@ pub enum Answer {
 pub struct Budget {
     /// Edges looked at.
     pub steps: u64,
+    /// Bytes of choices and their edges.
+    pub bytes: u64,
+    /// How long each search may take.
+    pub time: Option<TimeLimit>,
+}
+
+/// A bound on time, by a clock that the caller has.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimit {
+    /// Milliseconds since some moment.
+    pub clock: fn() -> u64,
+    /// So many milliseconds may pass.
+    pub milliseconds: u64,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { steps: 5_000_000_000 }
+        Self { steps: u64::MAX, bytes: 2 << 30, time: None }
     }
 }
 

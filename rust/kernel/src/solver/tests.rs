@@ -1,5 +1,6 @@
 //! The solver finds a way to choose exactly where one exists, within its budget.
 
+use super::topological_order::TopologicalOrder;
 use super::*;
 use crate::versions::random::{Random, leads};
 
@@ -103,10 +104,67 @@ fn a_cancelled_search_stops_before_the_first_choice() {
     assert_eq!(solve(&open_pairs(1), Budget::default(), &cancel), Answer::Unknown);
 }
 
+const NO_STEPS: Budget = Budget { steps: 0, bytes: u64::MAX, time: None };
+
 #[test]
 fn a_budget_that_is_spent_is_no_answer() {
-    assert_eq!(solve(&open_pairs(1), Budget { steps: 0 }, &Cancel::default()), Answer::Unknown);
+    assert_eq!(solve(&open_pairs(1), NO_STEPS, &Cancel::default()), Answer::Unknown);
     assert!(matches!(solve(&open_pairs(1), Budget::default(), &Cancel::default()), Answer::Found(_)));
     let closed = Problem { edges: vec![(0, 1), (1, 0)], nodes: 2, ..Problem::default() };
-    assert_eq!(solve(&closed, Budget { steps: 0 }, &Cancel::default()), Answer::Impossible(Vec::new()));
+    assert_eq!(solve(&closed, NO_STEPS, &Cancel::default()), Answer::Impossible(Vec::new()));
+}
+
+#[test]
+fn time_that_is_over_is_no_answer() {
+    let limited = |clock: fn() -> u64, milliseconds| {
+        let time = Some(TimeLimit { clock, milliseconds });
+        solve(&open_pairs(3), Budget { time, ..Budget::default() }, &Cancel::default())
+    };
+    assert!(matches!(limited(|| 5, 0), Answer::Found(_)));
+    assert_eq!(limited(passed, 0), Answer::Unknown);
+}
+
+/// A clock that goes on whenever it is looked at.
+fn passed() -> u64 {
+    static LOOKED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    LOOKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Adds and takes back edges; after each step the order follows all edges, and cycles are refused exactly.
+#[test]
+fn the_order_follows_all_edges_while_they_come_and_go() {
+    let (mut refused, mut taken_back) = (0, 0);
+    for seed in 0..300 {
+        let mut random = Random(seed);
+        let nodes = 3 + random.below(9);
+        let known: Vec<(u32, u32)> =
+            (0..random.below(4)).map(|_| forward(&mut random, nodes)).filter(|(a, b)| a != b).collect();
+        let mut order = TopologicalOrder::new(&known, (0..nodes).collect());
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let mut reasons = Vec::new();
+        for step in 0..40 {
+            if random.below(4) == 0 && !edges.is_empty() {
+                edges.truncate(random.below(edges.len() as u32) as usize);
+                order.take_back(edges.len());
+                taken_back += 1;
+            }
+            let (before, after) = (random.below(nodes), random.below(nodes));
+            let all = [&known[..], &edges[..]].concat();
+            let closes = before == after || leads(&all, after, before);
+            let number = edges.len() as u32;
+            assert_eq!(order.add(before, after, number, &mut reasons), !closes, "seed {seed} step {step}");
+            if closes {
+                let blamed: Vec<(u32, u32)> = reasons.iter().map(|&reason| edges[reason as usize]).collect();
+                let blamed = [&known[..], &blamed[..]].concat();
+                assert!(before == after || leads(&blamed, after, before), "seed {seed} step {step}");
+                refused += 1;
+            } else {
+                edges.push((before, after));
+            }
+            let places = order.places();
+            let mut all = known.iter().chain(&edges);
+            assert!(all.all(|&(before, after)| places[before as usize] < places[after as usize]));
+        }
+    }
+    assert!(refused > 1000 && taken_back > 1000, "{refused} {taken_back}");
 }

@@ -42,6 +42,8 @@ pub struct Completion<'s, 'h> {
     open: Vec<OpenKey>,
     /// Nodes that read each version of the open keys.
     readers: HashMap<u32, Vec<u32>>,
+    /// A likely place of each transaction, for each order of them; nothing if only appends are open.
+    ranks: [Vec<u32>; 3],
     budget: Budget,
 }
 
@@ -49,10 +51,16 @@ impl<'s, 'h> Completion<'s, 'h> {
     /// Finds what is open; `components` are by node, by edges that are known or that an order of registers may
     /// add.
     #[must_use]
-    pub fn new(small: &'s Dependencies, components: &[u32], lookup: &'s Lookup<'h>, budget: Budget) -> Self {
+    pub fn new(
+        small: &'s Dependencies,
+        components: &[u32],
+        lookup: &'s Lookup<'h>,
+        ranks: [Vec<u32>; 3],
+        budget: Budget,
+    ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let mut all = Self { small, lookup, nodes, open: Vec::new(), readers: HashMap::new(), budget };
+        let mut all = Self { small, lookup, nodes, open: Vec::new(), readers: HashMap::new(), ranks, budget };
         all.find_open(components);
         all.find_readers();
         all

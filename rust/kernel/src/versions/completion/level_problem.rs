@@ -173,12 +173,14 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         if self.is_of_begins_and_commits() { self.all.small.commit(node) } else { node }
     }
 
-    /// Where a node would come if nothing else were known: transactions as in the history, each of which commits
-    /// when it has begun.
+    /// Where a node likely comes: transactions as replayed or as in the history, each of which commits when it
+    /// has begun.
     pub(super) fn rank(&self, node: u32) -> u64 {
         let small = self.all.small;
         let transactions = small.len() as u32;
-        let of = |node: u32| 2 * (u64::from(small.transactions[node as usize]) + 1);
+        let ranks = &self.all.ranks[self.level.order() as usize];
+        let place = |transaction: u32| ranks.get(transaction as usize).copied().unwrap_or(transaction);
+        let of = |node: u32| 2 * (u64::from(place(small.transactions[node as usize])) + 1);
         match node {
             _ if node < transactions => of(node),
             _ if self.is_of_begins_and_commits() && node < 2 * transactions => of(node - transactions) + 1,

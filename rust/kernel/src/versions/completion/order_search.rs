@@ -16,6 +16,9 @@ use crate::solver::{Budget, Literal, Problem, Side, starting_order};
 use crate::versions::levels::Level;
 use hashbrown::HashMap;
 
+/// So many pairs with one version become choices for one candidate.
+const MAX_AT_ONCE: usize = 8;
+
 /// Whether an order satisfies a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -94,7 +97,7 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
                 Ending::Impossible => return Answer::Impossible,
                 Ending::Settled => {}
             }
-            if self.cancel.is_asked() {
+            if self.engine.is_over() {
                 return Answer::Unknown;
             }
         }
@@ -143,18 +146,26 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         side.edges.iter().map(back).max().unwrap_or(0)
     }
 
-    /// Makes choices of neighbours whose edges lead back; whether there were any.
+    /// Makes choices of pairs whose edges lead back; whether there were any. A read that comes after several
+    /// writers fails at each of them.
     fn choose_at_faults(&mut self, sequences: &[Vec<u32>]) -> bool {
         let mut found = Vec::new();
-        for succession in self.successions(sequences) {
-            if self.distance_back(&self.side(succession)) > 0 {
-                found.push(succession);
+        for (open, versions) in self.open().iter().zip(sequences) {
+            for (place, &before) in versions.iter().enumerate() {
+                let later = versions[place + 1..].iter().take(MAX_AT_ONCE);
+                let others = later.map(|&after| Succession { key: open.key, before, after });
+                found.extend(others.take_while(|&pair| self.leads_back(pair)));
             }
         }
         for &succession in &found {
             self.literal(succession);
         }
         !found.is_empty()
+    }
+
+    fn leads_back(&self, pair: Succession) -> bool {
+        let all = self.level_problem.all;
+        all.node(pair.before) != all.node(pair.after) && self.distance_back(&self.side(pair)) > 0
     }
 
     /// The literal that says this, which may be new.
@@ -178,7 +189,11 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     /// Forbids what breaks bars or loses updates in the candidate: how many, or nothing if that needs no choice.
     fn forbid_at_faults(&mut self, sequences: &[Vec<u32>]) -> Option<usize> {
         let mut faults = self.broken_bars(sequences);
-        faults.extend(self.updates.iter().filter_map(|update| self.lost(update, &sequences[update.at])));
+        if !self.updates.is_empty() {
+            let positions = positions(sequences);
+            let updates = self.updates.iter();
+            faults.extend(updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions)));
+        }
         for fault in &faults {
             if fault.is_empty() {
                 return None;
@@ -216,11 +231,15 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     }
 
     /// What loses an update: another version between the one that was read and the own one.
-    fn lost(&self, update: &Update, versions: &[u32]) -> Option<Vec<Succession>> {
+    fn lost(
+        &self,
+        update: &Update,
+        versions: &[u32],
+        positions: &HashMap<u32, usize>,
+    ) -> Option<Vec<Succession>> {
         let all = self.level_problem.all;
-        let place = |version: u32| versions.iter().position(|&other| other == version);
-        let own = place(update.own)?;
-        let first = if update.is_first { 0 } else { place(update.read)? + 1 };
+        let &own = positions.get(&update.own)?;
+        let first = if update.is_first { 0 } else { positions.get(&update.read)? + 1 };
         let between = versions.get(first..own)?;
         let is_other = |&&other: &&u32| all.node(other) != all.node(update.own);
         let &other = between.iter().find(is_other)?;
@@ -231,6 +250,14 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         }
         Some(fault)
     }
+}
+
+/// The place of each version in the sequence of its key.
+fn positions(sequences: &[Vec<u32>]) -> HashMap<u32, usize> {
+    sequences
+        .iter()
+        .flat_map(|versions| versions.iter().zip(0..).map(|(&version, place)| (version, place)))
+        .collect()
 }
 
 /// Transactions that read a version of an open key and wrote one.

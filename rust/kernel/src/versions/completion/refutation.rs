@@ -21,7 +21,7 @@ const MAX_PAIRS: usize = 48;
 const MAX_NODES: usize = 1_000;
 const MAX_BARRED: usize = 200;
 /// What a proof with fewer pairs may cost.
-const FEWER: Budget = Budget { steps: 20_000_000 };
+const FEWER: Budget = Budget { steps: 20_000_000, bytes: 1 << 30, time: None };
 
 /// A level that no order satisfies, and what it asks.
 pub(super) struct Refutation<'r, 's, 'h> {

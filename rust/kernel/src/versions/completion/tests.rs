@@ -99,7 +99,7 @@ fn each_order_that_is_told_is_a_circle() {
 
 #[test]
 fn half_a_search_proves_nothing() {
-    let found = judged(&JOINT, Budget { steps: 0 });
+    let found = judged(&JOINT, Budget { steps: 0, ..Budget::default() });
     assert_eq!(found.outcomes[Level::SnapshotIsolation as usize], Outcome::Spent);
     assert_eq!(found.outcomes[Level::Prefix as usize], Outcome::Holds);
 }
