@@ -4,6 +4,7 @@
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
 //! within the components of one graph, so that after one pass over the history only those are looked at.
 
+mod acyclic_levels;
 pub mod adjacent_versions;
 pub mod anomalies;
 pub mod completion;
@@ -36,12 +37,13 @@ use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::relation::Relation;
 use crate::solver::Budget;
+use acyclic_levels::acyclic_levels;
 use adjacent_versions::adjacent_versions;
 use anomalies::{Named, VersionAnomaly};
 use completion::{Answer, Completion};
 use dependencies::{Basis, Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
-use levels::{Cycles, Level, cycles};
+use levels::{Level, cycles};
 use lookup::Lookup;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
@@ -242,23 +244,20 @@ impl Judge<'_> {
             return places;
         }
         for order in Order::ALL.into_iter().rev() {
-            let is_open = |level: &Level| level.order() <= order && !levels.is_known(*level);
-            let open: Vec<Level> = JUDGED.into_iter().filter(is_open).collect();
-            if open.is_empty() || (order == Order::RealTime && !self.times.is_complete) {
+            let is_open = |level: Level| level.order() <= order && !levels.is_known(level);
+            let is_untimed = order == Order::RealTime && !self.times.is_complete;
+            if is_untimed || !JUDGED.into_iter().any(is_open) {
                 continue;
             }
             let ranks = replayed_order(all, lookup, order);
             let supposed = lookup.orders.completed(&ranks, order);
             places[order as usize] = ranks;
             let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
-            let lookup = Lookup::new(self.history, self.observations, &supposed, self.times);
             let small = self.on_cycles(&all, None).0;
-            let mut found = cycles(&small, &lookup, self.cancel);
             if self.cancel.is_asked() {
                 break;
             }
-            Cycles::spread(&mut found.violated);
-            for level in open.into_iter().filter(|&level| !found.violated[level as usize]) {
+            for level in acyclic_levels(&small, order) {
                 levels.prove(level);
             }
         }
