@@ -93,8 +93,7 @@ pub fn solve(problem: &Problem, budget: Budget, cancel: &Cancel) -> Answer {
         engine.choice([first, second], 0);
     }
     for (sides, number) in problem.choices.iter().zip(0..) {
-        for (side, place) in sides.iter().zip(0..).filter(|(side, _)| side.is_impossible) {
-            debug_assert!(side.is_impossible);
+        for (_, place) in sides.iter().zip(0..).filter(|(side, _)| side.is_impossible) {
             engine.forbid(&[(number, place)]);
         }
     }
