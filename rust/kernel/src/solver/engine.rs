@@ -182,7 +182,7 @@ impl Acyclicity<'_> {
             return false;
         }
         self.next_look = steps + PATIENCE;
-        let is_late = |end: u64| budget.time.is_some_and(|time| (time.clock)() > end);
+        let is_late = |end: u64| budget.time.is_some_and(|time| (time.clock)() >= end);
         self.end.is_some_and(is_late)
     }
 
