@@ -20,6 +20,10 @@ const MAX_ORDERS: usize = 4;
 const MAX_PAIRS: usize = 48;
 const MAX_NODES: usize = 1_000;
 const MAX_BARRED: usize = 200;
+/// Pairs that conflicts did not need are left out so often.
+const MAX_ROUNDS: usize = 8;
+/// Pairs are left out one by one if there are no more pairs, times nodes.
+const MAX_WORK: usize = 4_000_000;
 /// What a proof with fewer pairs may cost.
 const FEWER: Budget = Budget { steps: 20_000_000, bytes: 1 << 30, time: None };
 
@@ -350,11 +354,16 @@ fn needed(level_problem: &LevelProblem<'_, '_, '_>, pairs: Vec<OpenPair>, cancel
         _ => None,
     };
     let mut kept = pairs;
-    while let Some(fewer) = impossible(&kept).filter(|fewer| fewer.len() < kept.len()) {
-        kept = fewer;
+    for _ in 0..MAX_ROUNDS {
+        match impossible(&kept).filter(|fewer| fewer.len() < kept.len()) {
+            Some(fewer) => kept = fewer,
+            None => break,
+        }
     }
     let mut place = 0;
-    while place < kept.len() && kept.len() <= 2 * MAX_PAIRS && !cancel.is_asked() {
+    let is_cheap =
+        |kept: &[OpenPair]| kept.len() <= 4 * MAX_PAIRS && kept.len() * level_problem.nodes <= MAX_WORK;
+    while place < kept.len() && is_cheap(&kept) && !cancel.is_asked() {
         let mut without = kept.clone();
         without.remove(place);
         match impossible(&without) {
