@@ -63,6 +63,10 @@ const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
     }
     levels
 };
+/// In larger histories only transactions on known cycles are looked at for names: what open registers may add
+/// would be most of the history.
+const NAMED_WITH_OPEN: usize = 10_000;
+
 named_enum! {
     /// The answer for one level.
     pub enum Outcome {
@@ -177,7 +181,7 @@ impl Judge<'_> {
         let orders = Orders::new(&question, self.cancel);
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
-        let small = self.on_cycles(&all, None).0;
+        let small = self.on_cycles(&all, (all.len() <= NAMED_WITH_OPEN).then_some(&orders)).0;
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
