@@ -96,6 +96,11 @@ def test_registers_and_unread_appends_are_completed_together() -> None:
     assert not {"prefix", "causal", "pl-2", "monotonic-view"} & broken
 
 
+def test_a_search_without_time_proves_nothing() -> None:
+    found = outcomes(in_sessions(*MIXED), "prefix", "snapshot-isolation", time_limit=0)
+    assert found == {"prefix": "holds", "snapshot-isolation": "unknown"}
+
+
 def test_small_histories_have_the_verdicts_of_brute_force() -> None:
     violated = 0
     for seed in range(seeds(120, deep=3_000)):

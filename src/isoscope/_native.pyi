@@ -828,9 +828,17 @@ class VersionsJudgement:
     def unjudged(self) -> UnjudgedVersions: ...
 
 def judge_versions(
-    columns: Columns, *, claims: Sequence[str], max_anomalies: int, max_steps: int | None = None
+    columns: Columns,
+    *,
+    claims: Sequence[str],
+    max_anomalies: int,
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
 ) -> VersionsJudgement:
-    """Judges all levels that speak of versions; `max_steps` bounds the search for an order of versions."""
+    """Judges all levels that speak of versions.
+
+    `max_steps` and, level by level, `max_seconds` bound the search for an order of versions.
+    """
 
 def ordered_keys(columns: Columns, *, claims: Sequence[str]) -> list[OrderedKeys]:
     """For each source: how many keys it orders, and how many of them to the last version."""

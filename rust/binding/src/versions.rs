@@ -6,14 +6,16 @@ use crate::proof::{ProofStep, counts};
 use isoscope_kernel::history::Kind;
 use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::reads::{self, ReadAnomaly};
+use isoscope_kernel::solver::{Budget, TimeLimit};
 use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
 use isoscope_kernel::versions::levels::Level;
 use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
-use isoscope_kernel::versions::search::Budget;
 use isoscope_kernel::versions::{Judgement, Question, judge, ordered, predicates_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::LazyLock;
+use std::time::Instant;
 
 /// What the order of versions says of a history.
 #[pyclass(frozen, get_all, module = "isoscope._native")]
@@ -76,9 +78,10 @@ pub struct UnjudgedVersions {
 /// Judges all levels that speak of versions.
 ///
 /// `claims` are names of claims about the order of versions. Of each anomaly the first `max_anomalies` are
-/// returned; all are counted. `max_steps` bounds the search for an order of versions.
+/// returned; all are counted. `max_steps` and, level by level, `max_seconds` bound the search for an order of
+/// versions.
 #[pyfunction]
-#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None))]
+#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_seconds = None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
 pub fn judge_versions(
     py: Python<'_>,
@@ -86,10 +89,13 @@ pub fn judge_versions(
     claims: Vec<String>,
     max_anomalies: usize,
     max_steps: Option<u64>,
+    max_seconds: Option<f64>,
 ) -> PyResult<VersionsJudgement> {
     let claims = parse_claims(&claims)?;
+    let time =
+        max_seconds.map(|seconds| TimeLimit { clock: milliseconds, milliseconds: (seconds * 1e3) as u64 });
     let usual = Budget::default();
-    let budget = Budget { steps: max_steps.unwrap_or(usual.steps), ..usual };
+    let budget = Budget { steps: max_steps.unwrap_or(usual.steps), time, ..usual };
     let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
@@ -105,6 +111,12 @@ pub fn judge_versions(
         ambiguous_states,
     };
     versions_judgement(py, columns, reads, &found, unjudged)
+}
+
+/// Milliseconds since the first call.
+fn milliseconds() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_millis() as u64
 }
 
 fn versions_judgement(

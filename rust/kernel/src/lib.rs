@@ -26,6 +26,7 @@ pub mod predicates;
 pub mod reads;
 pub mod relation;
 pub mod simulate;
+pub mod solver;
 pub mod sub_history;
 pub mod value;
 pub mod versions;

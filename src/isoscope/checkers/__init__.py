@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import Builder
-from isoscope.checkers import assumptions, intervals, streaming, timestamps
+from isoscope.checkers import assumptions, intervals, streaming, timestamps, version_order
 from isoscope.checkers.anomaly_search import search, select
 from isoscope.checkers.history_summary import summary, summary_of
 from isoscope.checkers.method_judgement import (
@@ -62,11 +62,15 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     assume: Iterable[Claim | str] = (),
     profile: Profile | None = None,
     clock_error: int = 0,
+    time_limit: float = version_order.TIME_LIMIT,
 ) -> Report:
     """Decide which of `levels` the history satisfies (by default all that its evidence is about).
 
     `max_anomalies` bounds the counterexamples of each name; all are counted. `assume` are claims of the
     user about the order of versions (`sequential-keys`, ...), on which every verdict then rests.
+
+    Where the order of some versions is open, the search for one takes at most `time_limit` seconds for each
+    level; a level that is not decided then is unknown.
 
     With `profile`, by the method of intervals: whether its mechanisms were at work, `levels`, and the levels
     that the profile promises. Each interval is `clock_error` nanoseconds longer at both ends than recorded.
@@ -76,12 +80,20 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     only = chosen_method(method, profile)
     if profile is not None:
         asked = [lattice.parse(str(level)) for level in levels or ()]
-        return _by_profile(history, asked, profile, clock_error, max_anomalies=max_anomalies, claims=claims)
+        return _by_profile(
+            history,
+            asked,
+            profile,
+            clock_error,
+            max_anomalies=max_anomalies,
+            claims=claims,
+            time_limit=time_limit,
+        )
     meant = _meant(history, levels, only)
     asked = list(meant)
     started = perf_counter()
     recorded, history = history, with_range_reads_as_reads(history)
-    found = judge(history, list(meant.values()), only, max_anomalies, claims)
+    found = judge(history, list(meant.values()), only, max_anomalies, claims, time_limit=time_limit)
     unread = levels_by_recorded_order(history, claims)
     verdicts = tuple(
         replace(combined(looked_at, found.verdicts, only, unread, max_anomalies), level=level)
@@ -107,6 +119,7 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
     *,
     max_anomalies: int,
     claims: Sequence[Claim],
+    time_limit: float,
 ) -> Report:
     """The mechanisms, and the levels by the order of versions that they show."""
     started = perf_counter()
@@ -119,7 +132,7 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
     rows: tuple[Ordered, ...] = ()
     if isinstance(ordered, History):
         judged = with_range_reads_as_reads(ordered)
-        found = judge_versions(judged, levels, max_anomalies, claims)
+        found = judge_versions(judged, levels, max_anomalies, claims, time_limit=time_limit)
         verdicts = [*_promised(found, judged, levels, max_anomalies, is_exact=not clock_error)]
         rows = intervals.renamed(version_order_rows(found, judged, levels, None, claims))
         said += assumptions.of_ranges(ordered, judged)

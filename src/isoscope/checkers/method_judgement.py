@@ -53,39 +53,49 @@ class Judged:
     ordered: tuple[Ordered, ...] | None = None
 
 
-def judge(
+def judge(  # noqa: PLR0913 - the question, and its limits
     history: History,
     asked: Sequence[Level],
     method: Method | None,
     max_anomalies: int,
     claims: Sequence[Claim],
+    *,
+    time_limit: float,
 ) -> Judged:
     """Each method judges once the levels whose condition it decides."""
     chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
     if not {*asked} <= {*timestamps.LEVELS}:
-        return _judge_by(chosen, history, asked, max_anomalies, claims)
+        return _judge_by(chosen, history, asked, max_anomalies, claims, time_limit=time_limit)
     # Levels of the clock need the other methods only if the clock does not decide them.
     by_clock = [*timestamps.check(history, levels=asked, max_anomalies=max_anomalies)]
     if all(verdict.outcome is not Outcome.UNKNOWN for verdict in by_clock):
         return Judged(verdicts=by_clock)
     others = [checker for checker in chosen if checker is not timestamps]
-    found = _judge_by(others, history, asked, max_anomalies, claims)
+    found = _judge_by(others, history, asked, max_anomalies, claims, time_limit=time_limit)
     return replace(found, verdicts=_in_lattice_order([*by_clock, *found.verdicts]))
 
 
 def judge_versions(
-    history: History, asked: Sequence[Level], max_anomalies: int, claims: Sequence[Claim]
+    history: History,
+    asked: Sequence[Level],
+    max_anomalies: int,
+    claims: Sequence[Claim],
+    *,
+    time_limit: float,
 ) -> Judged:
     """What values and the order of versions say of the levels, without the database's clock."""
-    return _judge_by((values, version_order), history, asked, max_anomalies, claims)
+    by_versions = (values, version_order)
+    return _judge_by(by_versions, history, asked, max_anomalies, claims, time_limit=time_limit)
 
 
-def _judge_by(
+def _judge_by(  # noqa: PLR0913 - the question, and its limits
     checkers: Sequence[ModuleType],
     history: History,
     asked: Sequence[Level],
     max_anomalies: int,
     claims: Sequence[Claim],
+    *,
+    time_limit: float,
 ) -> Judged:
     verdicts: list[Verdict] = []
     ordered: tuple[Ordered, ...] | None = None
@@ -97,7 +107,9 @@ def _judge_by(
         if checker is version_order:
             is_open = any(v.level in asked and v.outcome is Outcome.UNKNOWN for v in verdicts)
             if is_open or version_order.concerns(asked, claims):
-                judgement = version_order.judge(history, max_anomalies=max_anomalies, assume=claims)
+                judgement = version_order.judge(
+                    history, max_anomalies=max_anomalies, assume=claims, time_limit=time_limit
+                )
                 verdicts += judgement.verdicts()
                 ordered = judgement.ordered
             continue

@@ -3,7 +3,7 @@
 Where the order of a key's versions is known, dependencies between transactions are known, too: a level is
 broken by a cycle that it forbids. Versions without a known order are tried in every order.
 `reference/adya.py` is the specification, `rust/kernel/src/versions` the engine. Cost: linear where the order
-is known; the search for an open order has a budget.
+is known; the search for an open order has a limit.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "LEVELS",
     "METHOD",
     "NAMES",
+    "TIME_LIMIT",
     "Judgement",
     "check",
     "concerns",
@@ -41,6 +42,8 @@ __all__ = [
 ]
 
 METHOD = Method.VERSION_ORDER
+#: Seconds that the search for an open order may take for each level.
+TIME_LIMIT = 60.0
 LEVELS = (
     Level.PL_1,
     Level.STRONG_SESSION_PL_1,
@@ -111,10 +114,22 @@ _FORKED = "reads of a list contradict each other, so that there is no one order 
 _PREDICATES = "what breaks it may rest on reads by predicates, which this level does not protect"
 
 
-def judge(history: History, *, max_anomalies: int = 10, assume: Sequence[Claim] = ()) -> Judgement:
-    """What the order of versions says of all levels, and how many keys each source orders."""
+def judge(
+    history: History,
+    *,
+    max_anomalies: int = 10,
+    assume: Sequence[Claim] = (),
+    time_limit: float = TIME_LIMIT,
+) -> Judgement:
+    """What the order of versions says of all levels, and how many keys each source orders.
+
+    The search for an open order takes at most `time_limit` seconds for each level.
+    """
     claims = [claim.value for claim in assume]
-    return Judgement(history, judge_versions(history.columns, claims=claims, max_anomalies=max_anomalies))
+    found = judge_versions(
+        history.columns, claims=claims, max_anomalies=max_anomalies, max_seconds=time_limit
+    )
+    return Judgement(history, found)
 
 
 def check(

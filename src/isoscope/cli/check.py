@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import __version__, checkers, formats
+from isoscope.checkers import version_order
 from isoscope.cli import BAD_INPUT, terminal
 from isoscope.cli.options import (
     chosen_profile,
@@ -51,6 +52,9 @@ VIOLATED, UNDECIDED = 1, 3
 @initial_option()
 @click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
+@click.option("--time-limit", default=version_order.TIME_LIMIT, show_default=True, metavar="SECONDS",
+              type=click.FloatRange(0, 2**31),
+              help="Search for an order of versions at most so long for each level.")  # fmt: skip
 @click.option("--summary", "summarise", is_flag=True,
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @report_option("json", "as_json")
@@ -69,6 +73,7 @@ def command(
     format_: str | None,
     initial: Initial | None,
     max_anomalies: int,
+    time_limit: float,
     summarise: bool,
     as_json: bool,
     timings: bool,
@@ -115,6 +120,7 @@ def command(
         clock_error=clock_error,
         assume=assume,
         max_anomalies=1 if summarise else max_anomalies,
+        time_limit=time_limit,
     )
     question.refuse_contradictions()
     checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial)
@@ -148,6 +154,7 @@ class _Question:
     clock_error: int
     assume: tuple[str, ...]
     max_anomalies: int
+    time_limit: float
 
     def refuse_contradictions(self) -> None:
         try:
@@ -177,6 +184,7 @@ class _Question:
             assume=self.assume,
             profile=self.profile,
             clock_error=self.clock_error,
+            time_limit=self.time_limit,
         )
 
 

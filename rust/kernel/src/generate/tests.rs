@@ -75,7 +75,7 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
     let question = versions::Question {
         claims: versions::orders::Claims::default(),
         max_anomalies: 1,
-        budget: versions::search::Budget::default(),
+        budget: crate::solver::Budget::default(),
         predicates: &crate::predicates::Judgement::default(),
     };
     let found = versions::judge(history, &observations, &question, &cancel).outcomes;

@@ -1,21 +1,21 @@
 //! Levels whose verdict depends on versions without a known order: is there an order that explains all reads?
 
 mod level_problem;
+mod order_search;
 mod refutation;
 
-use super::dependencies::{Dependencies, Order, Parts, components};
+use super::dependencies::Dependencies;
 use super::levels::Level;
 use super::lookup::Lookup;
-use super::search::{Answer, Budget, solve};
 use super::witness::Step;
 use crate::cancel::Cancel;
 use crate::observations::{ABSENT, INITIAL};
+use crate::solver::Budget;
 use hashbrown::HashMap;
 use level_problem::LevelProblem;
+pub use order_search::Answer;
+use order_search::OrderSearch;
 use refutation::Refutation;
-
-/// More open pairs than this are not tried.
-const MAX_PAIRS: usize = 300_000;
 
 /// Two versions of a key without a known order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,74 +26,75 @@ pub struct OpenPair {
     pub second: u32,
 }
 
+/// Versions of a key such that some are in no known order with others.
+#[derive(Debug)]
+struct OpenKey {
+    key: u32,
+    versions: Vec<u32>,
+}
+
 /// What is open, and the transactions that are on possible cycles.
 pub struct Completion<'s, 'h> {
     small: &'s Dependencies,
-    /// The component of each node, by edges that are known or that an order of registers may add.
-    components: &'s [u32],
     lookup: &'s Lookup<'h>,
     /// The node of each transaction.
     nodes: Vec<u32>,
-    pairs: Vec<OpenPair>,
+    open: Vec<OpenKey>,
     /// Nodes that read each version of the open keys.
     readers: HashMap<u32, Vec<u32>>,
-    is_too_large: bool,
+    /// A likely place of each transaction, for each order of them; nothing if only appends are open.
+    ranks: [Vec<u32>; 3],
     budget: Budget,
 }
 
 impl<'s, 'h> Completion<'s, 'h> {
-    /// Finds the open pairs.
+    /// Finds what is open; `components` are by node, by edges that are known or that an order of registers may
+    /// add.
     #[must_use]
     pub fn new(
         small: &'s Dependencies,
-        components: &'s [u32],
+        components: &[u32],
         lookup: &'s Lookup<'h>,
+        ranks: [Vec<u32>; 3],
         budget: Budget,
     ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let mut all = Self {
-            small,
-            components,
-            lookup,
-            nodes,
-            pairs: Vec::new(),
-            readers: HashMap::new(),
-            is_too_large: false,
-            budget,
-        };
-        all.find_pairs();
+        let mut all = Self { small, lookup, nodes, open: Vec::new(), readers: HashMap::new(), ranks, budget };
+        all.find_open(components);
+        all.find_readers();
         all
     }
 
-    fn find_pairs(&mut self) {
+    /// Versions whose writers are in different components are in order, whatever the order of registers.
+    fn find_open(&mut self, components: &[u32]) {
         let orders = self.lookup.orders;
-        for (order, key) in orders.keys.iter().zip(0..) {
-            if orders.is_whole(order) {
-                continue;
-            }
-            let tail: Vec<u32> = order.tail().filter(|&version| self.is_inside(version)).collect();
-            let beyond: Vec<u32> = (order.before_tail() + 1..order.start + order.chain)
-                .filter(|&version| self.is_inside(version))
-                .collect();
-            for (place, &first) in tail.iter().enumerate() {
-                for &second in tail[place + 1..].iter().chain(&beyond) {
-                    if self.pairs.len() == MAX_PAIRS {
-                        self.is_too_large = true;
-                        return;
-                    }
-                    let is_same = orders.writers[first as usize] == orders.writers[second as usize];
-                    if !is_same {
-                        self.pairs.push(OpenPair { key, first, second });
-                    }
+        let mut open = Vec::new();
+        for (order, key) in orders.keys.iter().zip(0..).filter(|(order, _)| !orders.is_whole(order)) {
+            let beyond = order.before_tail() + 1..order.start + order.chain;
+            let component = |version: u32| components[self.node(version) as usize];
+            let mut versions: Vec<u32> =
+                order.tail().chain(beyond).filter(|&version| self.is_inside(version)).collect();
+            versions.sort_unstable_by_key(|&version| (component(version), version));
+            for same in versions.chunk_by(|&one, &other| component(one) == component(other)) {
+                let first = self.node(same[0]);
+                if same.iter().any(|&version| self.node(version) != first) {
+                    open.push(OpenKey { key, versions: same.to_vec() });
                 }
             }
         }
+        self.open = open;
+    }
+
+    fn find_readers(&mut self) {
         let open: hashbrown::HashSet<u32> =
-            self.pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+            self.open.iter().flat_map(|key| key.versions.iter().copied()).collect();
         for (&transaction, node) in self.small.transactions.iter().zip(0..) {
             for (.., version) in self.lookup.observed(transaction).filter(|(.., v)| open.contains(v)) {
-                self.readers.entry(version).or_default().push(node);
+                let readers = self.readers.entry(version).or_default();
+                if readers.last() != Some(&node) {
+                    readers.push(node);
+                }
             }
         }
     }
@@ -111,21 +112,6 @@ impl<'s, 'h> Completion<'s, 'h> {
         self.readers.get(&version).map_or(&[], Vec::as_slice)
     }
 
-    /// Pairs that matter for an order: unread appends of transactions in different components are in order
-    /// already, whatever the order of registers.
-    fn pairs_of(&self, order: Order) -> Vec<OpenPair> {
-        let known;
-        let component = if self.is_of_lists() {
-            let parts = Parts { wr: true, rw: true, order };
-            known = components(&self.small.graph(parts), self.small.nodes());
-            &known.of
-        } else {
-            self.components
-        };
-        let of = |version: u32| component[self.node(version) as usize];
-        self.pairs.iter().filter(|pair| of(pair.first) == of(pair.second)).copied().collect()
-    }
-
     /// Whether only unread appends are open.
     fn is_of_lists(&self) -> bool {
         !self.lookup.orders.has_open_registers()
@@ -136,21 +122,14 @@ impl<'s, 'h> Completion<'s, 'h> {
     #[must_use]
     pub fn decide(&self, level: Level, cancel: &Cancel) -> (Answer, Vec<Vec<Step>>) {
         if self.is_of_lists() && is_met_by_any_order(level) {
-            return (Answer::Found(Vec::new()), Vec::new());
+            return (Answer::Found, Vec::new());
         }
-        if self.is_too_large {
-            return (Answer::Unknown, Vec::new());
-        }
-        let pairs = self.pairs_of(level.order());
         let level_problem = LevelProblem::new(self, level);
-        let problem = level_problem.problem(&pairs);
-        let answer = solve(&problem, self.budget, cancel);
+        let (answer, pairs) = OrderSearch::decide(&level_problem, self.budget, cancel);
         if answer != Answer::Impossible {
             return (answer, Vec::new());
         }
-        let refutation =
-            Refutation { all: self, level_problem: &level_problem, problem: &problem, pairs: &pairs, cancel };
-        (answer, refutation.alternatives())
+        (answer, Refutation::alternatives_of(self, &level_problem, pairs, cancel))
     }
 }
 

@@ -3,8 +3,6 @@
 //! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
 //! all that overwrote it) and instants of real time, so that edges stay linear in the history.
 
-mod ranks;
-
 use super::adjacent_versions::{Neighbour, adjacent_versions};
 use super::orders::{Orders, Source};
 use super::transaction_times::TransactionTimes;

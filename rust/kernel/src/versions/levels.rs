@@ -206,15 +206,16 @@ impl Cycles {
     }
 }
 
-struct OfOrder {
-    pl_1: Level,
-    pl_2: Level,
+/// The levels of one order of transactions.
+pub(super) struct OfOrder {
+    pub(super) pl_1: Level,
+    pub(super) pl_2: Level,
     psi: Option<Level>,
-    si: Level,
-    ser: Level,
+    pub(super) si: Level,
+    pub(super) ser: Level,
 }
 
-fn of_order(order: Order) -> OfOrder {
+pub(super) fn of_order(order: Order) -> OfOrder {
     match order {
         Order::Plain => OfOrder {
             pl_1: Level::Pl1,

@@ -4,6 +4,7 @@
 //! versions is open, a search for an order that closes no cycle decides. All cycles of all levels lie
 //! within the components of one graph, so that after one pass over the history only those are looked at.
 
+mod acyclic_levels;
 pub mod adjacent_versions;
 pub mod anomalies;
 pub mod completion;
@@ -17,9 +18,9 @@ pub mod lost_updates;
 mod order_anomalies;
 pub mod orders;
 #[cfg(test)]
-mod random;
+pub(crate) mod random;
 pub mod reachability;
-pub mod search;
+mod replayed_order;
 pub mod session_guarantees;
 pub mod shortest_paths;
 mod skews;
@@ -35,17 +36,19 @@ use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::relation::Relation;
+use crate::solver::Budget;
+use acyclic_levels::acyclic_levels;
 use adjacent_versions::adjacent_versions;
 use anomalies::{Named, VersionAnomaly};
-use completion::Completion;
+use completion::{Answer, Completion};
 use dependencies::{Basis, Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
-use levels::{Cycles, Level, cycles};
+use levels::{Level, cycles};
 use lookup::Lookup;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
-use search::{Answer, Budget};
+use replayed_order::replayed_order;
 use session_guarantees::GUARANTEES;
 use transaction_times::TransactionTimes;
 use version_readers::Readers;
@@ -60,8 +63,9 @@ const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
     }
     levels
 };
-/// Histories with more transactions than this are not searched for an order of registers.
-const SEARCHED: usize = 10_000;
+/// In larger histories only transactions on known cycles are looked at for names: what open registers may add
+/// would be most of the history.
+const NAMED_WITH_OPEN: usize = 10_000;
 
 named_enum! {
     /// The answer for one level.
@@ -177,7 +181,7 @@ impl Judge<'_> {
         let orders = Orders::new(&question, self.cancel);
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
-        let (small, components) = self.on_cycles(&all, &orders);
+        let small = self.on_cycles(&all, (all.len() <= NAMED_WITH_OPEN).then_some(&orders)).0;
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
@@ -187,10 +191,10 @@ impl Judge<'_> {
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
-        self.suppose(&all, &orders, &mut levels);
-        let is_searched = all.len() <= SEARCHED || !orders.has_open_registers();
-        if is_searched && !orders.is_complete() {
-            let completion = Completion::new(&small, &components, &lookup, self.question.budget);
+        let ranks = self.suppose(&all, &lookup, &mut levels);
+        if !orders.is_complete() && JUDGED.into_iter().any(|level| self.is_asked(level, &levels)) {
+            let (small, components) = self.on_cycles(&all, Some(&orders));
+            let completion = Completion::new(&small, &components, &lookup, ranks, self.question.budget);
             self.complete(&completion, &mut levels, &mut named);
         }
         levels.look_at_guarantees(&all, &lookup, &mut named);
@@ -203,10 +207,10 @@ impl Judge<'_> {
 
     /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the
     /// component of each node. Appends on no such cycle can follow the edges, whatever the order of registers.
-    fn on_cycles(&self, all: &Dependencies, orders: &Orders) -> (Dependencies, Vec<u32>) {
+    fn on_cycles(&self, all: &Dependencies, open: Option<&Orders>) -> (Dependencies, Vec<u32>) {
         let mut pairs = all.session_pairs(true);
         let mut nodes = all.nodes() as u32;
-        if all.len() <= SEARCHED {
+        if let Some(orders) = open {
             self.possible(all, orders, &mut nodes, &mut pairs);
         }
         let mut lists: Vec<&[(u32, u32)]> = vec![&all.ww, &all.wr, &all.real_time, &pairs];
@@ -236,42 +240,47 @@ impl Judge<'_> {
         }
     }
 
-    /// Orders open versions of registers as the history suggests: whatever that does not break holds.
-    fn suppose(&self, all: &Dependencies, orders: &Orders, levels: &mut LevelOutcomes) {
-        if !orders.has_open_registers() {
-            return;
+    /// Orders open versions of registers as a replay suggests: whatever that does not break holds. Returns the
+    /// places of transactions in the replay for each order of them.
+    fn suppose(&self, all: &Dependencies, lookup: &Lookup<'_>, levels: &mut LevelOutcomes) -> [Vec<u32>; 3] {
+        let mut places = [const { Vec::new() }; 3];
+        if !lookup.orders.has_open_registers() {
+            return places;
         }
         for order in Order::ALL.into_iter().rev() {
-            let is_open = |level: &Level| level.order() <= order && !levels.is_known(*level);
-            let open: Vec<Level> = JUDGED.into_iter().filter(is_open).collect();
-            if open.is_empty() || (order == Order::RealTime && !self.times.is_complete) {
+            let is_open = |level: Level| level.order() <= order && !levels.is_known(level);
+            let is_untimed = order == Order::RealTime && !self.times.is_complete;
+            if is_untimed || !JUDGED.into_iter().any(is_open) {
                 continue;
             }
-            let ranks = all.ranks(order, self.history.transaction_count());
-            let supposed = orders.completed(&ranks, order);
+            let ranks = replayed_order(all, lookup, order);
+            let supposed = lookup.orders.completed(&ranks, order);
+            places[order as usize] = ranks;
             let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
-            let lookup = Lookup::new(self.history, self.observations, &supposed, self.times);
-            let (small, _) = self.on_cycles(&all, &supposed);
-            let mut found = cycles(&small, &lookup, self.cancel);
+            let small = self.on_cycles(&all, None).0;
             if self.cancel.is_asked() {
-                return;
+                break;
             }
-            Cycles::spread(&mut found.violated);
-            for level in open.into_iter().filter(|&level| !found.violated[level as usize]) {
+            for level in acyclic_levels(&small, order) {
                 levels.prove(level);
             }
         }
+        places
+    }
+
+    fn is_asked(&self, level: Level, levels: &LevelOutcomes) -> bool {
+        let is_untimed = !self.times.is_known && !self.times.is_complete;
+        !levels.is_known(level) && (level.order() != Order::RealTime || !is_untimed)
     }
 
     /// Searches for an order of the open versions, level by level, the strongest first.
     fn complete(&self, completion: &Completion<'_, '_>, levels: &mut LevelOutcomes, named: &mut Named) {
         for level in JUDGED.into_iter().rev() {
-            let is_untimed = !self.times.is_known && !self.times.is_complete;
-            if levels.is_known(level) || (level.order() == Order::RealTime && is_untimed) {
+            if !self.is_asked(level, levels) {
                 continue;
             }
             match completion.decide(level, self.cancel) {
-                (Answer::Found(_), _) => levels.prove(level),
+                (Answer::Found, _) => levels.prove(level),
                 (Answer::Impossible, alternatives) => {
                     levels.refute(level);
                     named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;

@@ -2,19 +2,19 @@
 
 use super::{Completion, OpenPair};
 use crate::observations::{ABSENT, INITIAL};
+use crate::solver::{Literal, Problem, Side};
 use crate::versions::dependencies::{Order, Parts};
 use crate::versions::levels::Level;
-use crate::versions::search::{Literal, Problem, Side};
 use crate::versions::witness::{ANY, Step, Witnesses};
 use hashbrown::HashMap;
 
 /// How a level's condition is written as edges and bars.
 pub(super) struct LevelProblem<'c, 's, 'h> {
-    all: &'c Completion<'s, 'h>,
+    pub(super) all: &'c Completion<'s, 'h>,
     pub(super) level: Level,
     /// Monotonic view: a node for each read of each transaction, which the reads and writes up to it lead to.
     moments: HashMap<u32, u32>,
-    nodes: usize,
+    pub(super) nodes: usize,
     writes_something: Vec<bool>,
 }
 
@@ -61,7 +61,8 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         self.nodes == self.all.small.nodes() + self.all.small.len() && self.level != Level::MonotonicView
     }
 
-    fn base(&self) -> Problem {
+    /// What is known, without any choice.
+    pub(super) fn base(&self) -> Problem {
         let small = self.all.small;
         let order = self.level.order();
         let mut problem = Problem { nodes: self.nodes, ..Problem::default() };
@@ -166,8 +167,29 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
     }
 
+    /// The node at whose place the version of a writer stands.
+    pub(super) fn end(&self, version: u32) -> u32 {
+        let node = self.all.node(version);
+        if self.is_of_begins_and_commits() { self.all.small.commit(node) } else { node }
+    }
+
+    /// Where a node likely comes: transactions as replayed or as in the history, each of which commits when it
+    /// has begun.
+    pub(super) fn rank(&self, node: u32) -> u64 {
+        let small = self.all.small;
+        let transactions = small.len() as u32;
+        let ranks = &self.all.ranks[self.level.order() as usize];
+        let place = |transaction: u32| ranks.get(transaction as usize).copied().unwrap_or(transaction);
+        let of = |node: u32| 2 * (u64::from(place(small.transactions[node as usize])) + 1);
+        match node {
+            _ if node < transactions => of(node),
+            _ if self.is_of_begins_and_commits() && node < 2 * transactions => of(node - transactions) + 1,
+            _ => 0,
+        }
+    }
+
     /// What follows if `before` comes before `after`.
-    fn side(&self, key: u32, before: u32, after: u32) -> Side {
+    pub(super) fn side(&self, key: u32, before: u32, after: u32) -> Side {
         let (all, small) = (self.all, self.all.small);
         let (first, second) = (all.node(before), all.node(after));
         let readers = all.readers(before).iter().copied().filter(|&reader| reader != second);

@@ -5,10 +5,11 @@ use super::{Completion, OpenPair};
 use crate::cancel::Cancel;
 use crate::graph::Edges;
 use crate::relation::Relation;
+use crate::solver::{self, Budget, Literal, Problem, Side};
 use crate::versions::levels::Level;
 use crate::versions::orders::Source;
 use crate::versions::reachability::Reach;
-use crate::versions::search::{Literal, Problem, Side};
+
 use crate::versions::shortest_paths::Paths;
 use crate::versions::witness::{Step, Witnesses};
 use hashbrown::HashMap;
@@ -19,6 +20,12 @@ const MAX_ORDERS: usize = 4;
 const MAX_PAIRS: usize = 48;
 const MAX_NODES: usize = 1_000;
 const MAX_BARRED: usize = 200;
+/// Pairs that conflicts did not need are left out so often.
+const MAX_ROUNDS: usize = 8;
+/// Pairs are left out one by one if there are no more pairs, times nodes.
+const MAX_WORK: usize = 4_000_000;
+/// What a proof with fewer pairs may cost.
+const FEWER: Budget = Budget { steps: 20_000_000, bytes: 1 << 30, time: None };
 
 /// A level that no order satisfies, and what it asks.
 pub(super) struct Refutation<'r, 's, 'h> {
@@ -38,7 +45,19 @@ enum Closing {
     Barred((u32, u32)),
 }
 
-impl Refutation<'_, '_, '_> {
+impl<'r, 's, 'h> Refutation<'r, 's, 'h> {
+    /// The orders of some of these pairs, all of which close a circle.
+    pub(super) fn alternatives_of(
+        all: &'r Completion<'s, 'h>,
+        level_problem: &'r LevelProblem<'r, 's, 'h>,
+        pairs: Vec<OpenPair>,
+        cancel: &'r Cancel,
+    ) -> Vec<Vec<Step>> {
+        let pairs = needed(level_problem, pairs, cancel);
+        let problem = level_problem.problem(&pairs);
+        Refutation { all, level_problem, problem: &problem, pairs: &pairs, cancel }.alternatives()
+    }
+
     /// Orders of versions that are all there are, each as steps: what it supposes, and the circle that this
     /// closes. Nothing if that takes more orders than a proof can show.
     pub(super) fn alternatives(&self) -> Vec<Vec<Step>> {
@@ -53,7 +72,7 @@ impl Refutation<'_, '_, '_> {
 
     fn is_small(&self) -> bool {
         self.pairs.len() <= MAX_PAIRS
-            && self.problem.nodes <= MAX_NODES
+            && self.pairs.len().pow(2) * self.problem.nodes <= MAX_PAIRS.pow(2) * MAX_NODES
             && self.problem.barred.len() <= MAX_BARRED
     }
 
@@ -324,4 +343,33 @@ impl Refutation<'_, '_, '_> {
             .into_iter()
             .find_map(|reader| Some(vec![self.missed(reader, last)?, behind(written.after, reader)?]))
     }
+}
+
+/// Pairs without any of which an order would be left, as far as that is found out.
+fn needed(level_problem: &LevelProblem<'_, '_, '_>, pairs: Vec<OpenPair>, cancel: &Cancel) -> Vec<OpenPair> {
+    let impossible = |pairs: &[OpenPair]| match solver::solve(&level_problem.problem(pairs), FEWER, cancel) {
+        solver::Answer::Impossible(blamed) => {
+            Some(blamed.into_iter().map(|choice| pairs[choice as usize]).collect::<Vec<OpenPair>>())
+        }
+        _ => None,
+    };
+    let mut kept = pairs;
+    for _ in 0..MAX_ROUNDS {
+        match impossible(&kept).filter(|fewer| fewer.len() < kept.len()) {
+            Some(fewer) => kept = fewer,
+            None => break,
+        }
+    }
+    let mut place = 0;
+    let is_cheap =
+        |kept: &[OpenPair]| kept.len() <= 4 * MAX_PAIRS && kept.len() * level_problem.nodes <= MAX_WORK;
+    while place < kept.len() && is_cheap(&kept) && !cancel.is_asked() {
+        let mut without = kept.clone();
+        without.remove(place);
+        match impossible(&without) {
+            Some(fewer) => kept = fewer,
+            None => place += 1,
+        }
+    }
+    kept
 }

@@ -5,10 +5,10 @@ use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status};
 use crate::reads;
 use crate::relation::Relation;
+use crate::solver::Budget;
 use crate::value::Value;
 use crate::versions::levels::Level;
 use crate::versions::orders::{Claims, Source};
-use crate::versions::search::Budget;
 use crate::versions::{Judgement, Outcome, Question, judge};
 
 const REGISTER: i64 = 0;

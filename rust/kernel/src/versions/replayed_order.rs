@@ -1,0 +1,282 @@
+//! A guess at the order of all transactions: they run one by one, each when its reads show what is current.
+//!
+//! A transaction can run when all that are known to come before it have, and when every version that it
+//! overwrites has been read by all that read it. Of those that can, the one that likely came first does: by
+//! real time, otherwise by its place in the file or, where that is session after session, in its session. When
+//! none can, one that does the least harm runs anyway. Cost: near linear, whatever the order of the file.
+
+use super::dependencies::{Dependencies, Order, Pairs, Parts};
+use super::lookup::Lookup;
+use super::version_readers::Readers;
+use crate::graph::Edges;
+use crate::observations::ABSENT;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// So many are compared when none can run.
+const COMPARED: usize = 32;
+
+/// Nodes by how likely they come first.
+type Queue = BinaryHeap<Reverse<(u32, u32)>>;
+
+/// A place for each transaction of the history, as replayed.
+#[must_use]
+pub fn replayed_order(all: &Dependencies, lookup: &Lookup<'_>, order: Order) -> Vec<u32> {
+    let mut replay = Replay::new(all, lookup, order);
+    replay.run();
+    replay.ranks
+}
+
+struct Replay<'r, 'h> {
+    all: &'r Dependencies,
+    lookup: &'r Lookup<'h>,
+    readers: Readers,
+    after: Edges,
+    /// How many that come before each node have not run.
+    waiting: Vec<u32>,
+    hints: Vec<u32>,
+    /// Whether each key is a register without a whole order.
+    is_open: Vec<bool>,
+    is_done: Vec<bool>,
+    /// The version of each key that is current.
+    current: Vec<u32>,
+    /// How many nodes that read each version have not run.
+    unread: Vec<u32>,
+    /// Nodes that wait until a version of this key has been read.
+    parked: Vec<Queue>,
+    ready: Queue,
+    /// Every node that has waited for a key.
+    stuck: Queue,
+    ranks: Vec<u32>,
+    next: u32,
+}
+
+impl<'r, 'h> Replay<'r, 'h> {
+    fn new(all: &'r Dependencies, lookup: &'r Lookup<'h>, order: Order) -> Self {
+        let edges = all.graph(Parts { wr: true, rw: true, order });
+        let nodes = all.nodes();
+        let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
+        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
+        let orders = lookup.orders;
+        let readers = Readers::new(lookup.history, orders, &all.transactions);
+        let once = |version: u32| readers.of(version).chunk_by(|one, other| one == other).count() as u32;
+        let unread = (0..orders.writers.len() as u32).map(once).collect();
+        Self {
+            all,
+            lookup,
+            after: Edges::collected(nodes, &[&forward]),
+            waiting,
+            hints: hints(all, lookup),
+            is_open: orders.keys.iter().map(|order| orders.is_open_register(order)).collect(),
+            is_done: vec![false; nodes],
+            current: orders.keys.iter().map(|order| order.start).collect(),
+            unread,
+            readers,
+            parked: vec![Queue::new(); orders.keys.len()],
+            ready: Queue::new(),
+            stuck: Queue::new(),
+            ranks: vec![0; lookup.history.transaction_count()],
+            next: 0,
+        }
+    }
+
+    fn run(&mut self) {
+        let nodes = self.all.nodes() as u32;
+        for node in (0..nodes).filter(|&node| self.waiting[node as usize] == 0).collect::<Vec<u32>>() {
+            self.enter(node);
+        }
+        let mut later: Vec<u32> = (0..nodes).collect();
+        later.sort_unstable_by_key(|&node| Reverse((self.hint(node), node)));
+        loop {
+            if let Some(Reverse((_, node))) = self.ready.pop() {
+                self.consider(node);
+            } else if let Some(node) = self.least_harm() {
+                self.go(node);
+            } else {
+                // A cycle of what is known: the first of it breaks it.
+                match later.pop() {
+                    Some(node) if self.is_done[node as usize] => {}
+                    Some(node) => self.go(node),
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// Junctions and instants are no events: they come as soon as they can.
+    fn hint(&self, node: u32) -> u32 {
+        self.hints.get(node as usize).map_or(0, |hint| hint + 1)
+    }
+
+    fn enter(&mut self, node: u32) {
+        self.ready.push(Reverse((self.hint(node), node)));
+    }
+
+    fn consider(&mut self, node: u32) {
+        if self.is_done[node as usize] {
+            return;
+        }
+        let Some(blocked) = self.blocked(node) else { return self.go(node) };
+        let entry = Reverse((self.hint(node), node));
+        self.parked[blocked as usize].push(entry);
+        self.stuck.push(entry);
+        // It may have been let in for another key, which the next that waits there may have.
+        for key in self.written(node) {
+            if key != blocked && self.unread[self.current[key as usize] as usize] == 0 {
+                self.let_in(key);
+            }
+        }
+    }
+
+    /// Open registers that a node writes.
+    fn written(&self, node: u32) -> Vec<u32> {
+        let Some(&transaction) = self.all.transactions.get(node as usize) else { return Vec::new() };
+        let installed = self.lookup.installed(transaction).map(|(_, key, _)| key);
+        installed.filter(|&key| self.is_open[key as usize]).collect()
+    }
+
+    fn reads(&self, node: u32, version: u32) -> bool {
+        self.readers.of(version).binary_search(&node).is_ok()
+    }
+
+    /// A key whose current version others have still to read.
+    fn blocked(&self, node: u32) -> Option<u32> {
+        self.written(node).into_iter().find(|&key| {
+            let current = self.current[key as usize];
+            match self.unread[current as usize] {
+                0 => false,
+                1 => !self.reads(node, current),
+                _ => true,
+            }
+        })
+    }
+
+    /// Lets the likeliest of those that wait for a key try.
+    fn let_in(&mut self, key: u32) {
+        while let Some(Reverse((_, node))) = self.parked[key as usize].pop() {
+            if !self.is_done[node as usize] {
+                self.enter(node);
+                return;
+            }
+        }
+    }
+
+    fn go(&mut self, node: u32) {
+        self.is_done[node as usize] = true;
+        if let Some(&transaction) = self.all.transactions.get(node as usize) {
+            self.ranks[transaction as usize] = self.next;
+            self.next += 1;
+            self.read(node, transaction);
+            self.write(transaction);
+        }
+        for place in 0..self.after.of(node).len() {
+            let other = self.after.of(node)[place];
+            let left = &mut self.waiting[other as usize];
+            *left = left.saturating_sub(1);
+            if *left == 0 && !self.is_done[other as usize] {
+                self.enter(other);
+            }
+        }
+    }
+
+    fn read(&mut self, node: u32, transaction: u32) {
+        let lookup = self.lookup;
+        let mut seen: Vec<(u32, u32)> =
+            lookup.observed(transaction).map(|(_, key, version)| (version, key)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        for (version, key) in seen.into_iter().filter(|&(version, _)| version != ABSENT) {
+            let left = &mut self.unread[version as usize];
+            *left = left.saturating_sub(1);
+            if self.current[key as usize] != version {
+                continue;
+            }
+            match self.unread[version as usize] {
+                0 => self.let_in(key),
+                // The last that reads it may be one that overwrites it.
+                1 => {
+                    let others = self.readers.of(version).iter().copied();
+                    let last =
+                        others.into_iter().find(|&other| other != node && !self.is_done[other as usize]);
+                    if let Some(last) = last.filter(|&last| self.waiting[last as usize] == 0) {
+                        self.enter(last);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn write(&mut self, transaction: u32) {
+        let lookup = self.lookup;
+        for (_, key, version) in lookup.installed(transaction) {
+            self.current[key as usize] = version;
+            if self.unread[version as usize] == 0 {
+                self.let_in(key);
+            }
+        }
+    }
+
+    /// One of those that wait for a key: if possible one that all who have still to read can let pass, because
+    /// they could begin now.
+    fn least_harm(&mut self) -> Option<u32> {
+        let mut compared = Vec::new();
+        let mut found = None;
+        while compared.len() < COMPARED
+            && let Some(entry) = self.stuck.pop()
+        {
+            let Reverse((_, node)) = entry;
+            if self.is_done[node as usize] || compared.contains(&entry) {
+                continue;
+            }
+            if self.is_harmless(node) {
+                found = Some(node);
+                break;
+            }
+            compared.push(entry);
+        }
+        let first = compared.first().map(|&Reverse((_, node))| node);
+        self.stuck.extend(compared);
+        found.or(first)
+    }
+
+    fn is_harmless(&self, node: u32) -> bool {
+        self.written(node).into_iter().all(|key| {
+            let readers = self.readers.of(self.current[key as usize]).iter();
+            let mut open = readers.filter(|&&other| other != node && !self.is_done[other as usize]);
+            open.all(|&other| self.waiting[other as usize] == 0)
+        })
+    }
+}
+
+/// Which transactions likely came first, by node.
+fn hints(all: &Dependencies, lookup: &Lookup<'_>) -> Vec<u32> {
+    let count = all.len() as u32;
+    let mut nodes: Vec<u32> = (0..count).collect();
+    let transaction = |node: u32| all.transactions[node as usize];
+    if lookup.times.is_complete && lookup.times.is_known {
+        let time = |node: u32| {
+            let (invoke, complete) =
+                (lookup.times.invoke(transaction(node)), lookup.times.complete(transaction(node)));
+            (complete.or(invoke), invoke, transaction(node))
+        };
+        nodes.sort_by_cached_key(|&node| time(node));
+    } else {
+        nodes.sort_unstable_by_key(|&node| transaction(node));
+        let session = |node: u32| all.sessions[node as usize];
+        let same = nodes.windows(2).filter(|pair| session(pair[0]) == session(pair[1])).count();
+        if 2 * same >= nodes.len() {
+            let shares = shares(&all.sessions);
+            nodes.sort_by_key(|&node| shares[node as usize]);
+        }
+    }
+    let mut hints = vec![0; all.len()];
+    nodes.iter().zip(0..).for_each(|(&node, place)| hints[node as usize] = place);
+    hints
+}
+
+/// How far into its session each node is: sessions mostly ran side by side.
+fn shares(sessions: &[u32]) -> Vec<u64> {
+    let rows = sessions.chunk_by(|one, other| one == other);
+    rows.flat_map(|row| (0..row.len() as u64).map(|place| (place << 32) / row.len() as u64)).collect()
+}
