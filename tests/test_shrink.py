@@ -185,7 +185,8 @@ def test_a_claim_that_a_key_of_the_whole_contradicts_is_not_believed_of_a_part()
 @given(history=any_histories())
 def test_a_part_with_everything_is_the_whole(history: History) -> None:
     whole = history.part(range(len(history)))
-    assert [*whole] == [*history]
+    # As text: a value may be one that does not equal itself.
+    assert [*map(repr, whole)] == [*map(repr, history)]
     assert {**whole.counts, "keys": 0} == {**history.counts, "keys": 0}
     assert [session.transactions for session in whole.sessions] == [s.transactions for s in history.sessions]
 
