@@ -62,15 +62,15 @@ demo: build ## run embedded databases, check histories, print verdicts
 .PHONY: test
 test: build $(VENV)/developed ## run the test suite (no servers, nothing system-wide)
 	cargo test --quiet --manifest-path rust/Cargo.toml --package isoscope-kernel --features baselines
-	$(BIN)/pytest -n auto -m "not server and not deep" $(PYTEST)
+	$(BIN)/pytest -n auto --dist worksteal -m "not server and not slow and not deep" $(PYTEST)
 
 .PHONY: test-deep
 test-deep: build $(VENV)/developed ## run the suite with many new examples and seeds, and the slow tests (an hour)
 	ISOSCOPE_HYPOTHESIS=deep $(BIN)/pytest -n auto -m "not server" -o timeout=3600 $(PYTEST)
 
 .PHONY: test-all
-test-all: test ## also what needs servers or a browser
-	scripts/servers $(BIN)/pytest -m server $(PYTEST)
+test-all: test ## also what is slow, or needs servers or a browser
+	scripts/servers $(BIN)/pytest -m "server or slow" $(PYTEST)
 
 .PHONY: check
 check: build $(VENV)/developed ## formatting, lints and types

@@ -32,6 +32,8 @@ from isoscope.workloads import TABLE_1, Workload, generate
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -26,6 +26,8 @@ from isoscope.history import KINDS, STATUSES, History, OperationKind, Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.slow
+
 SMALL = replace(BLINDW_RW, transactions=200, keys=100)
 SSI = profiles.load("postgresql/serializable")
 

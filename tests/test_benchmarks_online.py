@@ -14,6 +14,8 @@ from isoscope import formats
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 FEW = replace(arrivals.WORKLOAD, transactions=2_500, keys=50)
 BROKEN = online.Case(database=online.SNAPSHOT, level=online.SERIALIZABLE)

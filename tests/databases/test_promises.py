@@ -24,7 +24,7 @@ def test_a_promise_that_was_kept_is_green(
     if live and profiles.of(case.name, case.isolation, case.settings) is None:
         pytest.skip(f"no profile describes {case}")
     settings = [word for name, value in case.settings.items() for word in ("--set", f"{name}={value}")]
-    asked = ("--isolation", case.isolation, *settings, "--transactions", 400, "--sessions", 4, "--seed", 5)
+    asked = ("--isolation", case.isolation, *settings, "--transactions", 200, "--sessions", 4, "--seed", 5)
     done = run("run", case.name, *asked, "--junit", "junit.xml", *(["--live"] if live else []))
     assert done.status == 0, done.out + done.err
     suites = ElementTree.parse(tmp_path / "junit.xml").getroot()

@@ -19,6 +19,8 @@ from .serve_process import apart
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 TRANSACTIONS = chain(6000, stale_every=50, sessions=3)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from docs.findings import Finding
 
+pytestmark = pytest.mark.slow
+
 EMBEDDED = ("sqlite", "duckdb")
 #: Bytes of a report: it opens without a wait.
 LARGEST = 300_000

@@ -16,6 +16,8 @@ import pytest
 from isoscope.anomalies import CATALOGUE
 from isoscope.cli.explain import reported
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 #: Attributes that make a browser fetch something; `a href` does not.
 FETCHED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}

@@ -24,6 +24,8 @@ from tests.interrupts import wait_until
 if TYPE_CHECKING:
     from isoscope.run import CompletedRun
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
