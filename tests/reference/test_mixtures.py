@@ -109,3 +109,11 @@ def test_the_specification_never_contradicts_the_lattice() -> None:
         own, final = verdicts.own_outcomes(history), verdicts.outcomes(history)
         for level in Level:
             assert own[level] in (final[level], Outcome.UNKNOWN), level
+
+
+def test_a_level_that_is_broken_by_other_evidence_proves_nothing() -> None:
+    found = dict.fromkeys(Level, Outcome.UNKNOWN)
+    found |= {Level.CLOCK_SERIALIZABLE: Outcome.HOLDS, Level.SERIALIZABLE: Outcome.VIOLATED}
+    assert verdicts.by_the_lattice(found)[Level.MONOTONIC_SNAPSHOT_READ] is Outcome.UNKNOWN
+    # The clock of this history allows an order that a declared order of versions forbids.
+    assert_none([(104_412, together(random_mixture(random.Random(104_412))))])

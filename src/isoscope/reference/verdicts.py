@@ -73,8 +73,14 @@ def by_the_lattice(by_definition: Mapping[Level, Outcome]) -> dict[Level, Outcom
 
 
 def _by_the_lattice(level: Level, by_definition: Mapping[Level, Outcome]) -> Outcome:
-    if Outcome.VIOLATED in {by_definition[weaker] for weaker in implied(level)}:
+    if _is_broken(level, by_definition):
         return Outcome.VIOLATED
-    if Outcome.HOLDS in {by_definition[stronger] for stronger in implying(level)}:
+    # A stronger level that is itself broken, for example by another kind of evidence, proves nothing.
+    proofs = (stronger for stronger in implying(level) if not _is_broken(stronger, by_definition))
+    if Outcome.HOLDS in {by_definition[stronger] for stronger in proofs}:
         return Outcome.HOLDS
     return Outcome.UNKNOWN
+
+
+def _is_broken(level: Level, by_definition: Mapping[Level, Outcome]) -> bool:
+    return Outcome.VIOLATED in {by_definition[weaker] for weaker in implied(level)}
