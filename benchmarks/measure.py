@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from isoscope.history import History
 
-__all__ = ["command", "load", "measured", "measured_command", "size_of"]
+__all__ = ["Figures", "command", "load", "measured", "measured_command", "size_of"]
 
 Figures: TypeAlias = dict[str, float]
 

@@ -14,6 +14,7 @@ from benchmarks import (
     clock,
     clock_growth,
     collection,
+    comparison,
     growth,
     history_log,
     measure,
@@ -283,3 +284,8 @@ def test_runs_and_pgbench_take_turns_on_one_server() -> None:
     except DatabaseError as error:
         pytest.skip(str(error))
     assert all(min(one.recorded, one.plain) > 0 for one in rounds)
+
+
+def test_two_checkouts_are_compared_by_their_best_runs() -> None:
+    before, now = [{"seconds": 2.0}, {"seconds": 4.0}], [{"seconds": 3.0}, {"seconds": 1.5}]
+    assert comparison.change(before, now, "seconds") == "2 -> 1.5 (-25 %)"

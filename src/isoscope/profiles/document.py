@@ -133,7 +133,7 @@ class _Document:
         return self._made[level]
 
     def _profile(self, level: str, table: Table) -> Profile:
-        profile = self._as_told(level, table)
+        profile = self._unchecked(level, table)
         if profile.first_updater_wins and profile.certifier in _COMPARING:
             key = "first-updater-wins" if "first-updater-wins" in table else "certifier"
             raise table.mistake(
@@ -143,7 +143,7 @@ class _Document:
             )
         return profile
 
-    def _as_told(self, level: str, table: Table) -> Profile:
+    def _unchecked(self, level: str, table: Table) -> Profile:
         base = self._base(table)
         return Profile(
             name=f"{self._name}/{level}" if level else self._name,

@@ -37,9 +37,8 @@ def answer(report: Report) -> str:
         return f"{found.title} broke {enumeration(broken)}"
     if broken:
         return f"{found.title}: its mechanisms contradict each other"
-    broken = [level for level in report.weakest_violated if level in report.promised]
-    if broken:
-        return f"{found.title}: no mechanism is convicted, but {enumeration(broken)} is violated"
+    if levels := [level for level in report.weakest_violated if level in report.promised]:
+        return f"{found.title}: no mechanism is convicted, but {enumeration(levels)} is violated"
     return f"{found.title}: {_at_work(found)}"
 
 
