@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+RUNS_FOR_SECONDS = re.compile(r"^\$ .*(isoscope (run|serve|generate)|pytest)", re.MULTILINE)
 HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
 
@@ -133,7 +134,13 @@ def pictures(page: Path) -> list[Path]:
     return [picture for picture in shown if picture.name in asked]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+def executed(page: Path) -> object:
+    """The page as a parameter; one that runs databases or a test suite takes seconds."""
+    marks = [pytest.mark.slow] if RUNS_FOR_SECONDS.search(text_of(page)) else []
+    return pytest.param(page, marks=marks, id=name(page))
+
+
+@pytest.mark.parametrize("page", [*map(executed, PAGES)])
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
