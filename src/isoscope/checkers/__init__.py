@@ -29,7 +29,7 @@ from isoscope.checkers.method_judgement import (
 )
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Report, Search, Verdict
+from isoscope.verdict import Method, Origin, Report, Search, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,6 +107,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
             *assumptions.of_ranges(recorded, history),
         ),
         version_order=version_order_rows(found, history, asked, only, claims),
+        asked=() if levels is None else tuple(meant),
         seconds={"check": perf_counter() - started},
     )
 
@@ -143,6 +144,8 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
         version_order=rows,
         mechanisms=mechanisms,
         promises=profile.promises,
+        origin=Origin(database=profile.database, isolation=profile.isolation, documented=profile.documented),
+        asked=tuple(asked),
         seconds={"check": perf_counter() - started},
     )
 
@@ -187,6 +190,7 @@ def check_slices(
         history=summary_of(streamed.last, streamed.sizes, streamed.evidence),
         verdicts=verdicts,
         assumptions=assumptions.of_all(streamed.last, (), streamed.ties, streamed.verdicts),
+        asked=() if levels is None else tuple(meant),
         seconds=streamed.seconds,
     )
 

@@ -43,7 +43,7 @@ _USUAL: Mapping[Statement, Conduct] = MappingProxyType(
         Statement.DELETE: Conduct(lock=Lock.EXCLUSIVE, read=Read.LOCKING),
     }
 )
-_HEAD = ("database", "aliases", "sources", "notes", "levels")
+_HEAD = ("database", "documented", "aliases", "sources", "notes", "levels")
 _LEVEL = (
     "extends",
     "protocol",
@@ -56,6 +56,7 @@ _LEVEL = (
     "commit-lock",
     "statements",
     "promises",
+    "documented",
     "aliases",
     "sources",
     "notes",
@@ -159,10 +160,16 @@ class _Document:
             commit_lock=table.choice("commit-lock", Lock) or base.commit_lock,
             statements=_statements(table, base.statements),
             promises=_promises(table) if "promises" in table else base.promises,
+            documented=table.text("documented") or self._documented(base),
             aliases=self._aliases(level, table),
             sources=self._remarks("sources", table, base.sources),
             notes=self._remarks("notes", table, base.notes),
         )
+
+    def _documented(self, base: Profile) -> str:
+        """The page that the file names, else that of the profile that is extended, else a source."""
+        pages = (one for one in self._head.texts("sources") if one.startswith("https://"))
+        return self._head.text("documented") or base.documented or next(pages, "")
 
     def _remarks(self, key: str, table: Table, inherited: tuple[str, ...]) -> tuple[str, ...]:
         """Those of the level, then those of all levels."""

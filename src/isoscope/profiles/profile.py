@@ -97,7 +97,8 @@ class Profile:
 
     `name` is `database/level`; `promises` are the strongest levels that the mechanisms give together.
     `compares_inserts`: first updater wins is asked of inserted rows, too. `clock_skew`: real time orders
-    snapshots and commits only where they have a key in common.
+    snapshots and commits only where they have a key in common. `documented` is the page on which the vendor
+    describes the level.
     """
 
     name: str
@@ -113,9 +114,15 @@ class Profile:
     compares_inserts: bool = False
     clock_skew: bool = False
     promises: tuple[Level, ...] = ()
+    documented: str = ""
     aliases: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def isolation(self) -> str:
+        """The level as statements of the database spell it."""
+        return self.level.replace("-", " ").upper()
 
     #: The same mechanisms as the native core takes them.
     native: _native.Profile = field(init=False, repr=False, compare=False)

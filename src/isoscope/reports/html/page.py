@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from isoscope import __version__
 from isoscope.explain import is_timed, shown
-from isoscope.reports.findings import findings
 from isoscope.reports.html.counterexample_section import render_counterexample_section
 from isoscope.reports.html.embedded_counterexamples import embed, pack
 from isoscope.reports.html.place_links import PlaceLinks
@@ -36,7 +35,7 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     """The page; `folder` is where it will be, for links to the input (None: no links)."""
     path = str(report.history["path"])
     places = PlaceLinks(path, folder)
-    found = list(findings(report))
+    found = report.findings
     embedded = embed(found, lambda example: render_counterexample_section(example, places))
     has_timelines = any(is_timed(anomaly) for one in found for anomaly in one.anomalies)
     style = asset("assets/page.css") + Markup(STYLE + (TIMELINE if has_timelines else ""))

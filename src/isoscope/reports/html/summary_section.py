@@ -23,9 +23,8 @@ from isoscope.verdict import Outcome, Report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from isoscope.reports.findings import Finding
     from isoscope.reports.html.embedded_counterexamples import EmbeddedCounterexamples
-    from isoscope.verdict import Search
+    from isoscope.verdict import Finding, Search
 
 __all__ = ["render_summary_section"]
 
