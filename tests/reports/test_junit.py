@@ -35,6 +35,8 @@ ATTRIBUTES = {
         {"name", "time", "tests", "failures", "errors", "skipped"},
         {"name", "tests", "failures", "errors"},
     ),
+    "properties": (set(), set()),
+    "property": ({"name", "value"}, {"name", "value"}),
     "testcase": ({"name", "classname", "time"}, {"name", "classname"}),
     "failure": ({"type", "message"}, {"message"}),
     "error": ({"type", "message"}, {"message"}),
@@ -42,7 +44,8 @@ ATTRIBUTES = {
 }
 CHILDREN = {
     "testsuites": {"testsuite"},
-    "testsuite": {"testcase"},
+    "testsuite": {"properties", "testcase"},
+    "properties": {"property"},
     "testcase": {"failure", "error", "skipped"},
 }
 

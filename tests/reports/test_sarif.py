@@ -77,7 +77,7 @@ def run_of(*results: Result) -> dict[str, Any]:
     assert_shape(invocation, "invocation")
     for note in invocation["toolExecutionNotifications"]:
         assert_shape(note, "notification")
-        assert note["level"] in ("error", "warning")
+        assert note["level"] in ("error", "warning", "note")
     return run
 
 

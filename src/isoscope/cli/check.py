@@ -22,7 +22,7 @@ from isoscope.cli.options import (
 )
 from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
 from isoscope.errors import IsoscopeError, UsageError
-from isoscope.reports import Summary, dumps, paragraph, render_json, render_text
+from isoscope.reports import Summary, dumps, render_json, render_text
 from isoscope.reports.findings import Unreadable
 from isoscope.verdict import Claim, Method, Report, Search
 
@@ -325,5 +325,5 @@ class _Printer:
 
     def finish(self, statuses: list[int]) -> int:
         if line := explained(worst(statuses), self.reports):
-            terminal.echo(paragraph(line, width=terminal.width()))
+            terminal.echo(line)
         return worst(statuses)

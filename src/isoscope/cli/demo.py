@@ -176,7 +176,7 @@ def _print_counterexample(report: Report, folder: Path) -> None:
 
 
 def _write_reports(folder: Path, reports: Sequence[Report]) -> None:
-    texts = "\n".join(render_text(report) for report in reports)
+    texts = "\n".join(render_text(report, everything=True) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["UNDECIDED", "VIOLATED", "explained", "fail_on_option", "status", "worst"]
 
 VIOLATED, UNDECIDED = 1, 3
+#: More levels than this are not listed.
+_MAX_NAMES = 3
 _EVERY = frozenset(Level)
 
 
@@ -59,23 +61,25 @@ def explained(number: int, reports: Sequence[Report | Search]) -> str:
     asked = [report for report in reports if isinstance(report, Report)]
     if not asked or (asked[0].asked and asked[0].fail_on is None) or number == BAD_INPUT:
         return ""
-    names = (row.name for report in asked for row in rows(report) if row.counts)
-    outcome = {VIOLATED: "is violated", UNDECIDED: "is unknown"}.get(number, "")
-    deciding = [*dict.fromkeys(names)][:_MAX_NAMES]
-    several = outcome.replace("is", "are") if len(deciding) > 1 else outcome
-    because = f"{enumeration(deciding)} {several}" if outcome else "no level that decides is violated"
-    return f"exit status {number}: {because} ({_rule(asked[0])})"
+    return f"exit status {number}: {_cause(number, asked)} ({_rule(asked[0])})"
 
 
-#: More levels than this are not listed.
-_MAX_NAMES = 3
+def _cause(number: int, reports: Sequence[Report]) -> str:
+    outcome = {VIOLATED: Outcome.VIOLATED, UNDECIDED: Outcome.UNKNOWN}.get(number)
+    deciding = [
+        row.name for report in reports for row in rows(report) if row.counts and row.outcome is outcome
+    ]
+    names = [*dict.fromkeys(deciding)][:_MAX_NAMES]
+    if names:
+        return f"{enumeration(names)} {'is' if len(names) == 1 else 'are'} {outcome}"
+    return "nothing was committed" if outcome else "no level that decides is violated"
 
 
 def _rule(report: Report) -> str:
     if report.fail_on == _EVERY:
         return "--fail-on any: every level decides"
     if report.fail_on is not None:
-        return f"--fail-on: {enumeration(sorted(report.fail_on)) or 'no level'} decides"
+        return f"--fail-on: {', '.join(sorted(report.fail_on)) or 'no level'} decides"
     if report.promises or report.mechanisms is not None:
         return "what is promised decides; --level and --fail-on name other levels"
     return "without --level, pl-2, read-committed and cut-isolation decide; --fail-on names another rule"

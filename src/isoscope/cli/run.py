@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from isoscope.databases.database import Database
+    from isoscope.levels import Level
     from isoscope.run import CompletedRun, IsolationResult, SavedHistory, ScriptResult, Verification
     from isoscope.verdict import Report
 
@@ -181,7 +182,9 @@ def _checked(completed: CompletedRun, saved: SavedHistory, given: dict[str, Any]
         also=given["fail_on"] if len(given["fail_on"] or ()) == 1 else (),
         max_anomalies=given["max_anomalies"],
     )
-    return replace(report, fail_on=given["fail_on"])
+    # A database that promises nothing breaks nothing.
+    usual: frozenset[Level] | None = None if report.asked or report.promises else frozenset()
+    return replace(report, fail_on=usual if given["fail_on"] is None else given["fail_on"])
 
 
 def _raise_fault(completed: CompletedRun) -> None:
@@ -327,6 +330,7 @@ def _print(
         return
     width = terminal.width()
     facts = [run_text.description(completed), run_text.rate_line(completed)]
+    facts += [] if completed.promises else [("promised", "nothing")]
     if report is None:
         for head, text in facts:
             terminal.echo(paragraph(text, width=width, head=f"{head}: ", margin=2))
@@ -340,7 +344,7 @@ def _print(
         facts=facts,
     )
     line = explained(_status(completed, report), [report])
-    terminal.echo(text + (f"\n{paragraph(line, width=width)}" if line else ""))
+    terminal.echo(f"{text}\n{line}" if line else text)
 
 
 def _document(completed: CompletedRun, report: Report | None, path: str) -> dict[str, Any]:

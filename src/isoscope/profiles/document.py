@@ -56,6 +56,7 @@ _LEVEL = (
     "commit-lock",
     "statements",
     "promises",
+    "register-promises",
     "documented",
     "aliases",
     "sources",
@@ -159,7 +160,8 @@ class _Document:
             certifier=table.choice("certifier", Certifier) or base.certifier,
             commit_lock=table.choice("commit-lock", Lock) or base.commit_lock,
             statements=_statements(table, base.statements),
-            promises=_promises(table) if "promises" in table else base.promises,
+            promises=_promises(table, "promises", base.promises),
+            register_promises=_promises(table, "register-promises", _inherited(table, base)),
             documented=table.text("documented") or self._documented(base),
             aliases=self._aliases(level, table),
             sources=self._remarks("sources", table, base.sources),
@@ -201,13 +203,18 @@ class _Document:
         return tuple(f"{database}/{one}" for database in databases for one in spelled)[1:]
 
 
-def _promises(table: Table) -> tuple[Level, ...]:
+def _inherited(table: Table, base: Profile) -> tuple[Level, ...]:
+    """A profile that says anew what it promises takes no promise from the one that it extends."""
+    return () if "promises" in table else base.register_promises
+
+
+def _promises(table: Table, key: str, inherited: tuple[Level, ...]) -> tuple[Level, ...]:
+    if key not in table:
+        return inherited
     try:
-        return tuple(map(levels.parse, table.texts("promises")))
+        return tuple(map(levels.parse, table.texts(key)))
     except ValueError as error:
-        raise table.mistake(
-            "promises", "levels", found=str(error), hint="`isoscope levels` lists them"
-        ) from None
+        raise table.mistake(key, "levels", found=str(error), hint="`isoscope levels` lists them") from None
 
 
 def _statements(table: Table, base: Mapping[Statement, Conduct]) -> Mapping[Statement, Conduct]:

@@ -54,7 +54,7 @@ def render_text(  # noqa: PLR0913 - all but the first are seldom needed
     shown: int = 1,
     facts: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """The report, the answer first; a line is longer than `width` only if a single word is.
+    """The report, the answer first; another line is longer than `width` only if a single word is.
 
     Anomalies that break what was promised or asked come with `shown` counterexamples each, the others with
     their number, unless `everything` is asked for. `facts` are further lines below the answer.
@@ -116,7 +116,7 @@ def _notes(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
         if definition.note and any(re.search(rf"(?<![\w-]){level}(?![\w-])", text) for text in texts)
     ]
     if told:
-        yield "note", f"{enumeration(told)}, not what a vendor calls so: see `isoscope levels NAME`"
+        yield "note", f"{enumeration(told)}; databases use the name otherwise: `isoscope levels NAME`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class _Page:
     path: str
 
     def answer(self, report: Report) -> str:
-        """The answer, and where the promise is documented."""
-        lines = [paragraph(self.paint.answer(harmless(report.answer.sentence)), width=self.width)]
+        """The answer on one line, however long, and where the promise is documented."""
+        lines = [self.paint.answer(harmless(report.answer.sentence))]
         if (origin := report.answer.origin) and report.answer.is_promise and report.promises:
             where = f" ({origin.documented})" if origin.documented else ""
             lines.append(self.fact("promised", f"{', '.join(report.promises)}{where}"))

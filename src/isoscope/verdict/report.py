@@ -11,7 +11,7 @@ from isoscope.verdict.answer import Answer, answer_of
 from isoscope.verdict.answers import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from isoscope.levels import Level
     from isoscope.verdict.answer import Origin
@@ -94,7 +94,7 @@ class Report:
         mechanisms = self.mechanisms.verdicts if self.mechanisms else ()
         return (
             *findings.of_mechanisms(mechanisms, counts=self.mechanisms_decide),
-            *findings.of_verdicts(self.verdicts, self.deciding),
+            *findings.of_verdicts(self.verdicts, _with_implied(self.deciding)),
         )
 
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:
@@ -114,14 +114,14 @@ class Report:
     @property
     def demanded(self) -> frozenset[Level]:
         """The levels in question: those that were named and those that are promised, with all they imply."""
-        return frozenset().union(*map(levels.implied, {*self.asked, *self.promises}))
+        return _with_implied({*self.asked, *self.promises})
 
     @property
     def deciding(self) -> frozenset[Level]:
         """The levels whose violation decides the exit status."""
         if self.fail_on is not None:
             return self.fail_on
-        return self.demanded or frozenset(levels.MINIMUM)
+        return frozenset((*self.asked, *self.promises) or levels.MINIMUM)
 
     @property
     def deciding_unknown(self) -> frozenset[Level]:
@@ -139,6 +139,10 @@ class Report:
     def weakest_violated(self) -> tuple[Level, ...]:
         """The levels that are violated and that imply no other violated level."""
         return levels.weakest(self.levels(Outcome.VIOLATED))
+
+
+def _with_implied(chosen: Iterable[Level]) -> frozenset[Level]:
+    return frozenset().union(*map(levels.implied, chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
