@@ -16,7 +16,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -133,7 +133,24 @@ def pictures(page: Path) -> list[Path]:
     return [picture for picture in shown if picture.name in asked]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+def executed() -> list[Any]:
+    """The pages, of which some start a server."""
+    servers = ("isoscope run postgresql", "isoscope run mariadb")
+    return [
+        pytest.param(page, id=name(page), marks=[pytest.mark.server] * needs_server)
+        for page in PAGES
+        for needs_server in [
+            any(
+                command.text.startswith(servers)
+                for line, language, block in blocks(page)
+                if language == "console"
+                for command in commands(line, block)
+            )
+        ]
+    ]
+
+
+@pytest.mark.parametrize("page", executed())
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

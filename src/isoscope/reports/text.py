@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from isoscope.explain import harmless, hint
-from isoscope.explain.value_text import enumeration
 from isoscope.levels import DEFINITIONS, LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
@@ -116,7 +115,8 @@ def _notes(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
         if definition.note and any(re.search(rf"(?<![\w-]){level}(?![\w-])", text) for text in texts)
     ]
     if told:
-        yield "note", f"{enumeration(told)}; databases use the name otherwise: `isoscope levels NAME`"
+        names = "these names" if len(told) > 1 else "the name"
+        yield "note", f"{', '.join(told)}; databases use {names} otherwise: `isoscope levels NAME`"
 
 
 @dataclass(frozen=True, slots=True)

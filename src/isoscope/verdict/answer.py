@@ -136,6 +136,8 @@ def _decision(report: Report, broken: Sequence[object], unknown: Sequence[Level]
     if broken:
         return Decision.NO, ""
     silent = _silence(report)
+    if not report.verdicts and (left := _undecided(report)):
+        return Decision.NOT_DECIDED, silent or left
     if report.verdicts and unknown:
         reasons = {verdict.level: verdict.reason for verdict in report.verdicts}
         told = dict.fromkeys(reasons.get(level) or "it was not checked" for level in unknown)
@@ -148,6 +150,14 @@ def _silence(report: Report) -> str:
     verdicts = report.mechanisms.verdicts if report.mechanisms else ()
     silent = [one.reason for one in verdicts if one.outcome is Outcome.UNKNOWN and not one.checked]
     return silent[0] if silent else ""
+
+
+def _undecided(report: Report) -> str:
+    """How many checks of mechanisms are open; empty if all are decided."""
+    verdicts = report.mechanisms.verdicts if report.mechanisms else ()
+    left = sum(one.undecided for one in verdicts)
+    is_open = any(one.outcome is Outcome.UNKNOWN for one in verdicts)
+    return f"no violation was found; {left:,} checks depend on intervals that overlap" if is_open else ""
 
 
 def _violated_mechanisms(report: Report) -> tuple[Mechanism, ...]:

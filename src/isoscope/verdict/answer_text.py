@@ -29,7 +29,7 @@ def sentence(answer: Answer) -> str:
         case Decision.NO:
             return f"No. {first} broke {_broken(answer)}: {_counts(answer.broken_by)}."
         case Decision.NOT_DECIDED:
-            what = joined(map(level_in_words, answer.unknown or answer.levels)) or "the mechanisms"
+            what = joined(map(level_in_words, answer.unknown or answer.levels)) or "its mechanisms"
             return f"Not decided: whether {told} kept {what} ({answer.reason})."
         case Decision.NOT_ASKED:
             return _border(answer)
@@ -53,8 +53,9 @@ def anomalies_in_words(name: str, count: int) -> str:
     title = CATALOGUE[name].title
     one = title[:1].lower() + title[1:]
     head, bracket, rest = one.partition(" (")
-    several = head if head.endswith(("s", "evidence", "order")) else f"{head}s"
-    return f"{count:,} {one if count == 1 else f'{several}{bracket}{rest}'}"
+    if head.startswith("no ") or head.endswith(("s", "evidence")):  # no word for a single one
+        return f"{one} ({count:,})"
+    return f"{count:,} {one if count == 1 else f'{head}s{bracket}{rest}'}"
 
 
 def joined(names: Iterable[str]) -> str:
@@ -86,7 +87,7 @@ def _allowed(answer: Answer) -> str:
         return ""
     (name, count), *others = answer.allowed.items()
     if not others:
-        what = anomalies_in_words(name, 1).removeprefix("1 ")
+        what = anomalies_in_words(name, 1).removeprefix("1 ").removesuffix(" (1)")
         return f" It allows {what}; {count:,} {'was' if count == 1 else 'were'} seen."
     return f" It allows what else was seen: {_counts(answer.allowed)}."
 
