@@ -243,7 +243,10 @@ def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> No
     [index] = unpacked(page, 'id="index')
     assert 32 < len(index["examples"]) < 600
     assert len(page) < 60_000 + 80_000
-    assert f'<td class="number">600</td><td class="number">{len(index["examples"])}</td>' in page
+    assert (
+        f'data-head="found">600</td><td class="number" data-head="in this file">{len(index["examples"])}</td>'
+        in page
+    )
 
 
 def test_names_take_turns_when_there_is_not_room_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
