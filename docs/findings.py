@@ -26,7 +26,9 @@ _REGISTERS = (
     "--distribution uniform --transactions 3000"
 )
 _LISTS = "--workload list-append --sessions 8 --min-txn-length 2 --max-txn-length 4 --transactions 3000"
-_FOUND = re.compile(r"[a-z-]+: [0-9,]+ found\n")
+#: The first lines of anomalies, of the heading and of the exit status; and of the outcomes.
+_PART = re.compile(r"[a-z-]+: [0-9,]+ found\n|.* \(parquet\): |exit status ")
+_OUTCOMES = re.compile(r"  (in short|violated|holds)  ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,7 @@ class Finding:
         """What a reader runs."""
         if not self.arguments:
             return f"python {self.name}.py"
-        return re.sub(" --(?=workload|min-)", " \\\\\n    --", f"isoscope run {self.arguments}")
+        return re.sub(" --(?=workload|min-)", " \\\\\n    --", f"isoscope run {self.arguments} --all")
 
 
 FINDINGS = (
@@ -143,7 +145,7 @@ FINDINGS = (
 def reproduce(finding: Finding, folder: Path) -> str:
     """Runs it in `folder`, which then holds the history and the report; what was printed."""
     given = ["--out", f"{finding.name}.parquet", "--report", f"{finding.name}.html"]
-    run = ["-m", "isoscope", "run", *finding.arguments.split(), *given]
+    run = ["-m", "isoscope", "run", *finding.arguments.split(), "--all", *given]
     script = [str(FOLDER / f"{finding.name}.py")]
     done = subprocess.run(
         [sys.executable, *(run if finding.arguments else script)],
@@ -195,16 +197,16 @@ def _section(finding: Finding) -> str:
 
 
 def _excerpt(finding: Finding, text: str) -> str:
-    """What ran, the outcomes, and the anomaly that is shown."""
+    """The answer, what ran, the anomaly that is shown, and the outcomes."""
     if not finding.arguments:
         return text.rstrip()
     blocks = text.rstrip().split("\n\n")
-    chosen = [blocks[0], blocks[2]]
+    chosen = [blocks[0]]
     if finding.shows:
-        starts = [place for place, block in enumerate(blocks) if _FOUND.match(f"{block}\n")]
+        starts = [place for place, block in enumerate(blocks) if _PART.match(f"{block}\n")]
         first = next(place for place in starts if blocks[place].startswith(f"{finding.shows[0]}: "))
         chosen += blocks[first : min((place for place in starts if place > first), default=None)]
-    return "\n\n".join(chosen)
+    return "\n\n".join([*chosen, next(block for block in blocks if _OUTCOMES.match(block))])
 
 
 def main(names: list[str]) -> int:

@@ -59,8 +59,8 @@ ROOMS = {
         "seeded generators, and the programs of clients of a real database", f"history levels errors {NATIVE}"
     ),
     "databases": _room(
-        "one file or folder for each database: sessions, isolations, promises",
-        f"history levels errors {NATIVE}",
+        "one file or folder for each database: sessions, isolations",
+        f"history levels profiles errors {NATIVE}",
     ),
     "collect": _room("sends transactions to the online service", f"history formats errors {NATIVE}"),
     "run": _room(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -43,11 +44,14 @@ def run_fake(*arguments: object, **settings: object) -> Done:
 def test_a_run_says_what_ran_how_fast_and_whether_the_promise_was_kept() -> None:
     done = run_fake("--seed", 7)
     assert done.status == 0
-    what, rate, verdict, blank, heading, *_ = done.out.splitlines()
-    assert what == "Fake 1.0, serial: list-append, 2 sessions, seed 7"
-    assert rate.startswith("rate: 300 committed in ")
+    answer, promised, what, rate, blank, heading, *_ = done.out.splitlines()
+    assert re.fullmatch(
+        r"Yes\. Fake 1\.0 at SERIAL kept strict serializability \(300 transactions, [\d.]+ s\)\.", answer
+    )
+    assert promised == "  promised: strict-serializable"
+    assert what == "  Fake 1.0, serial: list-append, 2 sessions, seed 7"
+    assert rate.startswith("  rate: 300 committed in ")
     assert rate.endswith("/s), 0 aborted, 0 indeterminate")
-    assert verdict == "kept its promise: strict-serializable holds"
     assert blank == ""
     assert heading.startswith("fake-serial.parquet (parquet): ")
     assert done.err == "history: fake-serial.parquet\n"
@@ -56,31 +60,36 @@ def test_a_run_says_what_ran_how_fast_and_whether_the_promise_was_kept() -> None
 def test_a_run_prints_the_same_report_as_check_of_its_history() -> None:
     done = run_fake()
     again = run("check", "fake-serial.parquet")
-    assert done.out.split("\n\n", 1)[1].rstrip() == again.out.rstrip()
+    verdicts = "\n  holds     strict-serializable, and so "
+    assert (
+        done.out.partition(verdicts)[2].split("\n\n")[0] == again.out.partition(verdicts)[2].split("\n\n")[0]
+    )
+    assert verdicts in done.out
 
 
 def test_a_broken_promise_names_the_weakest_levels_and_is_status_1() -> None:
     done = run_fake(reads="nothing")
     assert done.status == 1
-    verdict = done.out.splitlines()[2]
-    assert verdict.startswith("broke its promise: strict-serializable is violated, as ")
-    assert "pl-2" in verdict
+    verdict = done.out.splitlines()[0]
+    assert verdict.startswith("No. Fake 1.0 at SERIAL broke strict serializability, and even ")
+    assert "PL-2" in verdict
+    assert done.out.splitlines()[-1].startswith("exit status 1: strict-serializable is violated (what is")
     assert "not-my-own-write" in done.out
 
 
 def test_a_database_that_promises_nothing_breaks_nothing() -> None:
     done = run_fake("--isolation", "loose", reads="nothing")
     assert done.status == 0
-    assert "\npromised: nothing\n" in done.out
+    assert "\n  promised: nothing\n" in done.out
 
 
 @pytest.mark.parametrize(
     ("level", "reads", "status", "verdict"),
     [
-        ("serializable", "all", 0, "may have kept its promise: strict-serializable is unknown (not asked)"),
-        ("strict-serializable", "all", 0, "kept its promise: strict-serializable holds"),
-        ("pl-2", "nothing", 1, "broke its promise: strict-serializable is violated, as pl-2 is"),
-        ("cut-isolation", "nothing", 0, "may have kept its promise: strict-serializable is unknown"),
+        ("serializable", "all", 0, "Yes. Fake 1.0 at SERIAL kept serializability ("),
+        ("strict-serializable", "all", 0, "Yes. Fake 1.0 at SERIAL kept strict serializability ("),
+        ("pl-2", "nothing", 1, "No. Fake 1.0 at SERIAL broke PL-2 and strict serializability: "),
+        ("cut-isolation", "nothing", 0, "Yes. Fake 1.0 at SERIAL kept cut isolation ("),
     ],
 )
 def test_named_levels_decide_instead_of_the_promise(
@@ -88,7 +97,7 @@ def test_named_levels_decide_instead_of_the_promise(
 ) -> None:
     done = run_fake("--level", level, reads=reads)
     assert done.status == status
-    assert done.out.splitlines()[2].startswith(verdict)
+    assert done.out.startswith(verdict)
 
 
 def test_no_run_replaces_the_history_of_another() -> None:
@@ -108,7 +117,9 @@ def test_aborts_are_told_with_their_most_frequent_reasons() -> None:
 def test_a_run_without_a_single_commit_proves_nothing() -> None:
     done = run_fake(aborts_every=1)
     assert done.status == 3
-    assert done.out.splitlines()[2] == "not put to the test: nothing was committed"
+    told = "Not decided: whether Fake 1.0 at SERIAL kept strict serializability (nothing was committed)."
+    assert done.out.splitlines()[0] == told
+    assert done.out.splitlines()[-1].startswith("exit status 3: nothing was committed (")
 
 
 def test_an_aborted_transaction_is_tried_again_as_often_as_asked() -> None:
@@ -122,7 +133,7 @@ def test_the_history_until_ctrl_c_is_kept_and_checked() -> None:
     done = run("run", "fake", *LONG, "--set", "ctrl_c_at=200")
     assert done.status == 0
     assert done.err == "interrupted: what happened until then is kept\nhistory: fake-serial.parquet\n"
-    assert "kept its promise" in done.out
+    assert done.out.startswith("Yes. Fake 1.0 at SERIAL kept strict serializability")
     assert 199 <= isoscope.load("fake-serial.parquet").counts["transactions"] < 50_000
 
 
@@ -130,7 +141,7 @@ def test_a_server_that_dies_is_one_message_and_its_history_is_kept() -> None:
     done = run("run", "fake", *LONG, "--set", "dies_at=100")
     assert done.status == 2
     assert done.err == "error: fake: the server does not listen any longer\nhistory: fake-serial.parquet\n"
-    assert "kept its promise" in done.out
+    assert done.out.startswith("Yes. Fake 1.0 at SERIAL kept strict serializability")
     assert Fake.closed == 1
 
 
@@ -190,7 +201,7 @@ def test_a_history_that_does_not_fit_on_the_disk_goes_to_the_folder_for_temporar
     assert done.status == 2
     assert done.err.startswith("error: cannot write full.parquet: No space left on device\n")
     assert f"history: {rescue / 'full.parquet'}\nhint: move it" in done.err
-    assert "kept its promise" in done.out
+    assert done.out.startswith("Yes. Fake 1.0 at SERIAL kept strict serializability")
     assert isoscope.load(rescue / "full.parquet").counts["transactions"] == 300
 
 
@@ -202,7 +213,7 @@ def test_a_history_for_which_there_is_no_room_at_all_is_still_checked(
     done = run_fake("--out", "full.parquet")
     assert done.status == 2
     assert done.err.endswith("hint: the history is lost; make room, or name another folder with --out\n")
-    assert "kept its promise" in done.out
+    assert done.out.startswith("Yes. Fake 1.0 at SERIAL kept strict serializability")
 
 
 def test_another_format_keeps_what_it_can_if_told_so() -> None:
@@ -229,9 +240,9 @@ def test_without_a_check_the_history_is_kept() -> None:
 @pytest.mark.parametrize(
     ("arguments", "settings", "expected"),
     [
-        ([], {}, {"promise": "kept", "committed": 300, "promises": ["strict-serializable"]}),
-        ([], {"reads": "nothing"}, {"promise": "broken", "settings": {"reads": "nothing"}}),
-        ([], {"aborts_every": 1}, {"promise": "open", "aborted": 300, "reasons": {"conflict": 300}}),
+        ([], {}, {"committed": 300, "promises": ["strict-serializable"]}),
+        ([], {"reads": "nothing"}, {"settings": {"reads": "nothing"}}),
+        ([], {"aborts_every": 1}, {"aborted": 300, "reasons": {"conflict": 300}}),
         (["--no-check"], {}, {"workload": "list-append", "sessions": 2, "seed": 0}),
         (["--no-record"], {}, {"database": "Fake 1.0", "isolation": "serial", "interrupted": False}),
     ],
@@ -243,6 +254,31 @@ def test_the_document_follows_the_schema_and_tells_of_the_run(
     Draft202012Validator(schema()).validate(found)
     assert expected.items() <= found["run"].items()
     assert ("verdicts" in found) == (not arguments)
+
+
+@pytest.mark.parametrize(
+    ("settings", "outcome"),
+    [({}, "yes"), ({"reads": "nothing"}, "no"), ({"aborts_every": 1}, "not-decided")],
+)
+def test_the_document_has_the_answer(settings: dict[str, object], outcome: str) -> None:
+    answer = json.loads(run_fake("--json", **settings).out)["answer"]
+    assert (answer["outcome"], answer["is_promise"]) == (outcome, True)
+    assert (answer["database"], answer["version"], answer["isolation"]) == ("Fake", "1.0", "SERIAL")
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "status", "line"),
+    [
+        ("none", 0, "exit status 0: no level that decides is violated (--fail-on: no level decides)"),
+        ("pl-1", 0, "exit status 0: no level that decides is violated (--fail-on: pl-1 decides)"),
+        ("pl-2", 1, "exit status 1: pl-2 is violated (--fail-on: pl-2 decides)"),
+        ("any", 1, "exit status 1: "),
+    ],
+)
+def test_fail_on_sets_the_exit_status_and_the_last_line_says_so(fail_on: str, status: int, line: str) -> None:
+    done = run_fake("--fail-on", fail_on, reads="nothing")
+    assert done.status == status
+    assert done.out.splitlines()[-1].startswith(line)
 
 
 def test_files_beside_the_text_are_written(folder: Path) -> None:
@@ -292,15 +328,15 @@ def test_hermitage_knows_nothing_of_the_options_of_a_run() -> None:
 def test_several_promises_are_told_together() -> None:
     done = run("run", "simulated", *SMALL)
     assert done.status == 0
-    kept = "kept its promise: clock-serializable, clock-snapshot-isolation and strict-serializable hold\n"
-    assert kept in done.out
+    kept = "kept serializability by its clock, snapshot isolation by its clock and strict serializability ("
+    assert kept in done.out.splitlines()[0]
 
 
 def test_a_fault_that_is_injected_breaks_the_promise() -> None:
     fault = ["--isolation", "snapshot-isolation", "--set", "bug=dirty-read", "--set", "bug_rate=1"]
     done = run("run", "simulated", *fault, "--transactions", 500, "--sessions", 4, "--keys", 5)
     assert done.status == 1
-    assert "\nbroke its promise: " in done.out
+    assert done.out.startswith("No. ")
 
 
 def test_sigterm_ends_a_run_and_keeps_its_history(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_streaming_prints_what_is_printed_in_memory(path: Path, more: tuple[str,
 
 def test_timings_are_by_stage(path: Path) -> None:
     out = run("check", path, *OPTIONS, "--streaming", "--timings").out
-    assert [word.strip(":") for word in out.splitlines()[-1].split() if word.endswith(":")] == [
+    assert [word.strip(":") for word in out.splitlines()[-2].split() if word.endswith(":")] == [
         "load",
         "sort",
         "check",

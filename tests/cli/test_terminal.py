@@ -62,7 +62,7 @@ def piped(*arguments: str, **settings: str) -> str:
 def test_a_terminal_gets_colours_and_a_pipe_none() -> None:
     coloured = on_a_terminal("check", str(CASE))
     assert "\x1b[31m\x1b[1mviolated\x1b[0m" in coloured
-    assert "\x1b[1mread-skew\x1b[0m: 1 found" in coloured
+    assert "\x1b[1mfractured-read-co\x1b[0m: 1 found" in coloured
     assert "\x1b" not in piped("check", str(CASE))
     assert "\x1b" not in run("check", CASE).out
 

@@ -68,7 +68,7 @@ def test_a_file_is_followed_and_a_violation_printed_while_it_grows(tmp_path: Pat
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
     assert (process.returncode, err) == (1, b"")
-    assert b"  violated  clock-snapshot-isolation\n\nstale-read: 1 found\n" in out
+    assert b"broke snapshot isolation by its clock: 1 stale read.\n\nstale-read: 1 found\n" in out
 
 
 def test_the_end_of_standard_input_is_the_end(tmp_path: Path) -> None:

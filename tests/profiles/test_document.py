@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_read_is_one_message(tmp_path: Path) -> None:
         ('[levels."A B"]\n' + MINIMAL, 1, 2, "expected a name of small letters, digits and hyphens"),
         ("levels = 3", 1, 10, "expected a table, found 3"),
         ('[levels.a]\nextends = "b"\n[levels.b]\nextends = "a"', 1, 2, "expected a profile that does not"),
-        (MINIMAL + "[levels.a]\nsnapshot = 1", 1, 1, "expected one of database, aliases, "),
+        (MINIMAL + "[levels.a]\nsnapshot = 1", 1, 1, "expected one of database, documented, aliases, "),
     ],
 )  # fmt: skip
 def test_a_mistake_is_shown_where_it_stands(text: str, line: int, column: int, message: str) -> None:

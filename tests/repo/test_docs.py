@@ -16,7 +16,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -24,11 +24,13 @@ import isoscope
 from isoscope._native import table_columns
 from isoscope.checkers.values import NAMES
 from isoscope.formats import FORMATS
+from tests.databases.conformance import of_names
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+RUNS_SERVER = re.compile(r"^\$ .*isoscope run (postgresql|mariadb)", re.MULTILINE)
 RUNS_FOR_SECONDS = re.compile(r"^\$ .*(isoscope (run|serve|generate)|pytest)", re.MULTILINE)
 HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
@@ -136,7 +138,10 @@ def pictures(page: Path) -> list[Path]:
 
 def executed(page: Path) -> object:
     """The page as a parameter; one that runs databases or a test suite takes seconds."""
-    marks = [pytest.mark.slow] if RUNS_FOR_SECONDS.search(text_of(page)) else []
+    servers = {*RUNS_SERVER.findall(text_of(page))}
+    marks = [mark for parameter in of_names(sorted(servers)) for mark in parameter.marks]
+    if not servers and RUNS_FOR_SECONDS.search(text_of(page)):
+        marks = [pytest.mark.slow]
     return pytest.param(page, marks=marks, id=name(page))
 
 

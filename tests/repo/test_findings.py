@@ -38,7 +38,7 @@ def test_a_finding_is_found_again(finding: Finding, tmp_path: Path) -> None:
     text = reproduce(finding, tmp_path)
     assert problems(finding, tmp_path) == []
     if finding.arguments:
-        assert "\nkept its promise: " in text
+        assert text.startswith("Yes. ")
     assert {path.suffix for path in tmp_path.iterdir()} == {".parquet", ".html"}
 
 

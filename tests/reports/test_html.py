@@ -100,9 +100,37 @@ def test_no_attribute_is_a_style_or_a_script_which_the_policy_would_refuse() -> 
 def test_the_summary_has_sizes_and_outcomes() -> None:
     page = render_html(check(FRACTURED))
     assert "<dt>transactions</dt><dd>2</dd>" in page
-    assert '<p class="short">read-committed holds, read-atomic is violated.</p>' in page
+    assert "Strongest level that holds: read-committed. Weakest that is broken: read-atomic." in page
     assert "<bdi>every key holds 0 before its first write (a list: nothing)</bdi>" in page
     assert '<a href="#fractured-read-co-1">fractured-read-co</a>' in page
+
+
+@pytest.mark.parametrize(
+    ("level", "outcome", "words"),
+    [
+        (
+            "read-committed",
+            "yes",
+            "<strong>Yes.</strong> <bdi>The history kept read committed (2 transactions).",
+        ),
+        (
+            "read-atomic",
+            "no",
+            "<strong>No.</strong> <bdi>The history broke read atomicity: 1 fractured read (",
+        ),
+        ("strict-serializable", "not-decided", "<strong>Not decided:</strong> <bdi>whether the history kept"),
+    ],
+)
+def test_the_head_of_the_page_answers_in_words_with_an_icon(level: str, outcome: str, words: str) -> None:
+    history = VALID if outcome == "not-decided" else FRACTURED
+    page = render_html(check(history, [level]))
+    assert f'<div class="answer {outcome}" role="status">' in page
+    assert words in page
+
+
+def test_few_inferred_steps_are_open_and_many_are_not() -> None:
+    lost = record([("read", "x", 0), ("write", "x", 1)], [("read", "x", 0), ("write", "x", 2)])
+    assert "<details open><summary><b>" in render_html(check(lost, ["snapshot-isolation"]))
 
 
 def test_a_valid_history_has_a_page_too() -> None:
@@ -113,7 +141,7 @@ def test_a_valid_history_has_a_page_too() -> None:
 
 def test_a_search_for_anomalies_has_a_page_without_a_lattice() -> None:
     page = render_html(search(FRACTURED, ["fractured-read-co", "aborted-read"]))
-    assert '<th scope="row">aborted-read</th><td class="holds">absent</td>' in page
+    assert '<th scope="row">aborted-read</th><td class="holds" data-head="answer">absent</td>' in page
     assert 'id="fractured-read-co-1"' in page
     assert 'class="lattice"' not in page
 
@@ -215,7 +243,10 @@ def test_a_page_holds_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> No
     [index] = unpacked(page, 'id="index')
     assert 32 < len(index["examples"]) < 600
     assert len(page) < 60_000 + 80_000
-    assert f'<td class="number">600</td><td class="number">{len(index["examples"])}</td>' in page
+    assert (
+        f'data-head="found">600</td><td class="number" data-head="in this file">{len(index["examples"])}</td>'
+        in page
+    )
 
 
 def test_names_take_turns_when_there_is_not_room_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -15,7 +16,6 @@ import isoscope
 from isoscope import __version__, check
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import message
-from isoscope.levels import Level
 from isoscope.reports.findings import Unreadable
 from isoscope.reports.sarif import render_sarif
 from tests.formats.binary import bincode
@@ -59,9 +59,9 @@ def assert_location(found: dict[str, Any]) -> None:
     assert region.get("startLine", 1) >= 1
 
 
-def run_of(*results: Result, asked: tuple[Level, ...] = ()) -> dict[str, Any]:
+def run_of(*results: Result) -> dict[str, Any]:
     """The only run of the log, if it keeps the essentials of the schema."""
-    log = json.loads(render_sarif(results, asked=asked))
+    log = json.loads(render_sarif(results))
     assert (log["version"], log.keys()) == ("2.1.0", {"$schema", "version", "runs"})
     run: dict[str, Any]
     [run] = log["runs"]
@@ -77,7 +77,7 @@ def run_of(*results: Result, asked: tuple[Level, ...] = ()) -> dict[str, Any]:
     assert_shape(invocation, "invocation")
     for note in invocation["toolExecutionNotifications"]:
         assert_shape(note, "notification")
-        assert note["level"] in ("error", "warning")
+        assert note["level"] in ("error", "warning", "note")
     return run
 
 
@@ -144,7 +144,7 @@ def test_results_that_decide_the_exit_status_are_errors_and_others_warnings(
     skewed: isoscope.History,
 ) -> None:
     [warned] = run_of(check(skewed))["results"]
-    [failed] = run_of(check(skewed, ["serializable"]), asked=(Level.SERIALIZABLE,))["results"]
+    [failed] = run_of(check(skewed, ["serializable"]))["results"]
     assert (warned["level"], failed["level"]) == ("warning", "error")
     [found] = run_of(isoscope.search(skewed, ["write-skew"]))["results"]
     assert found["level"] == "error"
@@ -167,11 +167,13 @@ def test_the_fingerprint_stays_where_the_file_moves(skewed: isoscope.History, tm
 
 def test_a_named_level_that_is_unknown_is_a_note(skewed: isoscope.History) -> None:
     report = check(skewed, ["strict-serializable"], method="values")
-    run = run_of(report, asked=(Level.STRICT_SERIALIZABLE,))
-    [note] = run["invocations"][0]["toolExecutionNotifications"]
+    run = run_of(report)
+    [answer, note] = run["invocations"][0]["toolExecutionNotifications"]
+    assert (answer["level"], answer["message"]["text"]) == ("note", report.answer.sentence)
     assert note["level"] == "warning"
     assert note["message"]["text"].startswith("strict-serializable is unknown: ")
-    assert run_of(report)["invocations"][0]["toolExecutionNotifications"] == []
+    [alone] = run_of(replace(report, asked=()))["invocations"][0]["toolExecutionNotifications"]
+    assert alone["level"] == "note"
 
 
 def test_a_history_that_cannot_be_read_makes_the_run_unsuccessful() -> None:

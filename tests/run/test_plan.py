@@ -10,7 +10,7 @@ import pytest
 from isoscope import run
 from isoscope.errors import UsageError
 from isoscope.levels import Level
-from isoscope.verdict import Outcome
+from isoscope.verdict import Decision, Outcome
 from tests.cli.running import run as command
 
 if TYPE_CHECKING:
@@ -26,25 +26,24 @@ def plan(target: str = "simulated", **given: Any) -> run.Plan:
 
 def test_a_completed_run_checks_itself_and_says_whether_the_promise_was_kept() -> None:
     completed = run.execute(plan(isolation="snapshot-isolation"))
-    answer = completed.answer(completed.check())
-    assert (answer.promise, answer.is_tested) == (run.Promise.KEPT, True)
-    assert answer.promises == completed.promises
+    answer = completed.check().answer
+    assert answer.outcome is Decision.YES
+    assert (answer.levels, answer.is_promise) == (completed.promises, True)
     assert (answer.broken, answer.unknown) == ((), ())
 
 
 def test_a_broken_promise_names_its_levels() -> None:
     completed = run.execute(plan(isolation="snapshot-isolation", settings=BUG))
-    answer = completed.answer(completed.check())
-    assert answer.promise is run.Promise.BROKEN
+    answer = completed.check().answer
+    assert answer.outcome is Decision.NO
     assert set(answer.broken) <= set(completed.promises)
     assert Level.PL_2 in answer.weakest
 
 
-def test_a_level_that_was_not_asked_stays_open() -> None:
+def test_a_level_that_was_asked_replaces_the_promise() -> None:
     completed = run.execute(plan(isolation="serializable"))
-    answer = completed.answer(completed.check(levels=(Level.PL_1,)))
-    assert answer.promise is run.Promise.OPEN
-    assert answer.reasons == ("not asked",)
+    answer = completed.check(levels=(Level.PL_1,)).answer
+    assert (answer.outcome, answer.levels, answer.is_promise) == (Decision.YES, (Level.PL_1,), False)
 
 
 def test_python_and_the_command_line_give_the_same_document(
@@ -54,7 +53,7 @@ def test_python_and_the_command_line_give_the_same_document(
     options = ["--sessions", 3, "--keys", 5, "--transactions", 200, "--isolation", "serializable", "--json"]
     printed = json.loads(command("run", "simulated", *options).out)["run"]
     completed = run.execute(plan(isolation="serializable"))
-    document = completed.document(completed.check())
+    document = completed.document()
     assert document.keys() == printed.keys()
     same = document.keys() - {"seconds", "committed", "aborted", "operations", "reasons"}
     assert {name: document[name] for name in same} == {name: printed[name] for name in same}

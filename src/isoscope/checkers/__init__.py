@@ -29,7 +29,8 @@ from isoscope.checkers.method_judgement import (
 )
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
-from isoscope.verdict import Method, Report, Search, Verdict
+from isoscope.profiles import parse_level
+from isoscope.verdict import Method, Origin, Report, Search, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,6 +52,20 @@ __all__ = [
     "search",
     "select",
 ]
+
+#: Features of a history that shows more than plain reads and writes of registers.
+_NOT_OF_REGISTERS = frozenset(
+    {
+        "lists",
+        "inserts",
+        "deletes",
+        "range reads",
+        "lock modes",
+        "read modes",
+        "statement kinds",
+        "predicates",
+    }
+)
 
 
 def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
@@ -79,7 +94,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     claims = assumptions.parse_claims(assume)
     only = chosen_method(method, profile)
     if profile is not None:
-        asked = [lattice.parse(str(level)) for level in levels or ()]
+        asked = _parsed(levels or ())
         return _by_profile(
             history,
             asked,
@@ -107,6 +122,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
             *assumptions.of_ranges(recorded, history),
         ),
         version_order=version_order_rows(found, history, asked, only, claims),
+        asked=() if levels is None else tuple(meant),
         seconds={"check": perf_counter() - started},
     )
 
@@ -126,7 +142,8 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
     mechanisms, ordered = intervals.judge(
         history, profile, clock_error=clock_error, max_anomalies=max_anomalies
     )
-    levels = _and_promised(asked, profile)
+    promises = profile.promised(registers=_is_of_registers(history))
+    levels = _and_promised(asked, promises)
     said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
     verdicts = [intervals.unknown(level, str(ordered)) for level in levels]
     rows: tuple[Ordered, ...] = ()
@@ -142,14 +159,21 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
         assumptions=tuple(said),
         version_order=rows,
         mechanisms=mechanisms,
-        promises=profile.promises,
+        promises=promises,
+        origin=Origin(database=profile.database, isolation=profile.isolation, documented=profile.documented),
+        asked=tuple(asked),
         seconds={"check": perf_counter() - started},
     )
 
 
-def _and_promised(asked: Sequence[Level], profile: Profile) -> list[Level]:
-    """The levels that were asked for, and those that the profile promises with all that follows from them."""
-    promised = frozenset().union(*map(lattice.implied, profile.promises))
+def _is_of_registers(history: History) -> bool:
+    """Whether transactions only overwrite whole rows and read them without locks, as far as is recorded."""
+    return not _NOT_OF_REGISTERS & {*history.columns.features()}
+
+
+def _and_promised(asked: Sequence[Level], promises: Sequence[Level]) -> list[Level]:
+    """The levels that were asked for, and those that are promised with all that follows from them."""
+    promised = frozenset().union(*map(lattice.implied, promises))
     return [level for level in Level if level in asked or (level in promised and DEFINITIONS[level].decided)]
 
 
@@ -187,6 +211,7 @@ def check_slices(
         history=summary_of(streamed.last, streamed.sizes, streamed.evidence),
         verdicts=verdicts,
         assumptions=assumptions.of_all(streamed.last, (), streamed.ties, streamed.verdicts),
+        asked=() if levels is None else tuple(meant),
         seconds=streamed.seconds,
     )
 
@@ -210,6 +235,7 @@ def online_report(
             *assumptions.of_all(empty, (), max(status.ties for status in statuses), verdicts),
             *_late_arrivals(statuses),
         ),
+        asked=tuple(verdict.level for verdict in verdicts),
     )
 
 
@@ -245,10 +271,14 @@ def _meant(
     """
     if method is timestamps.METHOD:
         return _by_clock(levels)
-    asked = default_levels(history) if levels is None else [lattice.parse(str(level)) for level in levels]
+    asked = default_levels(history) if levels is None else _parsed(levels)
     return {level: level for level in asked}
 
 
+def _parsed(names: Iterable[Level | str]) -> list[Level]:
+    return [*dict.fromkeys(level for name in names for level in parse_level(str(name)))]
+
+
 def _by_clock(levels: Iterable[Level | str] | None) -> dict[Level, Level]:
-    asked = timestamps.LEVELS if levels is None else [lattice.parse(str(level)) for level in levels]
+    asked = timestamps.LEVELS if levels is None else _parsed(levels)
     return {level: timestamps.ASKED_AS.get(level, level) for level in asked}

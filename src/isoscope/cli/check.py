@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 from isoscope import __version__, checkers, formats
 from isoscope.checkers import version_order
 from isoscope.cli import BAD_INPUT, terminal
+from isoscope.cli.exit_status import explained, fail_on_option, status, worst
 from isoscope.cli.options import (
     chosen_profile,
     format_option,
@@ -22,19 +23,20 @@ from isoscope.cli.options import (
 from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.reports import Summary, dumps, render_json, render_text
-from isoscope.reports.findings import Unreadable, answers
-from isoscope.verdict import Claim, Method, Outcome, Report, Search
+from isoscope.reports.findings import Unreadable
+from isoscope.verdict import Claim, Method, Report, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from isoscope.history import History, Initial
     from isoscope.levels import Level
     from isoscope.profiles import Profile
 
-__all__ = ["command", "exit_status"]
+__all__ = ["command"]
 
-VIOLATED, UNDECIDED = 1, 3
+#: Counterexamples of each anomaly that a report holds, and that the text shows.
+_HELD, _SHOWN = 10, 1
 
 
 @click.command("check")
@@ -50,8 +52,13 @@ VIOLATED, UNDECIDED = 1, 3
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("the histories")
 @initial_option()
-@click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
+@click.option("--max-anomalies", type=click.IntRange(1, 2**31),
+              show_default=f"{_SHOWN} in the text, {_HELD} elsewhere",
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
+@click.option(
+    "--all", "everything", is_flag=True, help="Also show the anomalies that break nothing promised."
+)
+@fail_on_option
 @click.option("--time-limit", default=version_order.TIME_LIMIT, show_default=True, metavar="SECONDS",
               type=click.FloatRange(0, 2**31),
               help="Search for an order of versions at most so long for each level.")  # fmt: skip
@@ -72,7 +79,9 @@ def command(
     assume: tuple[str, ...],
     format_: str | None,
     initial: Initial | None,
-    max_anomalies: int,
+    max_anomalies: int | None,
+    everything: bool,
+    fail_on: frozenset[Level] | None,
     time_limit: float,
     summarise: bool,
     as_json: bool,
@@ -89,9 +98,10 @@ def command(
 
     \b
     Exits 0 if all named levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input.
-    Without --level: 1 if pl-2, read-committed or cut-isolation is violated, else 0.
+    Without --level: 1 if pl-2, read-committed or cut-isolation is violated, else 0; the last line says so.
+    With --fail-on: 1 if that level is violated, 3 if it is unknown; `any` means every level, `none` none.
     With --anomaly: 1 if one was found, 3 if one may be there, else 0.
-    With --profile: 1 if a mechanism or a promised level is violated, 3 if there are no intervals.
+    With --profile: 1 if a mechanism or a promised level is violated, 3 if that is not decided.
 
     \b
     With --assume, every answer rests on a claim that the histories cannot show; the report names it:
@@ -103,6 +113,8 @@ def command(
     Examples:
         isoscope check history.txt
         isoscope check run.edn.gz --level read-atomic --json
+        isoscope check history.txt --level "postgresql:repeatable read"
+        isoscope check history.txt --fail-on any --all
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
         isoscope check history.json --method timestamps --streaming
@@ -119,15 +131,16 @@ def command(
         profile=chosen_profile(profile_name, method, clock_error),
         clock_error=clock_error,
         assume=assume,
-        max_anomalies=1 if summarise else max_anomalies,
+        max_anomalies=1 if summarise else max_anomalies or _HELD,
         time_limit=time_limit,
+        fail_on=fail_on,
     )
     question.refuse_contradictions()
     checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial)
     if streaming:
         _refuse_streaming(question)
     paths = list(_each(histories) if summarise else histories)
-    files = ReportFiles(given, histories, asked=asked, timings=timings)
+    files = ReportFiles(given, histories, timings=timings)
     if summarise and timings:
         raise UsageError("--summary counts and has no --timings")
     if summarise:
@@ -135,12 +148,8 @@ def command(
     with files.opened():
         if summarise:
             return _summarise(checker, paths, files, as_json=as_json)
-        return _worst([_check(checker, path, files, as_json=as_json, timings=timings) for path in paths])
-
-
-def exit_status(reports: Iterable[Report | Search], asked: tuple[Level, ...]) -> int:
-    """1 if a named level is violated or an anomaly was found, else 3 if one is unknown, else 0."""
-    return _worst(_status(report, asked) for report in reports)
+        printer = _Printer(as_json, timings, everything=everything, shown=max_anomalies or _SHOWN)
+        return printer.finish([_check(checker, path, files, printer) for path in paths])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,12 +164,15 @@ class _Question:
     assume: tuple[str, ...]
     max_anomalies: int
     time_limit: float
+    fail_on: frozenset[Level] | None
 
     def refuse_contradictions(self) -> None:
         try:
             checkers.select(
                 self.anomalies, levels=self.levels or None, method=self.method, profile=self.profile
             )
+            if self.fail_on is not None and self.anomalies:
+                raise ValueError("--fail-on is about levels, --anomaly about anomalies")
         except ValueError as error:
             hint = "`isoscope explain` lists the anomalies, `isoscope explain NAME` says what one breaks"
             raise UsageError(f"{error}\n\nhint: {hint}") from None
@@ -176,9 +188,9 @@ class _Question:
                 profile=self.profile,
                 clock_error=self.clock_error,
             )
-        return checkers.check(
+        report = checkers.check(
             history,
-            self.levels or None,
+            self._checked(history),
             method=self.method,
             max_anomalies=self.max_anomalies,
             assume=self.assume,
@@ -186,6 +198,15 @@ class _Question:
             clock_error=self.clock_error,
             time_limit=self.time_limit,
         )
+        return replace(report, asked=self.levels, fail_on=self.fail_on)
+
+    def _checked(self, history: History) -> list[Level] | None:
+        """The named levels, and the one that decides the exit status."""
+        named = [level for level in self.fail_on or () if len(self.fail_on or ()) == 1]
+        if not self.levels and not named:
+            return None
+        usual = () if self.levels or self.profile or self.method else checkers.default_levels(history)
+        return [*dict.fromkeys((*self.levels, *usual, *named))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +233,8 @@ class _StreamingChecker(_Checker):
         asked = self.question
         slices = formats.slices(path, format=self.format, initial=self.initial)
         try:
-            return checkers.check_slices(slices, asked.levels or None, max_anomalies=asked.max_anomalies)
+            report = checkers.check_slices(slices, asked.levels or None, max_anomalies=asked.max_anomalies)
+            return replace(report, fail_on=asked.fail_on)
         except ValueError as error:
             raise UsageError(f"{error}\n\nhint: check it without --streaming") from None
         except OSError as error:
@@ -237,17 +259,17 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(checker: _Checker, path: str, files: ReportFiles, *, as_json: bool, timings: bool) -> int:
+def _check(checker: _Checker, path: str, files: ReportFiles, printer: _Printer) -> int:
     """Checks one history, prints the report and adds it to the files; returns its exit status."""
     try:
         report = checker.report(path)
     except IsoscopeError as error:
-        _report_error(path, error, as_json=as_json)
+        _report_error(path, error, as_json=printer.as_json)
         files.add(Unreadable(path=path, error=str(error)))
         return BAD_INPUT
-    _print(report, as_json=as_json, timings=timings)
+    printer.print(report)
     files.add(report)
-    return _status(report, checker.question.levels)
+    return status(report)
 
 
 def _summarise(checker: _Checker, paths: list[str], files: ReportFiles, *, as_json: bool) -> int:
@@ -263,21 +285,9 @@ def _summarise(checker: _Checker, paths: list[str], files: ReportFiles, *, as_js
             continue
         summary.add(report)
         files.add(report)
-        statuses.append(_status(report, checker.question.levels))
+        statuses.append(status(report))
     click.echo(summary.render_json() if as_json else summary.render_text(), nl=as_json)
-    return _worst(statuses)
-
-
-def _status(report: Report | Search, asked: tuple[Level, ...]) -> int:
-    outcomes = {answer.outcome for answer in answers(report, asked) if answer.counts}
-    if Outcome.VIOLATED in outcomes:
-        return VIOLATED
-    return UNDECIDED if Outcome.UNKNOWN in outcomes else 0
-
-
-def _worst(statuses: Iterable[int]) -> int:
-    found = set(statuses)
-    return next((status for status in (BAD_INPUT, VIOLATED, UNDECIDED) if status in found), 0)
+    return worst(statuses)
 
 
 def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:
@@ -287,10 +297,33 @@ def _report_error(path: str, error: IsoscopeError, *, as_json: bool) -> None:
         click.echo(dumps(document))
 
 
-def _print(report: Report | Search, *, as_json: bool, timings: bool) -> None:
-    if as_json:
-        click.echo(render_json(report, timings=timings))
-        return
-    terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
-    if timings and report.seconds is not None:
-        click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """Prints one report after another, and in the end what decided the exit status."""
+
+    as_json: bool
+    timings: bool
+    everything: bool = field(kw_only=True)
+    shown: int = field(kw_only=True)
+    reports: list[Report | Search] = field(default_factory=list, init=False)
+
+    def print(self, report: Report | Search) -> None:
+        if self.as_json:
+            click.echo(render_json(report, timings=self.timings))
+            return
+        self.reports.append(report)
+        text = render_text(
+            report,
+            width=terminal.width(),
+            colour=terminal.has_colour(),
+            everything=self.everything,
+            shown=self.shown,
+        )
+        terminal.echo(text)
+        if self.timings and report.seconds is not None:
+            click.echo("  ".join(f"{stage}: {seconds:.3f} s" for stage, seconds in report.seconds.items()))
+
+    def finish(self, statuses: list[int]) -> int:
+        if line := explained(worst(statuses), self.reports):
+            terminal.echo(line)
+        return worst(statuses)

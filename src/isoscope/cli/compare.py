@@ -9,7 +9,7 @@ import click
 from isoscope import checkers, formats
 from isoscope.activity import activity
 from isoscope.cli import terminal
-from isoscope.cli.check import VIOLATED
+from isoscope.cli.exit_status import VIOLATED
 from isoscope.cli.options import format_option, initial_option, parse_levels
 from isoscope.levels import MINIMUM
 from isoscope.reports import Comparison, dumps

@@ -20,7 +20,6 @@ from isoscope.errors import UsageError
 from isoscope.history import Initial
 from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample, render_json, render_text
-from isoscope.reports.findings import findings
 from isoscope.reports.html import render_html
 from isoscope.reports.text import in_short
 from isoscope.workloads import Workload, generate
@@ -142,12 +141,12 @@ def _run(show: _Show, folder: Path) -> Report:
     completed = run.execute(plan)
     path = folder / f"{show.name}.parquet"
     formats.save(completed.history, path)
-    report = check(formats.load(path), max_anomalies=1)
+    report = completed.check(formats.load(path))
     click.echo(f"{show.text}\n")
+    terminal.echo(paragraph(report.answer.sentence, width=terminal.width(), head="  ", margin=4))
     lines = [
         run_text.description(completed),
         run_text.rate_line(completed),
-        run_text.promise_line(completed.answer(report)),
         ("in short", next(in_short(report), "nothing")),
     ]
     for head, text in lines:
@@ -168,7 +167,7 @@ def _print_counterexample(report: Report, folder: Path) -> None:
         f"{finding.name}: {finding.count:,} found": render_counterexample(
             finding.anomalies[0], width=width, colour=colour, folder=str(folder)
         )
-        for finding in findings(report)
+        for finding in report.findings
     }
     if texts:
         head = min(texts, key=lambda head: len(texts[head]))
@@ -177,7 +176,7 @@ def _print_counterexample(report: Report, folder: Path) -> None:
 
 
 def _write_reports(folder: Path, reports: Sequence[Report]) -> None:
-    texts = "\n".join(render_text(report) for report in reports)
+    texts = "\n".join(render_text(report, everything=True) for report in reports)
     (folder / "report.txt").write_text(texts, encoding="utf-8")
     documents = "".join(render_json(report) + "\n" for report in reports)
     (folder / "report.jsonl").write_text(documents, encoding="utf-8")

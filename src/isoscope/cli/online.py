@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope.checkers.timestamps import ASKED_AS, LEVELS
-from isoscope.cli.check import exit_status
+from isoscope.cli.exit_status import status
 from isoscope.cli.options import chosen_profile, parse_levels, refuse_given
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
@@ -67,10 +67,10 @@ def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
     return asked or tuple(LEVELS)
 
 
-def online_status(report: Report, settings: CheckSettings) -> int:
+def online_status(report: Report) -> int:
     """The exit status; an undecided mechanism is no failure."""
     if report.mechanisms is None:
-        return exit_status([report], settings.levels)
+        return status(report)
     return int(any(verdict.outcome is Outcome.VIOLATED for verdict in report.mechanisms.verdicts))
 
 

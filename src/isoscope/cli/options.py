@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import formats, levels, profiles
+from isoscope import formats, profiles
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
 from isoscope.verdict import Method
@@ -92,9 +92,9 @@ def parse_initial(text: str) -> Initial:
 
 
 def parse_levels(names: Iterable[str]) -> tuple[Level, ...]:
-    """The levels of these names, each once."""
+    """The levels of these names, each once; a name may be that of a vendor, as in `oracle:serializable`."""
     try:
-        return tuple(dict.fromkeys(levels.parse(name) for name in names))
+        return tuple(dict.fromkeys(level for name in names for level in profiles.parse_level(name)))
     except ValueError as error:
         raise UsageError(f"{error}\n\nhint: `isoscope levels` lists them") from None
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
-    from isoscope.levels import Level
     from isoscope.reports.findings import Result
     from isoscope.reports.registry import ReportType
     from isoscope.verdict import Report, Search
@@ -62,14 +61,13 @@ class ReportFiles:
         given: Mapping[str, Any],
         histories: Sequence[str],
         *,
-        asked: Sequence[Level],
         timings: bool = False,
     ) -> None:
         chosen = {kind: given[kind.parameter] for kind in _WRITTEN}
         # An empty name was chosen too, and is refused later.
         self._targets = {kind: target for kind, target in chosen.items() if target not in (None, False)}
         self._histories = histories
-        self._settings = RenderSettings(asked=asked, timings=timings)
+        self._settings = RenderSettings(timings=timings)
         self._writers: list[_Writer] = []
 
     def add(self, result: Result) -> None:

@@ -11,7 +11,7 @@ import click
 
 from isoscope import __version__
 from isoscope.cli import BAD_INPUT, run_text, terminal
-from isoscope.cli.check import UNDECIDED, exit_status
+from isoscope.cli.exit_status import UNDECIDED, explained, fail_on_option, status
 from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given
 from isoscope.cli.progress import Line, ProgressLine
 from isoscope.cli.report_files import FILE_PARAMETERS, ReportFiles, report_file_options
@@ -30,11 +30,10 @@ from isoscope.run import (
     verify_live,
 )
 from isoscope.run.plan import DEFAULT_SECONDS
-from isoscope.verdict import Outcome
 from isoscope.workloads import CLIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from isoscope.databases.database import Database
     from isoscope.levels import Level
@@ -49,7 +48,7 @@ _PARAMETERS = (
     "max_writes_per_key", "distribution",
 )  # fmt: skip
 #: Options that need a check, and options that need a history.
-_NEED_CHECK = ("names", "max_anomalies", *FILE_PARAMETERS)
+_NEED_CHECK = ("names", "max_anomalies", "everything", "fail_on", *FILE_PARAMETERS)
 _NEED_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
     "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
@@ -60,7 +59,7 @@ _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
     "History": ("out", "lossy", "no_record"),
     "Live": ("live", "profile"),
-    "Check": ("names", "max_anomalies", "no_check"),
+    "Check": ("names", "max_anomalies", "everything", "fail_on", "no_check"),
     "Output": ("as_json", *FILE_PARAMETERS, "--help"),
 }
 
@@ -104,9 +103,13 @@ _SECTIONS = {
               help="Level to check instead of what is promised; may be repeated.")  # fmt: skip
 @click.option("--max-anomalies", default=1, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
+@click.option(
+    "--all", "everything", is_flag=True, help="Also show the anomalies that break nothing promised."
+)
+@fail_on_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @report_file_options
-def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **given: Any) -> int:
+def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int:
     """Run a workload on a database and check what it promises.
 
     DATABASE is sqlite, duckdb, postgresql, mariadb or simulated, which is then made or started for this run
@@ -121,7 +124,7 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
 
     \b
     Exits 0 if the database kept its promise, 1 if it broke it, 3 if that is unknown, 2 if something went
-    wrong. With --level: as `isoscope check` does.
+    wrong. With --level or --fail-on: as `isoscope check` does. The last line says what decided.
 
     \b
     Examples:
@@ -141,36 +144,47 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
         return _hermitage(target, given["isolation"], settings)
     if no_record:
         refuse_given(_NEED_HISTORY, "--no-record leaves nothing for {options}", _HINT)
-    if no_check:
+    if given["no_check"]:
         refuse_given(_NEED_CHECK, "--no-check leaves nothing for {options}", _HINT)
-    asked = parse_levels(given["names"])
+    parse_levels(given["names"])
     plan = _plan(target, settings, given)
     if no_record:
         completed = _execute(plan, record=False)
-        _print(completed, None, as_json=as_json)
+        _print(completed, None, given, as_json=as_json)
         _raise_fault(completed)
-        return _status(completed, None, asked)
+        return _status(completed, None)
     name = f"{plan.database.NAME}-{plan.database.isolation}"
     file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
-    named = [*asked]
-    with _opened_files(file.path, given, named) as files:
+    with _opened_files(file.path, given) as files:
         with _logged(file.path) as log:
             completed = _execute(plan, verification=_verification(plan, given), log=log)
             saved = file.save(completed.history)
             log.close()
             if saved.path:
                 log.remove()
-        # Only an open database knows all that it promises.
-        named += [] if asked else completed.promises
         _print_saved(saved)
-        report = completed.mechanisms
-        if not no_check:
-            report = completed.check(saved.history, levels=asked, max_anomalies=given["max_anomalies"])
-        _print(completed, report, as_json=as_json, path=saved.path)
+        report = _checked(completed, saved, given)
+        _print(completed, report, given, as_json=as_json, path=saved.path)
         if report is not None:
             files.add(_with_description(report, completed))
     _raise_fault(completed)
-    return _status(completed, report, asked) if saved.as_asked else BAD_INPUT
+    return _status(completed, report) if saved.as_asked else BAD_INPUT
+
+
+def _checked(completed: CompletedRun, saved: SavedHistory, given: dict[str, Any]) -> Report | None:
+    """The report; with --no-check what the live verification found, if there was one."""
+    found = completed.mechanisms
+    if given["no_check"]:
+        return found if found is None else replace(found, origin=completed.origin)
+    report = completed.check(
+        saved.history,
+        levels=parse_levels(given["names"]),
+        also=given["fail_on"] if len(given["fail_on"] or ()) == 1 else (),
+        max_anomalies=given["max_anomalies"],
+    )
+    # A database that promises nothing breaks nothing.
+    usual: frozenset[Level] | None = None if report.asked or report.promises else frozenset()
+    return replace(report, fail_on=usual if given["fail_on"] is None else given["fail_on"])
 
 
 def _raise_fault(completed: CompletedRun) -> None:
@@ -273,12 +287,12 @@ def _sigterm_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _opened_files(path: str, given: Mapping[str, Any], named: Sequence[Level]) -> Iterator[ReportFiles]:
+def _opened_files(path: str, given: Mapping[str, Any]) -> Iterator[ReportFiles]:
     """The files of reports; one that cannot be written is refused before anything runs."""
     for kind in REPORT_TYPES:
         if kind.destination is Destination.FILE and given[kind.parameter] not in (None, "", "-"):
             refuse_unwritable(kind.option, given[kind.parameter])
-    files = ReportFiles(given, [path], asked=named)
+    files = ReportFiles(given, [path])
     with files.opened():
         yield files
 
@@ -303,40 +317,50 @@ def _with_description(report: Report, completed: CompletedRun) -> Report:
     return replace(report, assumptions=(f"recorded from {head}: {text}", *report.assumptions))
 
 
-def _print(completed: CompletedRun, report: Report | None, *, as_json: bool, path: str = "") -> None:
+def _print(
+    completed: CompletedRun,
+    report: Report | None,
+    given: Mapping[str, Any],
+    *,
+    as_json: bool,
+    path: str = "",
+) -> None:
     if as_json:
         click.echo(dumps(_document(completed, report, path)))
         return
     width = terminal.width()
-    lines = [run_text.description(completed), run_text.rate_line(completed)]
-    lines += [] if report is None else [run_text.promise_line(completed.answer(report))]
-    for head, text in lines:
-        terminal.echo(paragraph(text, width=width, head=f"{head}: ", margin=2))
-    if report is not None:
-        terminal.echo(f"\n{render_text(report, width=width, colour=terminal.has_colour())}")
+    facts = [run_text.description(completed), run_text.rate_line(completed)]
+    facts += [] if completed.promises else [("promised", "nothing")]
+    if report is None:
+        for head, text in facts:
+            terminal.echo(paragraph(text, width=width, head=f"{head}: ", margin=2))
+        return
+    text = render_text(
+        report,
+        width=width,
+        colour=terminal.has_colour(),
+        everything=given["everything"],
+        shown=given["max_anomalies"],
+        facts=facts,
+    )
+    line = explained(_status(completed, report), [report])
+    terminal.echo(f"{text}\n{line}" if line else text)
 
 
 def _document(completed: CompletedRun, report: Report | None, path: str) -> dict[str, Any]:
-    run = {"run": completed.document(report)}
+    run = {"run": completed.document()}
     if report is not None:
         return {**document(report), **run}
     return {"isoscope": __version__, **({"history": {"path": path}} if path else {}), **run}
 
 
-def _status(completed: CompletedRun, report: Report | None, asked: tuple[Level, ...]) -> int:
-    """As `isoscope check` has it, with the promised levels as the named ones."""
+def _status(completed: CompletedRun, report: Report | None) -> int:
+    """As `isoscope check` has it; nothing is decided where nothing was committed."""
     if completed.run.problem is not None:
         return BAD_INPUT
     if report is None:
         return 0
-    if not completed.run.progress.committed:
-        return UNDECIDED
-    if report.mechanisms is not None:
-        outcomes = {verdict.outcome for verdict in report.mechanisms.verdicts}
-        if Outcome.VIOLATED in outcomes or not report.verdicts:
-            return int(Outcome.VIOLATED in outcomes)
-    named = asked or completed.promises
-    return exit_status([report], named) if named else 0
+    return status(report) if completed.run.progress.committed else UNDECIDED
 
 
 def _hermitage(target: str, isolation: str | None, settings: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""The text of a run: workload, rate, whether the promise was kept, and the verification."""
+"""The text of a run: workload, rate and the verification."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING
 
 from isoscope.cli.progress import rate
 from isoscope.explain import harmless
-from isoscope.run import Promise, VerifiedSummary
+from isoscope.run import VerifiedSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from isoscope.run import CompletedRun, SentSummary, VerificationProgress
 
-    from isoscope.levels import Level
-    from isoscope.run import Answer, CompletedRun, SentSummary, VerificationProgress
-
-__all__ = ["description", "promise_line", "rate_line", "summary_text", "verification_text"]
+__all__ = ["description", "rate_line", "summary_text", "verification_text"]
 
 #: Reasons of aborts that are shown.
 _MAX_REASONS = 3
@@ -55,31 +52,6 @@ def _reasons(completed: CompletedRun) -> str:
     rest = len(reasons) - len(shown)
     more = [f"{rest} more reasons"] if rest else []
     return f" ({', '.join([*shown, *more])})" if shown else ""
-
-
-def promise_line(answer: Answer) -> tuple[str, str]:
-    """Whether the database kept its promise: a head and a text."""
-    if not answer.promises:
-        return "promised", "nothing"
-    if not answer.is_tested:
-        return "not put to the test", "nothing was committed"
-    match answer.promise:
-        case Promise.KEPT:
-            return "kept its promise", _joined(answer.promises, "holds", "hold")
-        case Promise.BROKEN:
-            broken = _joined(answer.broken, "is violated", "are violated")
-            weakest = f", as {_joined(answer.weakest, 'is', 'are')}" if answer.weakest else ""
-            return "broke its promise", broken + weakest
-        case Promise.OPEN:
-            unknown = _joined(answer.unknown, "is unknown", "are unknown")
-            return "may have kept its promise", f"{unknown} ({'; '.join(answer.reasons)})"
-
-
-def _joined(levels: Sequence[Level], one: str, several: str) -> str:
-    *others, last = levels
-    if not others:
-        return f"{last} {one}"
-    return f"{', '.join(others)} and {last} {several}"
 
 
 def verification_text(progress: VerificationProgress) -> str:

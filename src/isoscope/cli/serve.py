@@ -139,7 +139,7 @@ def command(
         final = server.run(Path(data), settings)
         _write(final, document, page)
     click.echo(short_answer(final))
-    return online_status(final, check)
+    return online_status(final)
 
 
 class _Server:

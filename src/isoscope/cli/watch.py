@@ -98,7 +98,7 @@ def command(
         click.echo(render_json(report))
     else:
         terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
-    return online_status(report, settings)
+    return online_status(report)
 
 
 class _Watch:

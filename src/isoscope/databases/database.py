@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
 
+from isoscope import profiles
 from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,10 +49,18 @@ class ConnectionLost(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """An isolation that can be asked of a database, and the strongest levels that it promises."""
+    """An isolation that can be asked of a database, and the strongest levels that it promises.
+
+    With a `profile`, the promises are those of the profile called so, which then need not be named here.
+    """
 
     meaning: str
-    promises: tuple[Level, ...]
+    promises: tuple[Level, ...] = ()
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        if self.profile:
+            object.__setattr__(self, "promises", profiles.load(self.profile).promises)
 
 
 @dataclass(frozen=True, slots=True)

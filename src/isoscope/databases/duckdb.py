@@ -16,7 +16,6 @@ import duckdb
 
 from isoscope.databases.database import Aborted, Database, Isolation, Leftover, leftovers_at_url
 from isoscope.errors import DatabaseError
-from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,7 +41,7 @@ class DuckDB(Database):
         {
             "snapshot-isolation": Isolation(
                 meaning="snapshots; the first to write a row wins",
-                promises=(Level.STRONG_SNAPSHOT_ISOLATION,),
+                profile="duckdb/snapshot-isolation",
             )
         }
     )

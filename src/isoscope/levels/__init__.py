@@ -5,6 +5,7 @@ no level without sessions implies a level with them.
 """
 
 from isoscope.levels.definition import Definition, Family, Level
+from isoscope.levels.formal import FORMAL
 from isoscope.levels.lattice import (
     DEFINITIONS,
     LADDER,
@@ -20,6 +21,7 @@ from isoscope.levels.names import canonical, normalise
 
 __all__ = [
     "DEFINITIONS",
+    "FORMAL",
     "LADDER",
     "MINIMUM",
     "PLAIN_LADDER",

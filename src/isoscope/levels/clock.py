@@ -13,6 +13,7 @@ DEFINITIONS = (
         implies=(Level.STRONG_SESSION_SNAPSHOT_ISOLATION,),  # Li et al. 2025
         aliases=("clock-si",),
         source="Li et al. 2025 (CHRONOS and AION: SESSION, INT, EXT, NOCONFLICT)",
+        noun="snapshot isolation by its clock",
     ),
     Definition(
         level=Level.CLOCK_SERIALIZABLE,
@@ -22,5 +23,6 @@ DEFINITIONS = (
         implies=(Level.SERIALIZABLE,),  # Li et al. 2025: the replay is the serial order
         aliases=("clock-ser",),
         source="Li et al. 2025 (CHRONOS-SER and AION-SER)",
+        noun="serializability by its clock",
     ),
 )

@@ -71,7 +71,8 @@ class Definition:
     """What one level promises; `implies` holds the direct edges only.
 
     `decided` is false if no method looks at the level's own condition: then it holds only because a
-    stronger level does, and is violated only because a weaker one is.
+    stronger level does, and is violated only because a weaker one is. `noun` names the level in a sentence.
+    `note` says what the name means here, if vendors use the same name for other levels.
     """
 
     level: Level
@@ -81,3 +82,10 @@ class Definition:
     aliases: tuple[str, ...]
     source: str
     decided: bool = True
+    noun: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.noun:
+            words = self.level.replace("-", " ").replace("pl ", "PL-")
+            object.__setattr__(self, "noun", words)

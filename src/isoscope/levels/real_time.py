@@ -24,6 +24,7 @@ DEFINITIONS = (
             "elle:strong-serializable",
         ),
         source="Papadimitriou 1979; Herlihy and Wing 1990",
+        noun="strict serializability",
     ),
     Definition(
         level=Level.STRONG_SNAPSHOT_ISOLATION,
@@ -66,5 +67,6 @@ DEFINITIONS = (
         aliases=("linearizability", "elle:linearizable"),
         source="Herlihy and Wing 1990",
         decided=False,
+        noun="linearizability",
     ),
 )

@@ -16,6 +16,7 @@ DEFINITIONS = (
         ),
         aliases=("strong-session-ser", "elle:strong-session-serializable"),
         source="Daudjee and Salem 2004; Cerone and Gotsman 2018 (SER)",
+        noun="strong session serializability",
     ),
     Definition(
         level=Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
@@ -40,6 +41,7 @@ DEFINITIONS = (
         ),
         aliases=("pc", "prefix-consistency", "elle:prefix"),
         source="Burckhardt et al. 2015; Biswas and Enea 2019",
+        noun="prefix consistency",
     ),
     Definition(
         level=Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION,
@@ -70,6 +72,7 @@ DEFINITIONS = (
         aliases=("ua", "rola", "elle:update-atomic"),
         source="Cerone et al. 2017 (UA); Liu et al. 2018 (ROLA)",
         decided=False,
+        noun="update atomicity",
     ),
     Definition(
         level=Level.CAUSAL,
@@ -85,6 +88,7 @@ DEFINITIONS = (
             "elle:causal-cerone",
         ),
         source="Lloyd et al. 2011; Biswas and Enea 2019 (CC)",
+        noun="causal consistency",
     ),
     Definition(
         level=Level.READ_ATOMIC,
@@ -97,6 +101,7 @@ DEFINITIONS = (
         ),
         aliases=("ra", "read-atomicity", "elle:read-atomic"),
         source="Bailis et al. 2014; Biswas and Enea 2019 (RA)",
+        noun="read atomicity",
     ),
     Definition(
         level=Level.READ_COMMITTED,
@@ -106,6 +111,8 @@ DEFINITIONS = (
         implies=(Level.MONOTONIC_ATOMIC_VIEW,),  # Biswas-Enea 2019: PL-2, and later reads go on seeing
         aliases=("rc",),
         source="Biswas and Enea 2019 (RC)",
+        noun="read committed",
+        note="read-committed is the level of Biswas and Enea",
     ),
     Definition(
         level=Level.STRONG_SESSION_PL_2,
@@ -173,6 +180,7 @@ DEFINITIONS = (
         aliases=("elle:session-serializable",),
         source="Daudjee and Salem 2004",
         decided=False,
+        noun="session serializability",
     ),
     Definition(
         level=Level.SEQUENTIAL,
@@ -183,6 +191,7 @@ DEFINITIONS = (
         aliases=("sequential-consistency", "elle:sequential"),
         source="Lamport 1979",
         decided=False,
+        noun="sequential consistency",
     ),
     Definition(
         level=Level.CAUSAL_MEMORY,

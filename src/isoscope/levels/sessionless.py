@@ -23,6 +23,7 @@ DEFINITIONS = (
             "elle:conflict-serializable",
         ),
         source="Papadimitriou 1979; Adya 1999 (PL-3)",
+        noun="serializability",
     ),
     Definition(
         level=Level.SNAPSHOT_ISOLATION,
@@ -45,6 +46,8 @@ DEFINITIONS = (
         implies=(Level.CONSISTENT_VIEW,),  # Adya 1999
         aliases=("rr", "pl-2.99", "elle:pl-2.99", "elle:repeatable-read"),
         source="Adya 1999 (PL-2.99)",
+        noun="repeatable read (PL-2.99)",
+        note="repeatable-read is Adya's PL-2.99",
     ),
     Definition(
         level=Level.UPDATE_SERIALIZABLE,
@@ -55,6 +58,7 @@ DEFINITIONS = (
         implies=(Level.FORWARD_CONSISTENT_VIEW,),
         aliases=("pl-3u", "elle:pl-3u", "elle:update-serializable"),
         source="Hansdah and Patnaik 1986; Adya 1999 (PL-3U)",
+        noun="update serializability",
     ),
     Definition(
         level=Level.PARALLEL_SNAPSHOT_ISOLATION,
@@ -160,6 +164,7 @@ DEFINITIONS = (
         aliases=("elle:view-serializable",),
         source="Yannakakis 1984",
         decided=False,
+        noun="view serializability",
     ),
     Definition(
         level=Level.ONE_COPY_SERIALIZABLE,
@@ -169,5 +174,6 @@ DEFINITIONS = (
         aliases=("1sr", "elle:1sr"),
         source="Bernstein and Goodman 1983",
         decided=False,
+        noun="one-copy serializability",
     ),
 )

@@ -12,7 +12,7 @@ from isoscope.profiles.profile import (
     Snapshot,
     Statement,
 )
-from isoscope.profiles.registry import DATABASES, PROFILES, load, of, parse
+from isoscope.profiles.registry import DATABASES, PROFILES, load, of, parse, parse_level
 
 __all__ = [
     "DATABASES",
@@ -28,4 +28,5 @@ __all__ = [
     "load",
     "of",
     "parse",
+    "parse_level",
 ]

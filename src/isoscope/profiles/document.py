@@ -43,7 +43,7 @@ _USUAL: Mapping[Statement, Conduct] = MappingProxyType(
         Statement.DELETE: Conduct(lock=Lock.EXCLUSIVE, read=Read.LOCKING),
     }
 )
-_HEAD = ("database", "aliases", "sources", "notes", "levels")
+_HEAD = ("database", "documented", "aliases", "sources", "notes", "levels")
 _LEVEL = (
     "extends",
     "protocol",
@@ -56,6 +56,8 @@ _LEVEL = (
     "commit-lock",
     "statements",
     "promises",
+    "register-promises",
+    "documented",
     "aliases",
     "sources",
     "notes",
@@ -158,11 +160,18 @@ class _Document:
             certifier=table.choice("certifier", Certifier) or base.certifier,
             commit_lock=table.choice("commit-lock", Lock) or base.commit_lock,
             statements=_statements(table, base.statements),
-            promises=_promises(table) if "promises" in table else base.promises,
+            promises=_promises(table, "promises", base.promises),
+            register_promises=_promises(table, "register-promises", _inherited(table, base)),
+            documented=table.text("documented") or self._documented(base),
             aliases=self._aliases(level, table),
             sources=self._remarks("sources", table, base.sources),
             notes=self._remarks("notes", table, base.notes),
         )
+
+    def _documented(self, base: Profile) -> str:
+        """The page that the file names, else that of the profile that is extended, else a source."""
+        pages = (one for one in self._head.texts("sources") if one.startswith("https://"))
+        return self._head.text("documented") or base.documented or next(pages, "")
 
     def _remarks(self, key: str, table: Table, inherited: tuple[str, ...]) -> tuple[str, ...]:
         """Those of the level, then those of all levels."""
@@ -194,13 +203,18 @@ class _Document:
         return tuple(f"{database}/{one}" for database in databases for one in spelled)[1:]
 
 
-def _promises(table: Table) -> tuple[Level, ...]:
+def _inherited(table: Table, base: Profile) -> tuple[Level, ...]:
+    """A profile that says anew what it promises takes no promise from the one that it extends."""
+    return () if "promises" in table else base.register_promises
+
+
+def _promises(table: Table, key: str, inherited: tuple[Level, ...]) -> tuple[Level, ...]:
+    if key not in table:
+        return inherited
     try:
-        return tuple(map(levels.parse, table.texts("promises")))
+        return tuple(map(levels.parse, table.texts(key)))
     except ValueError as error:
-        raise table.mistake(
-            "promises", "levels", found=str(error), hint="`isoscope levels` lists them"
-        ) from None
+        raise table.mistake(key, "levels", found=str(error), hint="`isoscope levels` lists them") from None
 
 
 def _statements(table: Table, base: Mapping[Statement, Conduct]) -> Mapping[Statement, Conduct]:

@@ -96,8 +96,10 @@ class Profile:
     """One level of one database, with sources.
 
     `name` is `database/level`; `promises` are the strongest levels that the mechanisms give together.
-    `compares_inserts`: first updater wins is asked of inserted rows, too. `clock_skew`: real time orders
-    snapshots and commits only where they have a key in common.
+    `register_promises` are stronger ones for histories in which transactions only overwrite whole rows and
+    read them without locks. `compares_inserts`: first updater wins is asked of inserted rows, too.
+    `clock_skew`: real time orders snapshots and commits only where they have a key in common. `documented` is
+    the page on which the vendor describes the level.
     """
 
     name: str
@@ -113,9 +115,20 @@ class Profile:
     compares_inserts: bool = False
     clock_skew: bool = False
     promises: tuple[Level, ...] = ()
+    register_promises: tuple[Level, ...] = ()
+    documented: str = ""
     aliases: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def promised(self, *, registers: bool) -> tuple[Level, ...]:
+        """The strongest promised levels, for a history of registers or for any other."""
+        return self.register_promises or self.promises if registers else self.promises
+
+    @property
+    def isolation(self) -> str:
+        """The level as statements of the database spell it."""
+        return self.level.replace("-", " ").upper()
 
     #: The same mechanisms as the native core takes them.
     native: _native.Profile = field(init=False, repr=False, compare=False)

@@ -8,13 +8,17 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from isoscope import levels
 from isoscope.errors import FormatError, UsageError
 from isoscope.profiles import document
 from isoscope.profiles.profile import Profile
 
-__all__ = ["DATABASES", "PROFILES", "find", "load", "of", "parse"]
+if TYPE_CHECKING:
+    from isoscope.levels import Level
+
+__all__ = ["DATABASES", "PROFILES", "find", "load", "of", "parse", "parse_level"]
 
 #: Each has a file of its own.
 DATABASES = (
@@ -110,6 +114,17 @@ def find(name: str) -> Profile:
     guesses = " or ".join(f"`{guess}`" for guess in (of_database or close))
     guess = f"; did you mean {guesses}?" if guesses else ""
     raise UsageError(f"unknown profile `{name}`{guess}\n\nhint: {_HINT}")
+
+
+def parse_level(name: str) -> tuple[Level, ...]:
+    """The level called `name`; for a vendor's, such as `postgresql:repeatable read`, what it promises.
+
+    Raises `ValueError` if there is no such level, and `UsageError` if the vendor has none of that name.
+    """
+    database, colon, isolation = name.partition(":")
+    if not colon or levels.normalise(database) == "elle":
+        return (levels.parse(name),)
+    return find(f"{database}/{isolation.strip()}").promises
 
 
 def of(database: str, isolation: str, settings: Mapping[str, str] = MappingProxyType({})) -> str | None:

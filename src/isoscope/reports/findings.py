@@ -1,6 +1,6 @@
-"""The content of a report as rows: an answer for each mechanism and level, and each anomaly once.
+"""The content of a report as rows: one for each mechanism and level, or for each anomaly that was looked for.
 
-An answer *counts* if it decides the exit status, so that a file and the status never disagree.
+A row *counts* if it decides the exit status, so that a file and the status never disagree.
 """
 
 from __future__ import annotations
@@ -8,25 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from isoscope.levels import MINIMUM, Level
 from isoscope.reports.plain_text import counted
 from isoscope.verdict import Outcome, Presence, Report, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
+    from isoscope.levels import Level
     from isoscope.verdict import Anomaly
 
 __all__ = [
     "OUTCOMES",
     "SIZES",
-    "Answer",
-    "Finding",
     "Result",
+    "Row",
     "Unreadable",
-    "answers",
     "examples",
-    "findings",
+    "rows",
     "sizes_in_words",
 ]
 
@@ -57,7 +55,7 @@ OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Row:
     """The outcome for one mechanism, level or anomaly; `part` is the report reduced to it."""
 
     name: str
@@ -68,11 +66,11 @@ class Answer:
     part: Report | Search
 
 
-def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]:
-    """One answer for each mechanism and level, or anomaly; `asked` are the levels that the user named."""
+def rows(report: Report | Search) -> Iterator[Row]:
+    """One row for each mechanism and level, or anomaly."""
     if isinstance(report, Search):
         for sighting in report.sightings:
-            yield Answer(
+            yield Row(
                 name=sighting.name,
                 outcome=OUTCOMES[sighting.presence],
                 reason=sighting.reason,
@@ -83,80 +81,47 @@ def answers(report: Report | Search, asked: Sequence[Level]) -> Iterator[Answer]
         return
     yield from _of_mechanisms(report)
     for verdict in report.verdicts:
-        yield Answer(
+        yield Row(
             name=str(verdict.level),
             outcome=verdict.outcome,
             reason=verdict.reason,
-            counts=_counts(report, verdict.level, verdict.outcome, asked),
+            counts=_counts(report, verdict.level, verdict.outcome),
             anomalies=tuple(verdict.anomaly_counts),
-            part=replace(report, verdicts=(verdict,), mechanisms=None),
+            part=replace(report, verdicts=(verdict,), mechanisms=None, asked=(verdict.level,), promises=()),
         )
 
 
-def _of_mechanisms(report: Report) -> Iterator[Answer]:
-    """One answer for each mechanism; a check that overlapping intervals leave open does not count."""
+def _of_mechanisms(report: Report) -> Iterator[Row]:
+    """One row for each mechanism; a check that overlapping intervals leave open does not count."""
     if report.mechanisms is None:
         return
     for verdict in report.mechanisms.verdicts:
         is_silent = verdict.outcome is Outcome.UNKNOWN and not verdict.checked
-        yield Answer(
+        yield Row(
             name=str(verdict.mechanism),
             outcome=verdict.outcome,
             reason=verdict.reason,
-            counts=verdict.outcome is Outcome.VIOLATED or is_silent,
+            counts=report.mechanisms_decide and (verdict.outcome is Outcome.VIOLATED or is_silent),
             anomalies=tuple(verdict.anomaly_counts),
-            part=replace(report, verdicts=(), mechanisms=replace(report.mechanisms, verdicts=(verdict,))),
+            part=replace(
+                report,
+                verdicts=(),
+                mechanisms=replace(report.mechanisms, verdicts=(verdict,)),
+                asked=(),
+                promises=(),
+            ),
         )
 
 
-def _counts(report: Report, level: Level, outcome: Outcome, asked: Sequence[Level]) -> bool:
-    """A violation of a level that was asked for or promised counts, or else of the minimum.
-
-    Unknown counts only for an asked level.
-    """
+def _counts(report: Report, level: Level, outcome: Outcome) -> bool:
     if outcome is Outcome.VIOLATED:
-        return level in ({*asked, *report.promises} if asked else report.promised or MINIMUM)
-    return outcome is Outcome.UNKNOWN and level in asked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """The anomalies of one name: their number, the first of them, and the levels that they break."""
-
-    name: str
-    count: int
-    anomalies: tuple[Anomaly, ...]
-    levels: tuple[Level, ...]
-    counts: bool
-
-
-def findings(report: Report | Search, asked: Sequence[Level] = ()) -> Iterator[Finding]:
-    """One row for each name, although every level that it breaks reports it."""
-    if isinstance(report, Search):
-        for s in report.sightings:
-            if s.anomalies:
-                yield Finding(name=s.name, count=s.count, anomalies=s.anomalies, levels=(), counts=True)
-        return
-    for verdict in report.mechanisms.verdicts if report.mechanisms else ():
-        for name, count in verdict.anomaly_counts.items():
-            yield Finding(name=name, count=count, anomalies=verdict.anomalies, levels=(), counts=True)
-    # The verdict with the most names has them in the order in which the text shows them.
-    widest = sorted(report.verdicts, key=lambda verdict: -len(verdict.anomaly_counts))
-    for name in dict.fromkeys(name for verdict in widest for name in verdict.anomaly_counts):
-        first = next(verdict for verdict in widest if name in verdict.anomaly_counts)
-        levels = tuple(verdict.level for verdict in report.verdicts if name in verdict.anomaly_counts)
-        yield Finding(
-            name=name,
-            count=first.anomaly_counts[name],
-            anomalies=tuple(anomaly for anomaly in first.anomalies if anomaly.name == name),
-            levels=levels,
-            counts=any(_counts(report, level, Outcome.VIOLATED, asked) for level in levels),
-        )
+        return level in report.deciding
+    return outcome is Outcome.UNKNOWN and level in report.deciding_unknown
 
 
 def examples(report: Report | Search) -> Iterator[Anomaly]:
     """The counterexamples that a report shows: all of one name, then all of the next."""
-    for finding in findings(report):
+    for finding in report.findings:
         yield from finding.anomalies
 
 

@@ -14,6 +14,7 @@ from isoscope.verdict import ABSENT, Report, StaleReadFacts
 if TYPE_CHECKING:
     from isoscope.verdict import (
         Anomaly,
+        Answer,
         Dependencies,
         Mechanisms,
         MechanismVerdict,
@@ -43,6 +44,7 @@ def document(report: Report | Search, *, timings: bool = False) -> dict[str, Any
     """The document as data; `seconds` only with `timings`."""
     found = {
         "isoscope": __version__,
+        **({"answer": _answer(report.answer)} if isinstance(report, Report) else {}),
         "history": dict(report.history),
         "assumptions": list(report.assumptions),
         **(_answers(report) if isinstance(report, Report) else _sightings(report)),
@@ -50,6 +52,31 @@ def document(report: Report | Search, *, timings: bool = False) -> dict[str, Any
     if timings and report.seconds is not None:
         found["seconds"] = {stage: round(seconds, 6) for stage, seconds in report.seconds.items()}
     return found
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    origin = answer.origin
+    return {
+        "outcome": str(answer.outcome),
+        "sentence": answer.sentence,
+        "database": origin.database if origin else None,
+        "version": origin.version or None if origin else None,
+        "isolation": origin.isolation if origin else None,
+        "is_promise": answer.is_promise,
+        "levels": [str(level) for level in answer.levels],
+        "documented": origin.documented or None if origin else None,
+        "transactions": answer.transactions,
+        "seconds": None if origin is None or origin.seconds is None else round(origin.seconds, 6),
+        "holds": [str(level) for level in answer.holds],
+        "broken": [str(level) for level in answer.broken],
+        "weakest_broken": [str(level) for level in answer.weakest],
+        "mechanisms": [str(mechanism) for mechanism in answer.mechanisms],
+        "unknown": [str(level) for level in answer.unknown],
+        "reason": answer.reason,
+        "broken_by": dict(answer.broken_by),
+        "allowed": dict(answer.allowed),
+        "example": None if answer.example is None else message(answer.example),
+    }
 
 
 def _answers(report: Report) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """JUnit XML, as Jenkins and GitLab read it: a suite for each history, a case for each level.
 
-A case fails if it decides the exit status: a level that was named, or without names one of the minimum,
-is violated. Other violated or unknown levels are skipped with a reason, so that a green job stays green.
-A named level that is unknown is an error, as is a history that could not be read.
+The property `answer` of a suite is the answer in words. A case fails if it decides the exit status: a level
+that was named or promised, or without both one of the minimum, is violated. Other violated or unknown levels
+are skipped with a reason, so that a green job stays green. A named or promised level that is unknown is an
+error, as is a history that could not be read.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from isoscope.reports.findings import Unreadable, answers
+from isoscope.reports.findings import Unreadable, rows
 from isoscope.reports.text import render_text
-from isoscope.verdict import Outcome
+from isoscope.verdict import Outcome, Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isoscope.levels import Level
-    from isoscope.reports.findings import Answer, Result
+    from isoscope.reports.findings import Result, Row
 
 __all__ = ["render_junit"]
 
@@ -26,11 +26,11 @@ __all__ = ["render_junit"]
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-def render_junit(results: Sequence[Result], *, asked: Sequence[Level] = (), timings: bool = False) -> str:
+def render_junit(results: Sequence[Result], *, timings: bool = False) -> str:
     """One document for all histories; without `timings` the same input gives the same bytes."""
     root = ElementTree.Element("testsuites", name="isoscope")
     for result in results:
-        root.append(_suite(result, asked, timings=timings))
+        root.append(_suite(result, timings=timings))
     _count(root)
     # Jenkins' schema has this attribute for suites only.
     del root.attrib["skipped"]
@@ -39,7 +39,7 @@ def render_junit(results: Sequence[Result], *, asked: Sequence[Level] = (), timi
     return f"{text}\n"
 
 
-def _suite(result: Result, asked: Sequence[Level], *, timings: bool) -> ElementTree.Element:
+def _suite(result: Result, *, timings: bool) -> ElementTree.Element:
     if isinstance(result, Unreadable):
         suite = ElementTree.Element("testsuite", name=_allowed(result.path))
         case = _case(suite, result.path, "read")
@@ -47,8 +47,13 @@ def _suite(result: Result, asked: Sequence[Level], *, timings: bool) -> ElementT
     else:
         path = str(result.history["path"])
         suite = ElementTree.Element("testsuite", name=_allowed(path))
-        for answer in answers(result, asked):
-            _answer(_case(suite, path, answer.name), answer)
+        if isinstance(result, Report):
+            properties = ElementTree.SubElement(suite, "properties")
+            ElementTree.SubElement(
+                properties, "property", name="answer", value=_allowed(result.answer.sentence)
+            )
+        for row in rows(result):
+            _row(_case(suite, path, row.name), row)
         if timings and result.seconds is not None:
             suite.set("time", f"{sum(result.seconds.values()):.6f}")
     _count(suite)
@@ -59,16 +64,21 @@ def _case(suite: ElementTree.Element, path: str, name: str) -> ElementTree.Eleme
     return ElementTree.SubElement(suite, "testcase", classname=_allowed(path), name=name)
 
 
-def _answer(case: ElementTree.Element, answer: Answer) -> None:
-    if answer.outcome is Outcome.VIOLATED:
-        found = ", ".join(answer.anomalies)
-        if answer.counts:
-            _end(case, "failure", "violated", f"violated: {found}", text=render_text(answer.part))
+def _row(case: ElementTree.Element, row: Row) -> None:
+    if row.outcome is Outcome.VIOLATED:
+        found = ", ".join(row.anomalies)
+        if row.counts:
+            _end(case, "failure", "violated", _message(row), text=render_text(row.part))
         else:
             _end(case, "skipped", "violated", f"violated, but not asked for: {found}")
-    elif answer.outcome is Outcome.UNKNOWN:
-        kind = "error" if answer.counts else "skipped"
-        _end(case, kind, "unknown", f"unknown: {answer.reason}")
+    elif row.outcome is Outcome.UNKNOWN:
+        kind = "error" if row.counts else "skipped"
+        _end(case, kind, "unknown", f"unknown: {row.reason}")
+
+
+def _message(row: Row) -> str:
+    """The answer about this level alone; of an anomaly that was looked for, its name."""
+    return row.part.answer.sentence if isinstance(row.part, Report) else f"found: {', '.join(row.anomalies)}"
 
 
 def _end(case: ElementTree.Element, tag: str, kind: str, message: str, *, text: str = "") -> None:

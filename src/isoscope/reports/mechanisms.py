@@ -37,7 +37,7 @@ def answer(report: Report) -> str:
         return f"{found.title} broke {enumeration(broken)}"
     if broken:
         return f"{found.title}: its mechanisms contradict each other"
-    if levels := [level for level in report.weakest_violated if level in report.promised]:
+    if levels := [level for level in report.weakest_violated if level in report.demanded]:
         return f"{found.title}: no mechanism is convicted, but {enumeration(levels)} is violated"
     return f"{found.title}: {_at_work(found)}"
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isoscope.levels import Level
     from isoscope.reports.findings import Result
     from isoscope.verdict import Anomaly
 
@@ -56,11 +55,10 @@ class Destination(Enum):
 class RenderSettings:
     """What a render function may ask for besides its subject; an entry names what its function takes.
 
-    `asked` are the levels that the user named, `folder` is where the file will be (None: no links to the
+    `folder` is where the file will be (None: no links to the
     history), `limit` is the room in bytes.
     """
 
-    asked: Sequence[Level] = ()
     timings: bool = False
     folder: str | None = None
     limit: int = STEP_SUMMARY_LIMIT
@@ -142,7 +140,7 @@ REPORT_TYPES = (
         extension=".xml",
         function="junit.render_junit",
         subject=Subject.ALL_REPORTS,
-        settings=("asked", "timings"),
+        settings=("timings",),
     ),
     ReportType(
         name="sarif",
@@ -151,7 +149,6 @@ REPORT_TYPES = (
         extension=".sarif",
         function="sarif.render_sarif",
         subject=Subject.ALL_REPORTS,
-        settings=("asked",),
     ),
     ReportType(
         name="step-summary",
@@ -161,7 +158,7 @@ REPORT_TYPES = (
         function="step_summary.render_step_summary",
         subject=Subject.ALL_REPORTS,
         destination=Destination.STEP_SUMMARY,
-        settings=("asked", "limit"),
+        settings=("limit",),
     ),
     ReportType(
         name="dot",

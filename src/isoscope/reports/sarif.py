@@ -17,18 +17,17 @@ from urllib.parse import quote
 from isoscope import __version__
 from isoscope.anomalies import CATALOGUE
 from isoscope.explain import because, message, one_line, shown, whole
-from isoscope.reports.findings import Unreadable, answers, findings
+from isoscope.reports.findings import Unreadable, rows
 from isoscope.reports.json import dumps
 from isoscope.reports.places import Place
-from isoscope.verdict import Outcome
+from isoscope.verdict import Outcome, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.anomalies import CatalogueEntry
-    from isoscope.levels import Level
-    from isoscope.reports.findings import Finding, Result
-    from isoscope.verdict import Anomaly, Report, Search, Step, Witness
+    from isoscope.reports.findings import Result
+    from isoscope.verdict import Anomaly, Finding, Search, Step, Witness
 
 __all__ = ["render_sarif"]
 
@@ -38,9 +37,9 @@ _ROWS = "parquet"
 _INDEX = {name: place for place, name in enumerate(CATALOGUE)}
 
 
-def render_sarif(results: Sequence[Result], *, asked: Sequence[Level] = ()) -> str:
+def render_sarif(results: Sequence[Result]) -> str:
     """One run with the findings of all histories."""
-    notes = [note for result in results for note in _notes(result, asked)]
+    notes = [note for result in results for note in _notes(result)]
     unread = any(isinstance(result, Unreadable) for result in results)
     invocation = {"executionSuccessful": not unread, "toolExecutionNotifications": notes}
     rules = [_rule(entry) for entry in CATALOGUE.values()]
@@ -48,7 +47,7 @@ def render_sarif(results: Sequence[Result], *, asked: Sequence[Level] = ()) -> s
         "tool": {"driver": {"name": "Isoscope", "semanticVersion": __version__, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "invocations": [invocation],
-        "results": [one for result in results for one in _results(result, asked)],
+        "results": [one for result in results for one in _results(result)],
     }
     return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
@@ -63,15 +62,17 @@ def _rule(entry: CatalogueEntry) -> dict[str, Any]:
     }
 
 
-def _notes(result: Result, asked: Sequence[Level]) -> Iterator[dict[str, Any]]:
-    """The reasons for which an answer is missing."""
+def _notes(result: Result) -> Iterator[dict[str, Any]]:
+    """The answer, and the reasons for which verdicts are missing."""
     if isinstance(result, Unreadable):
         yield _note("error", result.error, result.path)
         return
     path = str(result.history["path"])
-    for answer in answers(result, asked):
-        if answer.outcome is Outcome.UNKNOWN and answer.counts:
-            yield _note("warning", f"{answer.name} is unknown: {answer.reason}", path)
+    if isinstance(result, Report):
+        yield _note("note", result.answer.sentence, path)
+    for row in rows(result):
+        if row.outcome is Outcome.UNKNOWN and row.counts:
+            yield _note("warning", f"{row.name} is unknown: {row.reason}", path)
 
 
 def _note(level: str, text: str, path: str) -> dict[str, Any]:
@@ -79,11 +80,11 @@ def _note(level: str, text: str, path: str) -> dict[str, Any]:
     return {"level": level, "message": {"text": _plain(text)}, "locations": [location]}
 
 
-def _results(result: Result, asked: Sequence[Level]) -> Iterator[dict[str, Any]]:
+def _results(result: Result) -> Iterator[dict[str, Any]]:
     if isinstance(result, Unreadable):
         return
     places, prints = _Places(result), Counter[str]()
-    for finding in findings(result, asked):
+    for finding in result.findings:
         for anomaly in finding.anomalies:
             mark = _fingerprint(anomaly)
             # A transaction may have read the same twice.

@@ -10,7 +10,7 @@ from typing import Any
 
 from isoscope.anomalies import CATALOGUE
 from isoscope.levels import Level
-from isoscope.verdict import Mechanism, Method, Outcome, Presence
+from isoscope.verdict import Decision, Mechanism, Method, Outcome, Presence
 
 __all__ = ["EVIDENCE", "render_schema", "schema"]
 
@@ -47,6 +47,7 @@ def schema() -> dict[str, Any]:
         "oneOf": [_ref(name) for name in ("report", "search", "unreadable", "summary", "unchecked")],
         "$defs": {
             **_documents(),
+            "answer": _answer(),
             **_answers(),
             **_mechanisms(),
             **_proofs(),
@@ -64,7 +65,9 @@ def _documents() -> dict[str, Any]:
     seconds = {"seconds": _said(_SECONDS, "by stage; with --timings only")}
     levels = _list(_ref("level"))
     report = {
-        **head,
+        **version,
+        "answer": _ref("answer"),
+        "history": _ref("history"),
         **assumptions,
         "version_order": _said(
             _list(_ref("ordered")), "keys by the source of their order, the strongest first"
@@ -85,6 +88,44 @@ def _documents() -> dict[str, Any]:
         "unreadable": _said(_object(unreadable), "a history that could not be read"),
         "summary": _said(_object({**version, "summary": _ref("counts")}), "with --summary"),
         "unchecked": _said(_object({**version, **run}, path), "a run with --no-check or --no-record"),
+    }
+
+
+def _answer() -> dict[str, Any]:
+    maybe = {"type": ["string", "null"]}
+    levels = _list(_ref("level"))
+    counts = _counts()
+    answer = {
+        "outcome": {"enum": [str(decision) for decision in Decision]},
+        "sentence": _said(_NAME, "the answer in words; not-asked: the border of what holds"),
+        "database": _said(maybe, "null for a history of unknown origin, as are the next fields"),
+        "version": maybe,
+        "isolation": _said(maybe, "as the vendor calls it"),
+        "is_promise": _said({"type": "boolean"}, "whether `levels` are promised, not named by the user"),
+        "levels": _said(levels, "the levels in question"),
+        "documented": _said(maybe, "the page on which the vendor describes the promise"),
+        "transactions": _said(_COUNT, "of a run: those that were committed"),
+        "seconds": _said({"type": ["number", "null"], "minimum": 0}, "of a run"),
+        "holds": _said(levels, "not-asked: the strongest levels that hold"),
+        "broken": _said(
+            levels, "levels in question that are violated; not-asked: the weakest violated levels"
+        ),
+        "weakest_broken": _said(levels, "the weakest violated levels below them"),
+        "mechanisms": _said(_list({"enum": [str(one) for one in Mechanism]}), "those that did not work"),
+        "unknown": levels,
+        "reason": _said(_TEXT, "why it is not decided; empty otherwise"),
+        "broken_by": _said(counts, "anomalies that break a level in question"),
+        "allowed": _said(counts, "anomalies that the levels in question allow"),
+        "example": _said(maybe, "the first counterexample in words"),
+    }
+    return _said(_object(answer), "the answer to the one question of a check or a run")
+
+
+def _counts() -> dict[str, Any]:
+    return {
+        "type": "object",
+        "propertyNames": _ref("anomaly-name"),
+        "additionalProperties": {"type": "integer", "minimum": 1},
     }
 
 
@@ -124,11 +165,7 @@ def _answers() -> dict[str, Any]:
 def _found() -> dict[str, Any]:
     """The evidence of a violated verdict."""
     return {
-        "anomaly_counts": {
-            "type": "object",
-            "propertyNames": _ref("anomaly-name"),
-            "additionalProperties": {"type": "integer", "minimum": 1},
-        },
+        "anomaly_counts": _counts(),
         "anomalies": _list(_ref("anomaly")),
     }
 
@@ -255,8 +292,7 @@ def _ran() -> dict[str, Any]:
         "problem": _said({"type": ["string", "null"]}, "why the run ended early"),
         "interrupted": {"type": "boolean"},
     }
-    promise = {"promise": _said({"enum": ["kept", "broken", "open"]}, "if the history was checked")}
-    return {"run": _object(run, promise)}
+    return {"run": _object(run)}
 
 
 def _names() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A summary in Markdown, as GitHub shows it below a job: levels by outcome, then each anomaly.
+"""A summary in Markdown, as GitHub shows it below a job: the answer, levels by outcome, each anomaly.
 
 GitHub shows nothing of a summary longer than 1 MiB, so parts that do not fit are left out and counted.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.explain import message, one_line
-from isoscope.reports.findings import Unreadable, answers, findings, sizes_in_words
+from isoscope.reports.findings import Unreadable, rows, sizes_in_words
 from isoscope.reports.plain_text import counted
 from isoscope.reports.registry import STEP_SUMMARY_LIMIT
 from isoscope.verdict import Outcome, Search
@@ -17,9 +17,8 @@ from isoscope.verdict import Outcome, Search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope.levels import Level
-    from isoscope.reports.findings import Finding, Result
-    from isoscope.verdict import Report
+    from isoscope.reports.findings import Result
+    from isoscope.verdict import Finding, Report
 
 __all__ = ["render_step_summary"]
 
@@ -46,11 +45,9 @@ class _Piece:
         return len(self.text.encode()) + 2
 
 
-def render_step_summary(
-    results: Sequence[Result], *, asked: Sequence[Level] = (), limit: int = STEP_SUMMARY_LIMIT
-) -> str:
+def render_step_summary(results: Sequence[Result], *, limit: int = STEP_SUMMARY_LIMIT) -> str:
     """Markdown of at most `limit` bytes; if there is no room for all, tables go before anomalies."""
-    pieces = [piece for result in results for piece in _pieces(result, asked)]
+    pieces = [piece for result in results for piece in _pieces(result)]
     kept = _fitting(pieces, limit - _ROOM)
     blocks = [piece.text for place, piece in enumerate(pieces) if place in kept]
     left = [piece for place, piece in enumerate(pieces) if place not in kept]
@@ -76,34 +73,42 @@ def _left_out(pieces: Sequence[_Piece]) -> str:
     return f"Left out, because GitHub shows no more than 1 MiB: {what}."
 
 
-def _pieces(result: Result, asked: Sequence[Level]) -> Iterator[_Piece]:
+def _pieces(result: Result) -> Iterator[_Piece]:
     if isinstance(result, Unreadable):
         text = f"### {_inert(result.path)}\n\ncould not be read: {_inert(result.message)}"
         yield _Piece(text, is_anomaly=False)
         return
-    yield _Piece(_table(result, asked), is_anomaly=False)
-    for finding in findings(result, asked):
+    yield _Piece(_table(result), is_anomaly=False)
+    for finding in result.findings:
         yield _Piece(_details(finding), is_anomaly=True)
 
 
-def _table(report: Report | Search, asked: Sequence[Level]) -> str:
+def _table(report: Report | Search) -> str:
     """The levels by outcome; those that decide the exit status are bold."""
     history, is_search = report.history, isinstance(report, Search)
     lines = [
-        f"### {_inert(str(history['path']))}",
+        *_head(report),
         "",
         sizes_in_words(history),
         "",
         f"| outcome | {_answered(report)} |",
         "|---|---|",
     ]
-    every = list(answers(report, asked))
+    every = list(rows(report))
     for outcome, words in _WORDS.items():
         names = [f"**{one.name}**" if one.counts else one.name for one in every if one.outcome is outcome]
         if names:
             lines.append(f"| {words[is_search]} | {', '.join(names)} |")
     reasons = dict.fromkeys(one.reason for one in every if one.reason)
     return "\n".join([*lines, *(f"\nunknown: {_inert(reason)}" for reason in reasons)])
+
+
+def _head(report: Report | Search) -> list[str]:
+    """The answer, then the history."""
+    path = _inert(str(report.history["path"]))
+    if isinstance(report, Search):
+        return [f"### {path}"]
+    return [f"### {_inert(report.answer.sentence)}", "", path]
 
 
 def _answered(report: Report | Search) -> str:

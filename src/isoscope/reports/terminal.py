@@ -33,6 +33,12 @@ class Paint:
         """The name of an anomaly or a transaction."""
         return click.style(text, bold=True) if self.colour else text
 
+    def answer(self, text: str) -> str:
+        """The answer, which begins with `Yes`, `No` or other words."""
+        word = text.partition(" ")[0]
+        shade = {"Yes.": "cyan", "No.": "red"}.get(word, _OPEN)
+        return click.style(text, fg=shade, bold=True) if self.colour else text
+
     def faint(self, text: str) -> str:
         """A text that does not matter."""
         return click.style(text, dim=True) if self.colour else text

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from isoscope.explain import harmless, hint
-from isoscope.levels import LADDER, PLAIN_LADDER, Level
+from isoscope.levels import DEFINITIONS, LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
-from isoscope.reports.findings import findings, sizes_in_words
+from isoscope.reports.findings import sizes_in_words
 from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import Paint, paragraph
-from isoscope.verdict import Outcome, Presence, Report
+from isoscope.verdict import Decision, Outcome, Presence, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from isoscope.verdict import Ordered, Search
+    from isoscope.verdict import Finding, Ordered, Search
 
-__all__ = ["in_short", "ordered", "render_text"]
+__all__ = ["in_short", "ordered", "render_text", "shown_findings"]
 
 _MARGIN = 12
 #: Heads of rows that are no outcome.
-_NO_OUTCOMES = ("in short", "", *mechanisms.HEADS)
+_NO_OUTCOMES = ("in short", "", "note", *mechanisms.HEADS)
 #: More names than this are counted instead of listed.
 _MAX_LISTED = 4
 #: The names that stand for a longer list: the weakest of the ladder, and the strongest without sessions.
@@ -41,24 +44,115 @@ _SOURCES = {
 }
 
 
-def render_text(report: Report | Search, *, width: int = 100, colour: bool = False) -> str:
-    """The report; a line is longer than `width` only if a single word is."""
-    rows = _outcomes(report) if isinstance(report, Report) else _sightings(report)
-    blocks = [
-        *_mechanisms(report, width, Paint(colour)),
-        _heading(report, width),
-        "\n".join(_row(head, text, width, Paint(colour)) for head, text in rows),
-        *_anomalies(report, width, Paint(colour)),
-    ]
+def render_text(  # noqa: PLR0913 - all but the first are seldom needed
+    report: Report | Search,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    everything: bool = False,
+    shown: int = 1,
+    facts: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The report, the answer first; another line is longer than `width` only if a single word is.
+
+    Anomalies that break what was promised or asked come with `shown` counterexamples each, the others with
+    their number, unless `everything` is asked for. `facts` are further lines below the answer.
+    """
+    page = _Page(width=width, paint=Paint(colour), path=str(report.history["path"]))
+    if isinstance(report, Report):
+        blocks = [*_report(report, page, None if everything else shown, facts)]
+    else:
+        rows = "\n".join(page.row(head, text) for head, text in _sightings(report))
+        blocks = [_heading(report, width), rows, *(page.finding(one) for one in report.findings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _mechanisms(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
-    """Whether the mechanisms of a profile were at work, and how much of them was checked."""
-    if isinstance(report, Report) and report.mechanisms is not None:
-        yield paint.name(harmless(mechanisms.answer(report)))
-        rows = mechanisms.rows(report.mechanisms)
-        yield "\n".join(_row(head, text, width, paint) for head, text in rows)
+def _report(
+    report: Report, page: _Page, shown: int | None, facts: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """The answer, the first counterexample, the verdicts, and then the other counterexamples."""
+    yield "\n".join([page.answer(report), *(page.fact(head, text) for head, text in facts)])
+    chosen = shown_findings(report)
+    findings = [*report.findings] if shown is None else chosen
+    for finding in findings[:1]:
+        yield page.finding(finding, shown)
+    if report.mechanisms is not None:
+        yield "\n".join(page.row(head, text) for head, text in mechanisms.rows(report.mechanisms))
+    yield _heading(report, page.width)
+    rows = [*_outcomes(report)]
+    rows += _notes([report.answer.sentence, *(text for _, text in rows)])
+    yield "\n".join(page.row(head, text) for head, text in rows)
+    for finding in findings[1:]:
+        yield page.finding(finding, shown)
+    if shown is not None:
+        yield paragraph(_left_out(report, chosen), width=page.width, margin=2)
+
+
+def shown_findings(report: Report) -> list[Finding]:
+    """The anomalies that break what was promised or asked; without a question one for each weakest level."""
+    if report.answer.outcome is not Decision.NOT_ASKED:
+        return [one for one in report.findings if one.name in report.answer.broken_by]
+    firsts = (
+        next((one for one in report.findings if level in one.levels), None)
+        for level in report.weakest_violated
+    )
+    return [one for one in report.findings if one in [*firsts]]
+
+
+def _left_out(report: Report, chosen: Sequence[Finding]) -> str:
+    """The anomalies of which no counterexample is shown."""
+    rest = ", ".join(f"{one.name} {one.count:,}" for one in report.findings if one not in chosen)
+    is_asked = report.answer.outcome is not Decision.NOT_ASKED
+    what = "allowed at this level" if is_asked else "also found"
+    return f"{what}: {rest} (--all shows them)" if rest else ""
+
+
+def _notes(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What names of levels mean here that vendors use for other levels, if the texts have such names."""
+    told = [
+        definition.note
+        for level, definition in DEFINITIONS.items()
+        if definition.note and any(re.search(rf"(?<![\w-]){level}(?![\w-])", text) for text in texts)
+    ]
+    if told:
+        names = "these names" if len(told) > 1 else "the name"
+        yield "note", f"{', '.join(told)}; databases use {names} otherwise: `isoscope levels NAME`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """How lines are broken and coloured, and the path of the history."""
+
+    width: int
+    paint: Paint
+    path: str
+
+    def answer(self, report: Report) -> str:
+        """The answer on one line, however long, and where the promise is documented."""
+        lines = [self.paint.answer(harmless(report.answer.sentence))]
+        if (origin := report.answer.origin) and report.answer.is_promise and report.promises:
+            where = f" ({origin.documented})" if origin.documented else ""
+            lines.append(self.fact("promised", f"{', '.join(report.promises)}{where}"))
+        return "\n".join(lines)
+
+    def fact(self, head: str, text: str) -> str:
+        return paragraph(harmless(text), width=self.width, head=f"  {head}: ", margin=4)
+
+    def row(self, head: str, text: str) -> str:
+        painted = head if head in _NO_OUTCOMES else self.paint.outcome(head)
+        return paragraph(text, width=self.width, head=f"  {painted}", margin=_MARGIN)
+
+    def finding(self, finding: Finding, shown: int | None = None) -> str:
+        """The name, its count and its counterexamples."""
+        name, count, folder = finding.name, finding.count, os.path.split(self.path)[0]
+        told = [
+            render_counterexample(anomaly, width=self.width, colour=self.paint.colour, folder=folder)
+            for anomaly in finding.anomalies[:shown]
+        ]
+        if len(told) > 1:
+            told = [f"  {number} of {count:,}:\n{text}" for number, text in enumerate(told, start=1)]
+        rest = "\n".join(_rest(name, count - len(told), self.width))
+        return "\n\n".join(filter(None, [f"{self.paint.name(name)}: {count:,} found", *told, rest]))
 
 
 def _heading(report: Report | Search, width: int) -> str:
@@ -99,7 +193,8 @@ def _assumed(assumption: str) -> tuple[str, str]:
 def _outcomes(report: Report) -> Iterator[tuple[str, str]]:
     """The answer in short, then one line for each outcome; levels that decide stand for those that follow."""
     holds, violated, open_ = map(report.levels, Outcome)
-    yield from zip(("in short", ""), in_short(report), strict=False)
+    is_asked = report.answer.outcome is not Decision.NOT_ASKED
+    yield from zip(("in short", ""), islice(in_short(report), not is_asked, None), strict=False)
     if violated:
         yield "violated", _with_rest(report.weakest_violated, violated, "stronger")
     if holds:
@@ -179,26 +274,6 @@ def _with_rest(first: Sequence[Level], every: Sequence[Level], side: str) -> str
         return f"{chosen}, and so {', '.join(rest)}"
     known = [level for level in _WELL_KNOWN if level in rest] or rest[:1]
     return f"{chosen}, and so {len(rest)} {side} levels ({', '.join(known)}, ...)"
-
-
-def _row(head: str, text: str, width: int, paint: Paint) -> str:
-    painted = head if head in _NO_OUTCOMES else paint.outcome(head)
-    return paragraph(text, width=width, head=f"  {painted}", margin=_MARGIN)
-
-
-def _anomalies(report: Report | Search, width: int, paint: Paint) -> Iterator[str]:
-    """Each name once, with its count and its counterexamples."""
-    folder = os.path.split(str(report.history["path"]))[0]
-    for finding in findings(report):
-        name, count = finding.name, finding.count
-        told = [
-            render_counterexample(anomaly, width=width, colour=paint.colour, folder=folder)
-            for anomaly in finding.anomalies
-        ]
-        if len(told) > 1:
-            told = [f"  {number} of {count:,}:\n{text}" for number, text in enumerate(told, start=1)]
-        rest = "\n".join(_rest(name, count - len(told), width))
-        yield "\n\n".join(filter(None, [f"{paint.name(name)}: {count:,} found", *told, rest]))
 
 
 def _rest(name: str, more: int, width: int) -> Iterator[str]:

@@ -7,8 +7,8 @@ line does, `execute` runs the plan, and the completed run checks itself:
 >>> plan = run.Plan.of("simulated", limits=run.Limits(transactions=100))
 >>> completed = run.execute(plan)
 >>> report = completed.check()
->>> str(completed.answer(report).promise)
-'kept'
+>>> str(report.answer.outcome)
+'yes'
 
 `verify_live` verifies transactions while the run goes on, `HistoryFile` writes the history where it is safe,
 `HistoryLog` while the run goes on, `run_hermitage` and `run_scripts` send scripts by statement. Each
@@ -21,7 +21,6 @@ from isoscope.run.hermitage import HERMITAGE, IsolationResult, run_hermitage
 from isoscope.run.history_file import HistoryFile, SavedHistory, refuse_unwritable
 from isoscope.run.history_log import HistoryLog
 from isoscope.run.plan import CompletedRun, Plan, execute, verify_live
-from isoscope.run.promise import Answer, Promise, answer
 from isoscope.run.recording import Sink
 from isoscope.run.result import Limits, Progress, Run
 from isoscope.run.scripts import ScriptedRun, ScriptResult, run_scripts
@@ -30,7 +29,6 @@ from isoscope.run.verification import SentSummary, Verification, VerificationPro
 
 __all__ = [
     "HERMITAGE",
-    "Answer",
     "CompletedRun",
     "HistoryFile",
     "HistoryLog",
@@ -38,7 +36,6 @@ __all__ = [
     "Limits",
     "Plan",
     "Progress",
-    "Promise",
     "Run",
     "SavedHistory",
     "ScriptResult",
@@ -48,7 +45,6 @@ __all__ = [
     "Verification",
     "VerificationProgress",
     "VerifiedSummary",
-    "answer",
     "execute",
     "refuse_unwritable",
     "run",

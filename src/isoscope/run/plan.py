@@ -10,15 +10,16 @@ from isoscope import checkers, databases, profiles
 from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
-from isoscope.run import promise, sessions
+from isoscope.run import sessions
 from isoscope.run.hermitage import HERMITAGE
 from isoscope.run.local_verification import LocalVerification
 from isoscope.run.result import Limits
 from isoscope.run.service_verification import ServiceVerification
+from isoscope.verdict import Origin
 from isoscope.workloads import CLIENTS, client_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from isoscope.databases.database import Database
     from isoscope.history import History
@@ -102,27 +103,44 @@ class CompletedRun:
         return self.run.history
 
     def check(
-        self, history: History | None = None, *, levels: tuple[Level, ...] = (), max_anomalies: int = 1
+        self,
+        history: History | None = None,
+        *,
+        levels: tuple[Level, ...] = (),
+        also: Iterable[Level] = (),
+        max_anomalies: int = 1,
     ) -> Report:
         """Checks the history, or the same one in a file, and adds what the live verification found.
 
-        Without `levels`, those that the evidence can decide and those that were promised.
+        Without `levels`, those that the evidence can decide and those that were promised, and `also` others.
         """
         history = self.history if history is None else history
         chosen = levels or {*checkers.default_levels(history), *self.promises}
-        asked = [level for level in Level if level in chosen]
+        asked = [level for level in Level if level in {*chosen, *also}]
         report = checkers.check(history, asked, max_anomalies=max_anomalies)
         live = self.mechanisms.mechanisms if self.mechanisms else None
-        return replace(report, mechanisms=live, promises=self.promises)
+        return replace(
+            report, mechanisms=live, promises=self.promises, origin=self.origin, asked=tuple(levels)
+        )
 
-    def answer(self, report: Report) -> promise.Answer:
-        """Whether the database kept its promise, according to `report`."""
-        return promise.answer(self.promises, report, committed=self.run.progress.committed)
+    @property
+    def origin(self) -> Origin:
+        """The database, its isolation, and what was committed in how many seconds."""
+        name, version = _name_and_version(self.run.database)
+        profile = profiles.of(self.plan.database.NAME, self.isolation, self.plan.settings)
+        return Origin(
+            database=name,
+            version=version,
+            isolation=self.isolation.replace("-", " ").upper(),
+            documented="" if profile is None else profiles.load(profile).documented,
+            seconds=self.run.progress.seconds,
+            committed=self.run.progress.committed,
+        )
 
-    def document(self, report: Report | None = None) -> dict[str, Any]:
-        """The run as JSON; with a report, also what became of the promise."""
+    def document(self) -> dict[str, Any]:
+        """The run as JSON."""
         progress = self.run.progress
-        document = {
+        return {
             "database": self.run.database,
             "isolation": self.isolation,
             "settings": dict(self.plan.settings),
@@ -139,7 +157,12 @@ class CompletedRun:
             "problem": self.run.problem,
             "interrupted": self.run.interrupted,
         }
-        return document if report is None else {**document, "promise": str(self.answer(report).promise)}
+
+
+def _name_and_version(told: str) -> tuple[str, str]:
+    """Both parts of what a database calls itself, such as `MariaDB 10.11.6, no order of versions: ...`."""
+    name, _, version = told.partition(",")[0].rpartition(" ")
+    return (name, version) if name and version[:1].isdigit() else (told.partition(",")[0], "")
 
 
 def execute(

@@ -1,6 +1,7 @@
-"""The answer for one level, with its proof: data here, sentences only in `explain`."""
+"""Verdicts with their proof, and the answer of a report: sentences about proofs are in `explain`."""
 
 from isoscope.verdict.anomaly import Anomaly, names_of
+from isoscope.verdict.answer import Answer, Decision, Origin
 from isoscope.verdict.answers import (
     Claim,
     Mechanism,
@@ -24,6 +25,7 @@ from isoscope.verdict.facts import (
     StaleReadFacts,
     Timestamps,
 )
+from isoscope.verdict.findings import Finding
 from isoscope.verdict.report import Dependencies, Mechanisms, Ordered, Report, Search
 
 __all__ = [
@@ -31,11 +33,14 @@ __all__ = [
     "START",
     "AlternativesFacts",
     "Anomaly",
+    "Answer",
     "Claim",
     "ClockFacts",
     "ConflictFacts",
+    "Decision",
     "Dependencies",
     "Facts",
+    "Finding",
     "LostUpdateFacts",
     "Mechanism",
     "MechanismFacts",
@@ -43,6 +48,7 @@ __all__ = [
     "Mechanisms",
     "Method",
     "Ordered",
+    "Origin",
     "Outcome",
     "Participant",
     "Presence",

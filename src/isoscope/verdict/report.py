@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope import levels
+from isoscope.verdict import findings
+from isoscope.verdict.answer import Answer, answer_of
 from isoscope.verdict.answers import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from isoscope.levels import Level
+    from isoscope.verdict.answer import Origin
     from isoscope.verdict.answers import MechanismVerdict, Sighting, Verdict
+    from isoscope.verdict.findings import Finding
 
 __all__ = ["Dependencies", "Mechanisms", "Ordered", "Report", "Search"]
 
@@ -63,7 +67,9 @@ class Report:
 
     `version_order` says how many keys each source orders, the strongest first; it is empty if no source
     orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for. `promises` are
-    the strongest levels that the database or the profile promises, as far as that is known.
+    the strongest levels that the database or the profile promises, as far as that is known; `origin` says
+    which database that is. `asked` are the levels that the user named. `fail_on` are the levels that decide
+    the exit status, if the user named them.
     """
 
     history: Mapping[str, object]
@@ -72,7 +78,24 @@ class Report:
     version_order: tuple[Ordered, ...] = ()
     mechanisms: Mechanisms | None = None
     promises: tuple[Level, ...] = ()
+    origin: Origin | None = None
+    asked: tuple[Level, ...] = ()
+    fail_on: frozenset[Level] | None = None
     seconds: Mapping[str, float] | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the database kept its promise, or the history satisfies the levels that were named."""
+        return answer_of(self)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The anomalies, each name once: first those of mechanisms, then those of levels."""
+        mechanisms = self.mechanisms.verdicts if self.mechanisms else ()
+        return (
+            *findings.of_mechanisms(mechanisms, counts=self.mechanisms_decide),
+            *findings.of_verdicts(self.verdicts, _with_implied(self.deciding)),
+        )
 
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:
         """The levels with this outcome, in the order of the lattice."""
@@ -89,14 +112,37 @@ class Report:
         return levels.strongest((*self.levels(Outcome.HOLDS), *self.levels(Outcome.UNKNOWN)))
 
     @property
-    def promised(self) -> frozenset[Level]:
-        """The levels that are promised, with all that they imply."""
-        return frozenset().union(*map(levels.implied, self.promises))
+    def demanded(self) -> frozenset[Level]:
+        """The levels in question: those that were named and those that are promised, with all they imply."""
+        return _with_implied({*self.asked, *self.promises})
+
+    @property
+    def deciding(self) -> frozenset[Level]:
+        """The levels whose violation decides the exit status."""
+        if self.fail_on is not None:
+            return self.fail_on
+        return frozenset((*self.asked, *self.promises) or levels.MINIMUM)
+
+    @property
+    def deciding_unknown(self) -> frozenset[Level]:
+        """The levels that decide the exit status if they are unknown: those in question themselves."""
+        if self.fail_on is not None:
+            return self.fail_on if len(self.fail_on) == 1 else frozenset()
+        return frozenset(self.asked or self.promises)
+
+    @property
+    def mechanisms_decide(self) -> bool:
+        """Whether a mechanism that did not work decides the exit status."""
+        return self.fail_on is None or self.fail_on == frozenset(levels.Level)
 
     @property
     def weakest_violated(self) -> tuple[Level, ...]:
         """The levels that are violated and that imply no other violated level."""
         return levels.weakest(self.levels(Outcome.VIOLATED))
+
+
+def _with_implied(chosen: Iterable[Level]) -> frozenset[Level]:
+    return frozenset().union(*map(levels.implied, chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,3 +153,8 @@ class Search:
     sightings: tuple[Sighting, ...]
     assumptions: tuple[str, ...] = ()
     seconds: Mapping[str, float] | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The anomalies that were found."""
+        return tuple(findings.of_sightings(self.sightings))

@@ -13,17 +13,18 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from isoscope import profiles
 from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation, leftovers_at_url
 from isoscope.databases.mariadb import binlog, connection, leftovers, server
 from isoscope.databases.mariadb.session import Connected
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError, UsageError
-from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from isoscope.databases.database import Content, Leftover
+    from isoscope.levels import Level
 
 __all__ = ["DATABASE", "MariaDB"]
 
@@ -56,19 +57,19 @@ class MariaDB(Database):
             "repeatable-read": Isolation(
                 meaning="reads show one snapshot, writes change the newest version; "
                 "snapshot isolation with innodb_snapshot_isolation=ON",
-                promises=(Level.PL_2,),
+                profile="mariadb/repeatable-read",
             ),
             "serializable": Isolation(
                 meaning="reads lock what they show until the end of the transaction",
-                promises=(Level.STRICT_SERIALIZABLE,),
+                profile="mariadb/serializable",
             ),
             "read-committed": Isolation(
                 meaning="every read shows what is committed by then",
-                promises=(Level.READ_COMMITTED,),
+                profile="mariadb/read-committed",
             ),
             "read-uncommitted": Isolation(
                 meaning="every read shows the last write, committed or not",
-                promises=(Level.PL_1,),
+                profile="mariadb/read-uncommitted",
             ),
         }
     )
@@ -110,11 +111,12 @@ class MariaDB(Database):
         All that a transaction reads of registers is its snapshot or its own. A list that it has appended to
         shows what others have appended since its snapshot, beside the older state of other keys.
         """
-        if self.isolation == "repeatable-read" and self._snapshots:
-            return (Level.STRONG_SNAPSHOT_ISOLATION,)
-        if self.isolation == "repeatable-read" and self._content == "register":
-            return (Level.PREFIX,)
-        return super().promises
+        isolation = "snapshot-isolation" if self._refuses_old_snapshots else self.isolation
+        return profiles.load(f"mariadb/{isolation}").promised(registers=self._content == "register")
+
+    @property
+    def _refuses_old_snapshots(self) -> bool:
+        return self.isolation == "repeatable-read" and self._snapshots
 
     def open(self, content: Content) -> str:
         """Starts a server or connects to one, and makes a table there."""

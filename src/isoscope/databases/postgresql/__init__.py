@@ -19,7 +19,6 @@ from isoscope.databases.postgresql.log import versions
 from isoscope.databases.postgresql.server import start, stop
 from isoscope.databases.postgresql.session import PostgreSQLSession
 from isoscope.errors import DatabaseError, UsageError
-from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,17 +53,17 @@ class PostgreSQL(Database):
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {
         "read-committed": Isolation(
             meaning="a statement sees what was committed before it began; PostgreSQL's default",
-            promises=(Level.READ_COMMITTED,),
+            profile="postgresql/read-committed",
         ),
         "repeatable-read": Isolation(
             meaning="a transaction sees what was committed before it began; the first to update a row wins",
-            promises=(Level.STRONG_SNAPSHOT_ISOLATION,),
+            profile="postgresql/repeatable-read",
         ),
         # Its histories are strict serializable, too: a cycle needs two rw steps in a row, the second of them
         # to the transaction that commits first, and the proof also holds with real time. Not promised.
         "serializable": Isolation(
             meaning="as repeatable-read; transactions that could form a cycle of dependencies are aborted",
-            promises=(Level.STRONG_SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+            profile="postgresql/serializable",
         ),
     }
     SETTINGS: ClassVar[Mapping[str, str]] = {

@@ -25,7 +25,6 @@ from isoscope.databases.database import (
 )
 from isoscope.databases.sqlite.session import IN_USE, Session, sentence
 from isoscope.errors import DatabaseError, UsageError
-from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,11 +62,11 @@ class SQLite(Database):
         {
             "serializable": Isolation(
                 meaning="one writer at a time; a transaction must not write after reading an old version",
-                promises=(Level.STRICT_SERIALIZABLE,),
+                profile="sqlite/serializable",
             ),
             "read-uncommitted": Isolation(
                 meaning="a shared cache, where reads see what others have not committed",
-                promises=(Level.PL_1,),
+                profile="sqlite/read-uncommitted",
             ),
         }
     )

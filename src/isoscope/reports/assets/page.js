@@ -163,8 +163,13 @@
       jumps.append(make("a", examples[number].id, { href: `#${examples[number].id}` }), " ");
     }
     if (numbers.length > 12) jumps.append(`and ${numbers.length - 12} more`);
+    // On a phone each row is a card, and the head of a column stands before its cell.
+    const cell = (head, text, more = {}) => make("td", text, { "data-head": head, ...more });
     const right = { class: "number" };
-    row.append(who, make("td", session), make("td", position, right), make("td", status), make("td", operations, right));
+    input.dataset.head = "input";
+    jumps.dataset.head = "counterexamples";
+    row.append(who, cell("session", session), cell("place in session", position, right), cell("status", status));
+    row.append(cell("operations", operations, right));
     row.append(input, jumps);
     return row;
   }
@@ -246,6 +251,21 @@
     setTimeout(() => (event.target.textContent = "copy"), 1200);
   }
 
+  // On paper nothing can be opened.
+  function openAll() {
+    for (const one of document.querySelectorAll("details:not([open])")) {
+      one.open = true;
+      one.dataset.closed = "yes";
+    }
+  }
+
+  function closeAgain() {
+    for (const one of document.querySelectorAll("details[data-closed]")) {
+      one.open = false;
+      delete one.dataset.closed;
+    }
+  }
+
   async function start() {
     const index = await unpack(byId("index"));
     const numbers = new Map();
@@ -269,6 +289,8 @@
     lightOn("pointerover", "pointerleave");
     lightOn("focusin", "focusout");
     addEventListener("hashchange", route);
+    addEventListener("beforeprint", openAll);
+    addEventListener("afterprint", closeAgain);
     route();
   }
 

@@ -34,6 +34,8 @@ __all__ = ["render_counterexample_section"]
 
 #: More transactions than this have no picture: it would be too large to read.
 _MAX_DRAWN = 60
+#: Inferred steps are open from the start if there are fewer than this.
+_MANY_INFERRED = 6
 #: A wider picture stands above the prose instead of beside it.
 _WIDEST = 680
 _WIDTH = re.compile(r' width="(\d+)"')
@@ -109,6 +111,7 @@ def render_counterexample_section(example: Example, places: PlaceLinks) -> Marku
     """The HTML of one counterexample."""
     anomaly = with_short_names(example.anomaly)
     rows = _Rows(places)
+    parts = list(rows.proof(anomaly))
     picture = _picture(anomaly, example.id)
     width = _WIDTH.search(picture)
     missed = next((link for link in closing(anomaly) if link.step == MISSED), None)
@@ -123,7 +126,8 @@ def render_counterexample_section(example: Example, places: PlaceLinks) -> Marku
         participants=rows.participants(anomaly),
         has_steps=bool(anomaly.steps),
         circle=one_line(anomaly) if anomaly.steps else "",
-        parts=list(rows.proof(anomaly)),
+        parts=parts,
+        are_open=sum(bool(step.known_by) for part in parts for step in part.steps) < _MANY_INFERRED,
         closing=None if missed is None else _highlight(missed),
         contradiction=places.sentence(contradiction(anomaly), set(_named_places(anomaly))),
     )

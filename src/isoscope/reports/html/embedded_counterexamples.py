@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from isoscope.reports.findings import Finding
-    from isoscope.verdict import Anomaly
+    from isoscope.verdict import Anomaly, Finding
 
 __all__ = ["PLAIN", "EmbeddedCounterexamples", "Example", "embed", "pack"]
 

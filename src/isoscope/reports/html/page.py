@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from isoscope import __version__
 from isoscope.explain import is_timed, shown
-from isoscope.reports.findings import findings
 from isoscope.reports.html.counterexample_section import render_counterexample_section
 from isoscope.reports.html.embedded_counterexamples import embed, pack
 from isoscope.reports.html.place_links import PlaceLinks
@@ -22,12 +21,13 @@ from isoscope.reports.html.summary_section import render_summary_section
 from isoscope.reports.svg import STYLE
 from isoscope.reports.template_engine import asset, content_hash, environment, render_template
 from isoscope.reports.timeline_svg import STYLE as TIMELINE
+from isoscope.verdict import Decision, Search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from isoscope.reports.html.embedded_counterexamples import EmbeddedCounterexamples
-    from isoscope.verdict import Anomaly, Report, Search
+    from isoscope.verdict import Anomaly, Report
 
 __all__ = ["render_html"]
 
@@ -36,7 +36,7 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
     """The page; `folder` is where it will be, for links to the input (None: no links)."""
     path = str(report.history["path"])
     places = PlaceLinks(path, folder)
-    found = list(findings(report))
+    found = report.findings
     embedded = embed(found, lambda example: render_counterexample_section(example, places))
     has_timelines = any(is_timed(anomaly) for one in found for anomaly in one.anomalies)
     style = asset("assets/page.css") + Markup(STYLE + (TIMELINE if has_timelines else ""))
@@ -50,6 +50,7 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
         policy=_policy(style, script),
         style=style,
         script=script,
+        question=_question(report),
         summary=render_summary_section(report, found, embedded),
         count=len(embedded.examples),
         contents=[one.name for one in found if one.name in names],
@@ -57,6 +58,17 @@ def render_html(report: Report | Search, *, folder: str | None = None) -> str:
         index=pack(_index(embedded, places)),
         parts=embedded.parts,
     )
+
+
+def _question(report: Report | Search) -> str:
+    """The question that the head of the page answers."""
+    if isinstance(report, Search):
+        return "Which anomalies does this history show?"
+    if report.answer.outcome is Decision.NOT_ASKED:
+        return "Which isolation levels does this history satisfy?"
+    if report.answer.is_promise:
+        return "Did this database keep its isolation promise?"
+    return "Does this history satisfy the isolation level?"
 
 
 def _policy(style: str, script: str) -> Markup:

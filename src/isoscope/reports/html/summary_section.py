@@ -5,27 +5,29 @@ This module computes the values; `templates/summary.html.j2` has the markup.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.explain import hint
-from isoscope.levels import weakest
+from isoscope.explain import hint, message
+from isoscope.levels import DEFINITIONS, weakest
 from isoscope.reports import mechanisms
 from isoscope.reports.findings import OUTCOMES, SIZES
+from isoscope.reports.html.short_names import with_short_names
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.template_engine import render_template
 from isoscope.reports.text import in_short, ordered
-from isoscope.verdict import Outcome, Report
+from isoscope.verdict import Decision, Outcome, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from isoscope.reports.findings import Finding
     from isoscope.reports.html.embedded_counterexamples import EmbeddedCounterexamples
-    from isoscope.verdict import Search
+    from isoscope.verdict import Finding, Search
 
 __all__ = ["render_summary_section"]
 
@@ -44,17 +46,45 @@ def render_summary_section(
     held = Counter(example.anomaly.name for example in embedded.examples)
     return render_template(
         "summary.html.j2",
+        answer=_answer(report, held) if isinstance(report, Report) else "",
         sizes=[(name, report.history[name]) for name in (*SIZES, *filter(report.history.get, _FAILURES))],
         summary=summary,
         anomalies=[_anomaly(finding, held[finding.name]) for finding in found],
     )
 
 
+def _answer(report: Report, held: Mapping[str, int]) -> Markup:
+    """The head of the page: yes, no or not decided, in words, with an icon and a colour."""
+    answer = report.answer
+    word, stop, rest = re.fullmatch(
+        r"(Yes|Not decided|No|)([.:]?) ?(.*)", answer.sentence, re.DOTALL
+    ).groups()  # type: ignore[union-attr]
+    example, origin = answer.example, answer.origin
+    has_page = example is not None and bool(held.get(example.name))
+    return render_template(
+        "answer.html.j2",
+        answer=answer,
+        word=f"{word}{stop}",
+        rest=rest,
+        promised=", ".join(report.promises) if answer.is_promise else "",
+        documented=origin.documented if origin else "",
+        example=message(with_short_names(example)) if example is not None and has_page else "",
+        target=f"{example.name}-1" if example else "",
+        allowed=", ".join(f"{name} {count:,}" for name, count in answer.allowed.items()),
+    )
+
+
+def _in_short(report: Report) -> Iterator[str]:
+    """The border of what holds, unless that is the answer."""
+    return islice(in_short(report), report.answer.outcome is Decision.NOT_ASKED, None)
+
+
 def _verdicts(report: Report, found: Sequence[Finding]) -> dict[str, Any]:
     links = {level: f"#{one.name}-1" for one in reversed(found) for level in one.levels}
     outcomes = {verdict.level: verdict.outcome for verdict in report.verdicts}
     return {
-        "answers": [*filter(None, [mechanisms.answer(report)]), *in_short(report)],
+        "short": [*filter(None, [mechanisms.answer(report)]), *_in_short(report)],
+        "notes": [DEFINITIONS[level].note for level in outcomes if DEFINITIONS[level].note],
         "facts": {**dict(_deciding(report)), **_facts(report)},
         "mechanisms": [
             (verdict, mechanisms.units(verdict))
