@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ABOVE", "NATIVE", "ROOMS", "Room", "layers", "rooms_picture", "rooms_table"]
+__all__ = ["ABOVE", "LATER", "NATIVE", "ROOMS", "Room", "layers", "rooms_picture", "rooms_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,16 @@ ROOMS = {
     "errors": _room("the exceptions"),
     "anomalies": _room("the catalogue: name, meaning, source, the levels that each breaks", "levels"),
     "verdict": _room("step, anomaly and its facts, verdict, report", "levels anomalies"),
-    "recorder": _room("records a history, or builds one from transactions", f"history {NATIVE}"),
+    "scalars": _room("values of drivers as scalars of a history, and back", NATIVE),
+    "recorder": _room("records a history, or builds one from transactions", f"history scalars {NATIVE}"),
     "activity": _room("throughput, latency and contention over time", f"history {NATIVE}"),
     "profiles": _room(
         "the mechanisms of each level of each database, one file for each; profiles of users",
         f"levels errors {NATIVE}",
     ),
-    "formats": _room("one file for each format: sniff, read, write", f"history errors {NATIVE}"),
+    "formats": _room(
+        "one file for each format: sniff, read, write; tables in memory", f"history scalars errors {NATIVE}"
+    ),
     "reference": _room(
         "the definitions as short Python: the specification", "history levels profiles recorder verdict"
     ),
@@ -73,8 +76,11 @@ ROOMS = {
         f"history levels formats profiles checkers verdict reports errors {NATIVE} __version__",
     ),
 }
+#: Methods for users that a higher room implements, which they import when they are called: `print(report)`.
+LATER = {"history": frozenset({"formats"}), "verdict": frozenset({"reports"})}
 #: Nothing imports these, and they may import every room.
 ABOVE = {
+    "api": "what `import isoscope` offers: check, shrink and watch, of files, tables and histories",
     "cli": "one file for each command: parses arguments and prints",
     "pytest_plugin": "fixtures and a marker for pytest",
 }

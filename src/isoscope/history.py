@@ -19,6 +19,9 @@ from isoscope.evidence import Evidence, EvidenceKind, Extent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    import pandas as pd
+    import pyarrow as pa
+
     from isoscope._native import OperationRow
 
 __all__ = [
@@ -295,6 +298,18 @@ class History:
         dropped one (reads of its value, ...) are dropped as well: the part claims nothing beyond the whole.
         """
         return History(sub_history(self._columns, [*transactions], [*without]), self.source)
+
+    def to_arrow(self) -> pa.Table:
+        """One row an operation, as an Arrow table with the columns of Parquet; `isoscope.check` takes it."""
+        from isoscope.formats.table import to_table  # noqa: PLC0415 - it imports this module
+
+        return to_table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of `to_arrow` as a DataFrame. Raises UsageError if pandas is not installed."""
+        from isoscope.formats.table import to_pandas  # noqa: PLC0415 - as above
+
+        return to_pandas(self)
 
     @property
     def sessions(self) -> tuple[Session, ...]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     Recordable: TypeAlias = DriverValue | tuple[Any, ...]
 
-__all__ = ["RecordedTransaction", "Recorder", "build"]
+__all__ = ["RecordedTransaction", "Recorder", "build", "with_scalars"]
 
 
 class Recorder:
@@ -100,8 +100,9 @@ class Recorder:
 
     def add(self, transaction: Transaction) -> None:
         """Adds a transaction that was recorded elsewhere. Raises ValueError if its id is taken."""
-        self._taken(transaction.id)
-        self._ended(transaction)
+        known = with_scalars(transaction)
+        self._taken(known.id)
+        self._ended(known)
 
     def _ended(self, transaction: Transaction) -> None:
         with self._lock:
@@ -224,6 +225,20 @@ class RecordedTransaction:
     def _set(self, **changes: Any) -> None:
         self._refuse_outside()
         self._transaction = replace(self._transaction, **changes)
+
+
+def with_scalars(transaction: Transaction) -> Transaction:
+    """The transaction with each value of a driver as the scalar that stands for it."""
+    operations = (
+        replace(operation, key=key_scalar(operation.key), value=_value(operation.kind, operation.value))
+        for operation in transaction.operations
+    )
+    return replace(
+        transaction,
+        id=key_scalar(transaction.id),
+        session_id=key_scalar(transaction.session_id),
+        operations=tuple(operations),
+    )
 
 
 def build(

@@ -18,7 +18,7 @@ from isoscope._native import Term
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["key_scalar", "python_value", "scalar"]
+__all__ = ["edn", "key_scalar", "python_value", "scalar"]
 
 #: Integers with more digits than this stay decimals: `Decimal("1E+999999")` is short.
 _DIGITS = 100
@@ -35,6 +35,8 @@ def scalar(value: object) -> bool | int | float | str | Term | None:
     A decimal is its number, without trailing zeros, and an integer if it has no fraction; a time with a zone
     is its instant.
     """
+    if hasattr(value, "dtype") and hasattr(value, "item"):  # a scalar of NumPy, which may be a float too
+        return scalar(value.item())
     if value is None or isinstance(value, bool | int | float | str | Term):
         return value
     if isinstance(value, Decimal):
@@ -43,14 +45,12 @@ def scalar(value: object) -> bool | int | float | str | Term | None:
     for kind, text in _TEXTS:
         if isinstance(value, kind):
             return Term(text(value))
-    if hasattr(value, "dtype") and hasattr(value, "item"):  # a scalar of NumPy
-        return scalar(value.item())
     raise TypeError(f"{_EXPECTED}, found {type(value).__name__}")
 
 
 def key_scalar(key: object) -> bool | int | float | str | Term | None:
     """The scalar of a key; a tuple is a vector of scalars."""
-    return Term(_edn(key)) if isinstance(key, tuple) else scalar(key)
+    return Term(edn(key)) if isinstance(key, tuple) else scalar(key)
 
 
 def python_value(value: object) -> object:
@@ -91,9 +91,10 @@ def _plain(sign: int, digits: str, exponent: int) -> str:
     return f"{'-' * sign}{padded[:exponent]}.{padded[exponent:]}"
 
 
-def _edn(value: object) -> str:
+def edn(value: object) -> str:
+    """The EDN text of a scalar, or of a tuple of them."""
     if isinstance(value, tuple):
-        return f"[{' '.join(map(_edn, value))}]"
+        return f"[{' '.join(map(edn, value))}]"
     simple = scalar(value)
     if isinstance(simple, Term):
         return simple.text

@@ -112,7 +112,7 @@ class CompletedRun:
         chosen = levels or {*checkers.default_levels(history), *self.promises}
         asked = [level for level in Level if level in chosen]
         report = checkers.check(history, asked, max_anomalies=max_anomalies)
-        live = self.mechanisms.mechanisms if self.mechanisms else None
+        live = None if self.mechanisms is None else self.mechanisms.mechanisms
         return replace(report, mechanisms=live, promises=self.promises)
 
     def answer(self, report: Report) -> promise.Answer:
