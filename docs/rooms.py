@@ -37,6 +37,7 @@ ROOMS = {
     "errors": _room("the exceptions"),
     "anomalies": _room("the catalogue: name, meaning, source, the levels that each breaks", "levels"),
     "verdict": _room("step, anomaly and its facts, verdict, report", "levels anomalies"),
+    "plugins": _room("drivers, formats and workloads of other packages", "errors"),
     "scalars": _room("values of drivers as scalars of a history, and back", NATIVE),
     "recorder": _room("records a history, or builds one from transactions", f"history scalars {NATIVE}"),
     "activity": _room("throughput, latency and contention over time", f"history {NATIVE}"),
@@ -45,7 +46,8 @@ ROOMS = {
         f"levels errors {NATIVE}",
     ),
     "formats": _room(
-        "one file for each format: sniff, read, write; tables in memory", f"history scalars errors {NATIVE}"
+        "one file for each format: sniff, read, write; tables in memory",
+        f"history plugins scalars errors {NATIVE}",
     ),
     "reference": _room(
         "the definitions as short Python: the specification", "history levels profiles recorder verdict"
@@ -59,18 +61,20 @@ ROOMS = {
         "activity verdict explain anomalies levels __version__",
     ),
     "workloads": _room(
-        "seeded generators, and the programs of clients of a real database", f"history levels errors {NATIVE}"
+        "seeded generators, and the programs of clients of a real database",
+        f"history levels plugins errors {NATIVE}",
     ),
     "databases": _room(
         "one file or folder for each database: sessions, isolations, promises",
-        f"history levels errors {NATIVE}",
+        f"history levels plugins errors {NATIVE}",
     ),
     "collect": _room("sends transactions to the online service", f"history formats errors {NATIVE}"),
     "run": _room(
         "a workload on a database: plan, sessions, recorded history, live verification, was the promise kept",
-        "workloads databases history recorder levels verdict checkers collect profiles formats errors "
-        + NATIVE,
+        "workloads databases history recorder levels verdict checkers collect plugins profiles formats "
+        f"errors {NATIVE}",
     ),
+    "conformance": _room("what every driver must do, as checks", "checkers databases run verdict workloads"),
     "live": _room(
         "the online service: journal, checkpoints, engines, HTTP, dashboard",
         f"history levels formats profiles checkers verdict reports errors {NATIVE} __version__",

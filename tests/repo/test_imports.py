@@ -23,7 +23,7 @@ TOP = {"__init__", "__main__", *ABOVE}
 APART = {
     "formats": {"arrow", "format", "source"},
     "levels": {"definition", "lattice", "names"},
-    "databases": {"database", "process", "simulated"},
+    "databases": {"database", "guarded", "process", "simulated", "sql"},
     # What findings of the kernel are made of.
     "checkers": {
         "reads",

@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": "Explain an anomaly, with a small history that shows it",
     "generate": "Generate a history of any size, valid or broken as asked",
     "levels": "List the isolation levels and what each implies",
+    "new": "Write the skeleton of a driver for your own database",
     "profiles": "List the profiles of databases: their mechanisms, level by level",
     "run": "Run a workload on a database and check what it promises",
     "serve": "Check a running database online, over HTTP",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from isoscope import formats
-from isoscope.cli.options import format_option
+from isoscope.cli.options import FormatName, format_option
 
 __all__ = ["command"]
 
@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @format_option("IN")
-@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--to", type=FormatName(), help="Format of OUT.")
 @click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
     """Convert a history to another format.

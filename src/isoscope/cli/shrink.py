@@ -11,7 +11,7 @@ import click
 from isoscope import formats
 from isoscope.api import Question
 from isoscope.cli import terminal
-from isoscope.cli.options import format_option, initial_option, parse_level
+from isoscope.cli.options import FormatName, format_option, initial_option, parse_level
 from isoscope.errors import UsageError
 from isoscope.reports import render_counterexample
 from isoscope.verdict import Claim, Method
@@ -37,7 +37,7 @@ _METHODS = [str(method) for method in Method if method is not Method.INTERVALS]
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("HISTORY")
 @initial_option()
-@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--to", type=FormatName(), help="Format of OUT.")
 @click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 def command(
     path: str,

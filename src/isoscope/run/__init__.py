@@ -81,7 +81,7 @@ class _Room(ModuleType):
     """A module that can be called, so that `isoscope.run("sqlite")` and `isoscope.run.Plan` both work."""
 
     def __call__(
-        self, target: str, levels: Level | str | Iterable[Level | str] | None = None, **options: Any
+        self, target: str = "", levels: Level | str | Iterable[Level | str] | None = None, **options: Any
     ) -> DatabaseRun:
         """Run a workload on a database and check what it promises, as `run_database` does."""
         return run_database(target, levels, **options)

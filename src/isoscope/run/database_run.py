@@ -69,9 +69,10 @@ class DatabaseRun:
 
 
 def run_database(  # noqa: PLR0913 - all but the first are seldom needed
-    target: str,
+    target: str = "",
     levels: Level | str | Iterable[Level | str] | None = None,
     *,
+    driver: str | None = None,
     isolation: str | None = None,
     workload: str = "key-value",
     seconds: float | None = None,
@@ -91,6 +92,7 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
 
     target         `sqlite`, `duckdb`, `postgresql`, `mariadb` or `simulated`, made or started for this run,
                    or a URL such as `postgresql://user:password@host/name`
+    driver         `module:Class` of a driver of your own; then `target` is its URL, or empty
     levels         levels to check instead of what is promised, by any of their names
     isolation      the isolation that sessions ask for; by default the first of the database
     workload       what sessions do: `key-value`, `list-append`, `rw-register`, `smallbank`, ...
@@ -115,6 +117,7 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
     """
     plan = Plan.of(
         target,
+        driver=driver,
         isolation=isolation,
         settings=settings or {},
         workload=workload,
