@@ -37,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fill_in(path: Path, **bodies: str) -> None:
     text = path.read_text()
     for method, body in bodies.items():
-        todo = f'        raise NotImplementedError("TODO: {method}")\n'
+        todo = f'        raise NotImplementedError("FILL IN: {method}")\n'
         assert text.count(todo) == 1
         text = text.replace(todo, body)
     path.write_text(text)
@@ -67,7 +67,7 @@ def test_the_skeleton_alone_says_what_is_missing(folder: Path) -> None:
     run("new", "driver", "mydb")
     ran = run("run", "--driver", "mydb:Mydb")
     assert ran.status == 2
-    expected = "error: the driver mydb failed in `open`: NotImplementedError: TODO: connect (mydb.py:"
+    expected = "error: the driver mydb failed in `open`: NotImplementedError: FILL IN: connect (mydb.py:"
     assert ran.err.startswith(expected)
     assert "Traceback" not in ran.err
 

@@ -47,7 +47,7 @@ def driver(name: str, folder: Path) -> None:
         for path, skeleton in _SKELETONS.items()
     }
     _write(texts)
-    click.echo(f"Fill in the three methods marked with TODO in {next(iter(texts))}, then")
+    click.echo(f"Fill in the three methods marked with FILL IN in {next(iter(texts))}, then")
     click.echo(f"  pytest {[*texts][1]}")
     click.echo(f"  isoscope run --driver {module}:{class_name}")
 
