@@ -266,7 +266,7 @@ def test_hermitage_is_a_table_of_what_was_found_beside_what_is_known() -> None:
     done = run("run", "sqlite", "--workload", "hermitage", "--isolation", "read-uncommitted")
     assert (done.status, done.err) == (0, "")
     assert "read-uncommitted  found   yes  no   no " in done.out
-    assert done.out.endswith("All is as theory says.\n")
+    assert done.out.endswith("All is as expected (theory).\n")
 
 
 def test_hermitage_asks_every_isolation_unless_one_is_named() -> None:
@@ -280,7 +280,7 @@ def test_an_isolation_that_is_weaker_than_known_is_status_1(monkeypatch: pytest.
     monkeypatch.setitem(EXPECTATIONS, ("simulated", "read-committed"), EXPECTATIONS["sqlite", "serializable"])
     done = run("run", "simulated", "--workload", "hermitage", "--isolation", "read-committed")
     assert done.status == 1
-    assert "read-committed: weaker than theory says for P4: no, not yes." in done.out
+    assert "read-committed: weaker than expected (theory) for P4: allowed, not prevented." in done.out
 
 
 def test_hermitage_knows_nothing_of_the_options_of_a_run() -> None:
