@@ -197,4 +197,4 @@ def test_a_cycle_without_a_step_of_real_time_says_what_real_time_orders() -> Non
     verdict = isoscope.check(recorder.history(), "strict-serializable")["strict-serializable"]
     anomaly = next(found for found in verdict.anomalies if found.name == "write-skew-real-time")
     assert {step.relation for step in anomaly.steps} == {"rw"}
-    assert contradiction(anomaly).endswith("Only real time orders the versions of x and y.")
+    assert contradiction(anomaly).endswith("Only real time orders the versions of y and x.")

@@ -282,10 +282,9 @@ class History:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return (
-            f"<History {self.source.path}: {self._columns.sessions} sessions, "
-            f"{len(self)} transactions, {self._columns.operations} operations>"
-        )
+        sizes = {name: self.counts[f"{name}s"] for name in ("session", "transaction", "operation")}
+        said = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in sizes.items())
+        return f"<History {self.source.path}: {said}>"
 
     def transaction(self, number: int) -> Transaction:
         """The transaction with this number, from 0 in the order of the input."""

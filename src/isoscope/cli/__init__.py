@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Check recorded histories against isolation levels",
     "clean": "Remove what killed runs left on a database server",
     "compare": "Compare two runs: verdicts, anomalies, latency, throughput",
+    "completion": "Print the script that completes commands in your shell",
     "convert": "Convert a history to another format",
     "demo": "Run embedded databases and show what a violation looks like",
     "explain": "Explain an anomaly, with a small history that shows it",

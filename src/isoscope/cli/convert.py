@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from isoscope import formats
 from isoscope.cli.options import FormatName, format_option
+from isoscope.errors import UsageError
 
 __all__ = ["command"]
 
@@ -27,6 +30,8 @@ def command(source: str, target: str, *, format_: str | None, to: str | None, lo
         isoscope convert run.edn run.parquet
         isoscope convert run.parquet run.txt.gz --lossy
     """
+    if target != "-" and os.path.realpath(source) == os.path.realpath(target):
+        raise UsageError(f"{target} would replace the history that is converted\n\nhint: name another OUT")
     history = formats.load(source, format=format_)
     for loss in formats.save(history, target, format=to, lossy=lossy):
         click.echo(f"lost: {loss}", err=True)

@@ -10,6 +10,7 @@ from isoscope.cli.check import exit_status
 from isoscope.cli.options import chosen_profile, parse_levels, refuse_given
 from isoscope.history import UNKNOWN
 from isoscope.live.check_settings import CheckSettings, clock_levels
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ def online_status(report: Report, settings: CheckSettings) -> int:
 
 def short_answer(report: Report) -> str:
     """The answer in one line."""
-    count = report.history["transactions"]
+    count = int(str(report.history["transactions"]))
     if report.mechanisms is None:
-        return f"{'; '.join(map(_level, report.verdicts))} ({count:,} transactions)"
+        return f"{'; '.join(map(_level, report.verdicts))} ({counted(count, 'transaction')})"
     verdicts = "; ".join(map(_mechanism, report.mechanisms.verdicts))
-    return f"{report.mechanisms.profile}: {verdicts} ({count:,} transactions)"
+    return f"{report.mechanisms.profile}: {verdicts} ({counted(count, 'transaction')})"
 
 
 def _level(verdict: Verdict) -> str:

@@ -142,6 +142,8 @@ def command(target: str, *, no_record: bool, no_check: bool, as_json: bool, **gi
     settings = _settings(given["settings"])
     if not target and given["driver"] is None:
         raise UsageError("no database is named\n\nhint: `isoscope run sqlite`, or --driver MODULE:CLASS")
+    if target == "mysql":
+        click.echo("mysql: MariaDB is started for this run; a URL reaches another server", err=True)
     if given["workload"] == HERMITAGE:
         refuse_given(_NOT_FOR_SCRIPTS, "hermitage runs scripts and knows nothing of {options}", _HINT)
         return _hermitage(target, given["isolation"], settings)

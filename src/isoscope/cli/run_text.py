@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.cli.progress import rate
 from isoscope.explain import harmless
+from isoscope.reports.plain_text import counted
 from isoscope.run import Promise, VerifiedSummary
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def description(completed: CompletedRun) -> tuple[str, str]:
     plan = completed.plan
     options = "".join(f", {name}={value}" for name, value in plan.settings.items())
     count = plan.clients.sessions
-    sessions = "1 session" if count == 1 else f"{count:,} sessions"
+    sessions = counted(count, "session")
     return (
         harmless(f"{completed.run.database}, {completed.isolation}{options}"),
         f"{plan.workload}, {sessions}, seed {plan.seed}",
@@ -53,7 +54,7 @@ def _reasons(completed: CompletedRun) -> str:
     reasons = completed.run.reasons
     shown = [f"{harmless(reason)}: {count:,}" for reason, count in reasons.most_common(_MAX_REASONS)]
     rest = len(reasons) - len(shown)
-    more = [f"{rest} more reasons"] if rest else []
+    more = [counted(rest, "more reason")] if rest else []
     return f" ({', '.join([*shown, *more])})" if shown else ""
 
 
@@ -85,7 +86,7 @@ def _joined(levels: Sequence[Level], one: str, several: str) -> str:
 def verification_text(progress: VerificationProgress) -> str:
     """How far a verification is, and how far behind the run."""
     behind = "" if progress.behind is None else f", {progress.behind:.1f} s behind"
-    violations = f", {progress.violations:,} violations" if progress.violations else ""
+    violations = f", {counted(progress.violations, 'violation')}" if progress.violations else ""
     return f"verified {progress.verified:,} of {progress.ended:,}{behind}{violations}"
 
 
@@ -99,4 +100,4 @@ def summary_text(summary: VerifiedSummary | SentSummary, seconds: float) -> str:
             f"later, against {summary.profile}; {held_up}"
         )
     left_out = f", {summary.left_out:,} left out" if summary.left_out else ""
-    return f"live: {summary.transactions:,} transactions told to {summary.url}{left_out}; {held_up}"
+    return f"live: {counted(summary.transactions, 'transaction')} told to {summary.url}{left_out}; {held_up}"

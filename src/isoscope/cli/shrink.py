@@ -14,6 +14,7 @@ from isoscope.cli import terminal
 from isoscope.cli.options import FormatName, format_option, initial_option, parse_level
 from isoscope.errors import UsageError
 from isoscope.reports import render_counterexample
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Claim, Method
 
 if TYPE_CHECKING:
@@ -85,8 +86,8 @@ def command(
 def _summary(history: History, small: History, verdict: Verdict) -> str:
     """The sizes before and after, and the counterexamples that are left."""
     sizes = (
-        f"{len(history):,} transactions -> {len(small):,}, "
-        f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
+        f"{counted(len(history), 'transaction')} -> {len(small):,}, "
+        f"{counted(history.columns.operations, 'operation')} -> {small.columns.operations:,}"
     )
     shown = [
         f"{anomaly.name}\n\n{render_counterexample(anomaly, width=terminal.width())}"
@@ -96,7 +97,7 @@ def _summary(history: History, small: History, verdict: Verdict) -> str:
 
 
 def _show_size(part: History) -> None:
-    _show_progress(f"{len(part):,} transactions, {part.columns.operations:,} operations")
+    _show_progress(f"{counted(len(part), 'transaction')}, {counted(part.columns.operations, 'operation')}")
 
 
 def _show_progress(text: str) -> None:
