@@ -18,7 +18,7 @@ import click
 from docs.rooms import rooms_picture, rooms_table
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
-from isoscope.checkers import CHECKERS, version_order
+from isoscope.checkers import CHECKERS, timestamps, version_order
 from isoscope.cli.explain import example_text, reported
 from isoscope.cli.profiles import locks
 from isoscope.cli.program import group
@@ -46,7 +46,7 @@ _NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
 _WEAK = frozenset({Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL})
-_DECIDED = _WEAK.union(version_order.LEVELS)
+_DECIDED = _WEAK.union(version_order.LEVELS, timestamps.LEVELS)
 _FAMILIES = {
     Family.CLOCK: ("Against the database's own clock", "They speak of histories with timestamps."),
     Family.REAL_TIME: ("With real time", "They speak of histories with intervals or an order of events."),

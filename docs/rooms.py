@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ABOVE", "NATIVE", "ROOMS", "Room", "layers", "rooms_picture", "rooms_table"]
+__all__ = ["ABOVE", "LATER", "NATIVE", "ROOMS", "Room", "layers", "rooms_picture", "rooms_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,18 @@ ROOMS = {
     "errors": _room("the exceptions"),
     "anomalies": _room("the catalogue: name, meaning, source, the levels that each breaks", "levels"),
     "verdict": _room("step, anomaly and its facts, verdict, report", "levels anomalies"),
-    "recorder": _room("records a history, or builds one from transactions", f"history {NATIVE}"),
+    "plugins": _room("drivers, formats and workloads of other packages", "errors"),
+    "scalars": _room("values of drivers as scalars of a history, and back", NATIVE),
+    "recorder": _room("records a history, or builds one from transactions", f"history scalars {NATIVE}"),
     "activity": _room("throughput, latency and contention over time", f"history {NATIVE}"),
     "profiles": _room(
         "the mechanisms of each level of each database, one file for each; profiles of users",
         f"levels errors {NATIVE}",
     ),
-    "formats": _room("one file for each format: sniff, read, write", f"history errors {NATIVE}"),
+    "formats": _room(
+        "one file for each format: sniff, read, write; tables in memory",
+        f"history plugins scalars errors {NATIVE}",
+    ),
     "reference": _room(
         "the definitions as short Python: the specification", "history levels profiles recorder verdict"
     ),
@@ -56,25 +61,30 @@ ROOMS = {
         "activity verdict explain anomalies levels __version__",
     ),
     "workloads": _room(
-        "seeded generators, and the programs of clients of a real database", f"history levels errors {NATIVE}"
+        "seeded generators, and the programs of clients of a real database",
+        f"history levels plugins errors {NATIVE}",
     ),
     "databases": _room(
         "one file or folder for each database: sessions, isolations",
-        f"history levels profiles errors {NATIVE}",
+        f"history levels plugins profiles errors {NATIVE}",
     ),
     "collect": _room("sends transactions to the online service", f"history formats errors {NATIVE}"),
     "run": _room(
         "a workload on a database: plan, sessions, recorded history, live verification, was the promise kept",
-        "workloads databases history recorder levels verdict checkers collect profiles formats errors "
-        + NATIVE,
+        "workloads databases history recorder levels verdict checkers collect plugins profiles formats "
+        f"errors {NATIVE}",
     ),
+    "conformance": _room("what every driver must do, as checks", "checkers databases run verdict workloads"),
     "live": _room(
         "the online service: journal, checkpoints, engines, HTTP, dashboard",
         f"history levels formats profiles checkers verdict reports errors {NATIVE} __version__",
     ),
 }
+#: Methods for users that a higher room implements, which they import when they are called: `print(report)`.
+LATER = {"history": frozenset({"formats"}), "verdict": frozenset({"reports"})}
 #: Nothing imports these, and they may import every room.
 ABOVE = {
+    "api": "what `import isoscope` offers: check, shrink and watch, of files, tables and histories",
     "cli": "one file for each command: parses arguments and prints",
     "pytest_plugin": "fixtures and a marker for pytest",
 }

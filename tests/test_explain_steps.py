@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope.explain import because
+import isoscope
+from isoscope.explain import because, contradiction
 from isoscope.verdict import Step, Witness
 from tests.recorded import record
 from tests.small_histories import a, r, timed, w
@@ -180,3 +181,20 @@ def test_a_step_in_time_takes_events_where_there_are_some_and_else_the_clock() -
     assert (step.times, step.source) == ((3, 4), "events")
     [step] = found(MISSED, "write-cycle", told).steps
     assert (step.times, step.source) == (None, "")
+
+
+def test_a_cycle_without_a_step_of_real_time_says_what_real_time_orders() -> None:
+    ticks = iter(range(100))
+    recorder = isoscope.Recorder(initial=0, clock=lambda: next(ticks))
+    with recorder.transaction(session=0, id="T0") as t:
+        t.write("x", 1)
+        t.write("y", 1)
+    with recorder.transaction(session=1, id="T1") as one, recorder.transaction(session=2, id="T2") as two:
+        one.read("x", 1)
+        one.write("y", 2)
+        two.read("y", 1)
+        two.write("x", 2)
+    verdict = isoscope.check(recorder.history(), "strict-serializable")["strict-serializable"]
+    anomaly = next(found for found in verdict.anomalies if found.name == "write-skew-real-time")
+    assert {step.relation for step in anomaly.steps} == {"rw"}
+    assert contradiction(anomaly).endswith("Only real time orders the versions of y and x.")

@@ -80,14 +80,23 @@ def test_it(history_recorder):
     assert "INTERNALERROR" not in str(done.stdout)
 
 
-def test_a_marker_that_no_recorder_heeds_is_refused(tests: Folder) -> None:
+def test_a_test_whose_marker_has_no_effect_fails_alone_with_a_hint(tests: Folder) -> None:
     done = tests.run("""
 @pytest.mark.isolation_level("rc")
 def test_it(module_history_recorder):
     clean(module_history_recorder)
+
+@pytest.mark.isolation_level("rc")
+def test_other(history_recorder):
+    clean(history_recorder)
 """)
-    done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["*::test_it: isolation_level has no effect, because *"])
+    done.assert_outcomes(failed=1, passed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "the marker isolation_level has no effect*",
+            "hint: `def test_it(history_recorder)` gets a recorder;*",
+        ]
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isoscope
+from isoscope.api import Question
 from isoscope.checkers import check
-from isoscope.cli.shrink import _Question
 from isoscope.explain import shrink
 from isoscope.history import Initial, Operation, OperationKind, Status, Term, Transaction, VersionSource
 from isoscope.recorder import build
@@ -158,7 +158,7 @@ def test_a_part_breaks_no_level_that_the_whole_keeps(data: st.DataObject, histor
 def test_a_part_breaks_no_level_that_the_whole_keeps_if_it_believes_no_more_of_the_claims(
     data: st.DataObject, history: History, assume: tuple[str, ...]
 ) -> None:
-    question = _Question(None, assume)
+    question = Question(None, assume)
     part = history.part(number for number in range(len(history)) if data.draw(st.integers(0, 3)))
     if question.believes_more(part, question.doubts(history)):
         return
@@ -173,7 +173,7 @@ def test_a_claim_that_a_key_of_the_whole_contradicts_is_not_believed_of_a_part()
     back_and_forth: list[list[tuple[str, str, object]]] = [[("read", "x", value)] for value in (1, 2, 1)]
     readers = [replace(t, session_id="reader") for t in recorded(back_and_forth)]
     whole = build([*history, *(replace(t, id=f"r{t.id}") for t in readers)], initial=Initial(value=0))
-    question = _Question(None, ("sequential-keys",))
+    question = Question(None, ("sequential-keys",))
     doubts = question.doubts(whole)
     assert doubts == {("cyclic-versions", "x")}
     assert [question.believes_more(whole.part(kept), doubts) for kept in ([*range(5)], [0, 1, 2, 3])] == [

@@ -4,9 +4,13 @@
 >>> recorder = isoscope.Recorder(initial=0)
 >>> with recorder.transaction(session=1) as t:
 ...     t.read("x", 5)
->>> [verdict] = isoscope.check(recorder.history(), levels=["read-committed"]).verdicts
->>> str(verdict.outcome)
-'violated'
+>>> report = isoscope.check(recorder.history(), "read-committed")
+>>> report
+<Report <memory>: violated read-committed>
+>>> report.holds("read-committed")
+False
+
+`check` takes a path, a history, a list of transactions or a table; `help(isoscope.check)` says more.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from isoscope._native import __version__
-    from isoscope.checkers import Report, Search, check, search
+    from isoscope.api import Watch, check, search, shrink, watch
     from isoscope.errors import (
         FormatError,
         IsoscopeError,
@@ -24,12 +28,13 @@ if TYPE_CHECKING:
         UnknownFormatError,
         UsageError,
     )
-    from isoscope.explain.shrink import shrink
     from isoscope.formats import load, save
     from isoscope.history import UNKNOWN, History, Initial, Operation, Term, Timestamp, Transaction
     from isoscope.levels import Level
     from isoscope.recorder import Recorder
-    from isoscope.verdict import Anomaly, Outcome, Step, Verdict
+    from isoscope.run import run_database as run
+    from isoscope.scalars import python_value
+    from isoscope.verdict import Anomaly, Outcome, Report, Search, Step, Verdict
 
 # Where each name lives: it is imported when it is first used, so that `import isoscope` stays quick.
 _HOMES = {
@@ -44,8 +49,8 @@ _HOMES = {
     "Operation": "history",
     "Outcome": "verdict",
     "Recorder": "recorder",
-    "Report": "checkers",
-    "Search": "checkers",
+    "Report": "verdict",
+    "Search": "verdict",
     "Step": "verdict",
     "Term": "history",
     "Timestamp": "history",
@@ -53,12 +58,15 @@ _HOMES = {
     "UnknownFormatError": "errors",
     "UsageError": "errors",
     "Verdict": "verdict",
+    "Watch": "api",
     "__version__": "_native",
-    "check": "checkers",
+    "check": "api",
     "load": "formats",
+    "python_value": "scalars",
     "save": "formats",
-    "search": "checkers",
-    "shrink": "explain",
+    "search": "api",
+    "shrink": "api",
+    "watch": "api",
 }
 
 __all__ = [
@@ -82,16 +90,22 @@ __all__ = [
     "UnknownFormatError",
     "UsageError",
     "Verdict",
+    "Watch",
     "__version__",
     "check",
     "load",
+    "python_value",
+    "run",
     "save",
     "search",
     "shrink",
+    "watch",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name == "run":  # the room itself, which can be called
+        return import_module("isoscope.run")
     if name not in _HOMES:
         raise AttributeError(f"module 'isoscope' has no attribute {name!r}")
     return getattr(import_module(f"isoscope.{_HOMES[name]}"), name)

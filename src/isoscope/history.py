@@ -19,6 +19,9 @@ from isoscope.evidence import Evidence, EvidenceKind, Extent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    import pandas as pd
+    import pyarrow as pa
+
     from isoscope._native import OperationRow
 
 __all__ = [
@@ -279,10 +282,9 @@ class History:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return (
-            f"<History {self.source.path}: {self._columns.sessions} sessions, "
-            f"{len(self)} transactions, {self._columns.operations} operations>"
-        )
+        sizes = {name: self.counts[f"{name}s"] for name in ("session", "transaction", "operation")}
+        said = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in sizes.items())
+        return f"<History {self.source.path}: {said}>"
 
     def transaction(self, number: int) -> Transaction:
         """The transaction with this number, from 0 in the order of the input."""
@@ -295,6 +297,18 @@ class History:
         dropped one (reads of its value, ...) are dropped as well: the part claims nothing beyond the whole.
         """
         return History(sub_history(self._columns, [*transactions], [*without]), self.source)
+
+    def to_arrow(self) -> pa.Table:
+        """One row an operation, as an Arrow table with the columns of Parquet; `isoscope.check` takes it."""
+        from isoscope.formats.table import to_table  # noqa: PLC0415 - it imports this module
+
+        return to_table(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of `to_arrow` as a DataFrame. Raises UsageError if pandas is not installed."""
+        from isoscope.formats.table import to_pandas  # noqa: PLC0415 - as above
+
+        return to_pandas(self)
 
     @property
     def sessions(self) -> tuple[Session, ...]:

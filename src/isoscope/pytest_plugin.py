@@ -82,7 +82,7 @@ def _folder(config: pytest.Config) -> Path | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Refuses, before anything runs, a marker without a level or without a recorder."""
+    """Refuses, before anything runs, a marker without a level."""
     report = yield
     items = [node for node in report.result or () if isinstance(node, pytest.Item)]
     # A usage error would give a clearer exit status, but xdist takes it for a crash of its workers.
@@ -98,11 +98,18 @@ def _problems(item: pytest.Item) -> Iterator[str]:
             _levels_of(marker)
         except ValueError as error:
             yield f"{item.nodeid}: {_MARKER}: {error}"
+
+
+def _refuse_unheeded_marker(item: pytest.Item) -> None:
+    """Fails a test whose own marker has no effect; the others run."""
     own = any(marker.name == _MARKER for marker in item.own_markers)
     if own and "history_recorder" not in getattr(item, "fixturenames", ()):
-        yield (
-            f"{item.nodeid}: {_MARKER} has no effect, because the test does not use history_recorder "
-            "(for a recorder of a class or a module, mark that)"
+        name = getattr(item, "originalname", None) or item.name
+        pytest.fail(
+            f"the marker {_MARKER} has no effect: the test records nothing\n\n"
+            f"hint: `def {name}(history_recorder)` gets a recorder; the level of class_history_recorder or "
+            "module_history_recorder is marked on the class or the module",
+            pytrace=False,
         )
 
 
@@ -221,6 +228,7 @@ def _recorder(request: pytest.FixtureRequest, options: Mapping[str, Any]) -> Ite
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Checks what the test recorded; if the test itself failed, the history is only shown."""
     item.stash[_SHOWN] = ""
+    _refuse_unheeded_marker(item)
     try:
         yield
     except (Exception, pytest.fail.Exception):

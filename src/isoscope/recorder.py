@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from isoscope._native import Builder, ParseError
 from isoscope.history import (
@@ -19,20 +19,29 @@ from isoscope.history import (
     Scalar,
     Source,
     Status,
-    Term,
     Timestamp,
     Transaction,
     Unknown,
     Value,
     VersionSource,
 )
+from isoscope.scalars import key_scalar, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import date, time, timedelta
+    from decimal import Decimal
     from types import TracebackType
     from typing import Any
+    from uuid import UUID
 
-__all__ = ["RecordedTransaction", "Recorder", "build"]
+    #: What drivers return; `scalars.scalar` says what a history keeps of it.
+    DriverValue: TypeAlias = (
+        Scalar | Decimal | bytes | bytearray | memoryview | UUID | date | time | timedelta
+    )
+    Recordable: TypeAlias = DriverValue | tuple[Any, ...]
+
+__all__ = ["RecordedTransaction", "Recorder", "build", "with_scalars"]
 
 
 class Recorder:
@@ -43,10 +52,9 @@ class Recorder:
     """
 
     def __init__(
-        self, *, initial: Initial | Scalar | Unknown = UNKNOWN, clock: Callable[[], int] | None = None
+        self, *, initial: Initial | Recordable | Unknown = UNKNOWN, clock: Callable[[], int] | None = None
     ) -> None:
-        self._initial = initial if isinstance(initial, Initial) else Initial(value=initial)
-        _check_scalars(*([] if self._initial.value is UNKNOWN else [self._initial.value]))
+        self._initial = _initial(initial)
         self._clock = clock
         self._lock = Lock()
         self._numbers = count(1)
@@ -57,15 +65,14 @@ class Recorder:
     def transaction(
         self,
         *,
-        session: Scalar = None,
-        id: Scalar = None,  # noqa: A002 - the word of the field
+        session: Recordable = None,
+        id: Recordable = None,  # noqa: A002 - the word of the field
     ) -> RecordedTransaction:
         """A transaction to be used in a `with` block; it aborts if the block raises.
 
         Without a session it is its own; without an id it is numbered. Raises ValueError if the id is taken.
         """
-        _check_scalars(session, id)
-        return RecordedTransaction(self, session, self._taken(id), self._clock)
+        return RecordedTransaction(self, key_scalar(session), self._taken(key_scalar(id)), self._clock)
 
     def _taken(self, transaction_id: Scalar) -> Scalar:
         """The id, which is taken from now on; the next free number for None."""
@@ -80,21 +87,22 @@ class Recorder:
 
     def version_order(
         self,
-        key: Scalar,
-        values: Iterable[Scalar],
+        key: Recordable,
+        values: Iterable[Recordable],
         *,
         source: VersionSource = VersionSource.DECLARED,
     ) -> None:
         """Declares the order in which the versions of `key` were installed."""
-        versions = list(values)
-        _check_scalars(key, *versions)
+        of_key = key_scalar(key)
+        versions = [(source, of_key, scalar(value)) for value in values]
         with self._lock:
-            self._versions.extend((source, key, value) for value in versions)
+            self._versions.extend(versions)
 
     def add(self, transaction: Transaction) -> None:
         """Adds a transaction that was recorded elsewhere. Raises ValueError if its id is taken."""
-        self._taken(transaction.id)
-        self._ended(transaction)
+        known = with_scalars(transaction)
+        self._taken(known.id)
+        self._ended(known)
 
     def _ended(self, transaction: Transaction) -> None:
         with self._lock:
@@ -119,32 +127,31 @@ class RecordedTransaction:
         self._recorder = recorder
         self._clock = clock
         self._operations: list[Operation] = []
-        self._has_ended = False
+        self._is_open: bool | None = None
         self._transaction = Transaction(
             number=0, id=transaction_id, session=0, session_id=session, status=Status.COMMITTED
         )
 
-    def read(self, key: Scalar, value: Value | list[Scalar], **details: Any) -> None:
-        """It read `value`: a scalar, or a list."""
-        result = tuple(value) if isinstance(value, list) else value
-        self._add(OperationKind.READ, key, result, details)
+    def read(self, key: Recordable, value: Value | Recordable | list[DriverValue], **details: Any) -> None:
+        """It read `value`: a scalar, a list or tuple of them, or `UNKNOWN` if the result never came."""
+        self._add(OperationKind.READ, key, value, details)
 
-    def write(self, key: Scalar, value: Scalar, *, rows: int | None = None, **details: Any) -> None:
+    def write(self, key: Recordable, value: DriverValue, *, rows: int | None = None, **details: Any) -> None:
         """It wrote `value`; `rows` is how many rows the database says it changed."""
         self._change(OperationKind.WRITE, key, value, rows, details)
 
-    def append(self, key: Scalar, value: Scalar, **details: Any) -> None:
+    def append(self, key: Recordable, value: DriverValue, **details: Any) -> None:
         """It appended `value` to a list."""
         self._add(OperationKind.APPEND, key, value, details)
 
-    def insert(self, key: Scalar, value: Scalar, *, rows: int | None = None, **details: Any) -> None:
+    def insert(self, key: Recordable, value: DriverValue, *, rows: int | None = None, **details: Any) -> None:
         """It inserted a row; with `rows` 0 there was one, and it changed nothing."""
         if rows != 0:
             self._add(OperationKind.INSERT, key, value, details)
         else:
             self._add(OperationKind.READ, key, UNKNOWN, {"statement": "insert", **details})
 
-    def delete(self, key: Scalar, *, rows: int | None = None, **details: Any) -> None:
+    def delete(self, key: Recordable, *, rows: int | None = None, **details: Any) -> None:
         """It deleted a row; `rows` is how many rows the database says it deleted."""
         self._change(OperationKind.DELETE, key, None, rows, details)
 
@@ -165,6 +172,9 @@ class RecordedTransaction:
         self._set(status=Status.INDETERMINATE)
 
     def __enter__(self) -> Self:
+        if self._is_open is not None:
+            raise RuntimeError(f"transaction {self._transaction.id!r} has been in a `with` block already")
+        self._is_open = True
         if self._clock:
             self._set(interval=Interval(self._clock(), None))
         return self
@@ -180,10 +190,15 @@ class RecordedTransaction:
         if error is not None and self._transaction.status is Status.COMMITTED:
             self.abort()
         self._recorder._ended(replace(self._transaction, operations=tuple(self._operations)))  # noqa: SLF001
-        self._has_ended = True
+        self._is_open = False
 
     def _change(
-        self, kind: OperationKind, key: Scalar, value: Scalar, rows: int | None, details: dict[str, Any]
+        self,
+        kind: OperationKind,
+        key: Recordable,
+        value: DriverValue,
+        rows: int | None,
+        details: dict[str, Any],
     ) -> None:
         """A statement that changed no row has seen that there is none."""
         if rows != 0:
@@ -192,19 +207,38 @@ class RecordedTransaction:
         statement = "delete" if kind is OperationKind.DELETE else "update"
         self._add(OperationKind.READ, key, None, {"statement": statement, **details})
 
-    def _add(self, kind: OperationKind, key: Scalar, value: Value | Range, details: dict[str, Any]) -> None:
+    def _add(self, kind: OperationKind, key: Recordable, value: object, details: dict[str, Any]) -> None:
         # Checked now: a mistake must not cost the transactions before it.
-        if self._has_ended:
-            raise RuntimeError(f"transaction {self._transaction.id!r} has ended")
-        if kind is OperationKind.READ:
-            seen = value if isinstance(value, tuple) else () if value is UNKNOWN else (value,)
-            _check_scalars(key, *seen)
-        elif not isinstance(value, Range):
-            _check_scalars(key, value)
-        self._operations.append(Operation(kind=kind, key=key, value=value, **details))
+        self._refuse_outside()
+        self._operations.append(
+            Operation(kind=kind, key=key_scalar(key), value=_value(kind, value), **details)
+        )
+
+    def _refuse_outside(self) -> None:
+        if not self._is_open:
+            why = "is not in a `with` block" if self._is_open is None else "has ended"
+            raise RuntimeError(
+                f"transaction {self._transaction.id!r} {why}: nothing was recorded\n\n"
+                "hint: with recorder.transaction(session=...) as t: t.read(...)"
+            )
 
     def _set(self, **changes: Any) -> None:
+        self._refuse_outside()
         self._transaction = replace(self._transaction, **changes)
+
+
+def with_scalars(transaction: Transaction) -> Transaction:
+    """The transaction with each value of a driver as the scalar that stands for it."""
+    operations = (
+        replace(operation, key=key_scalar(operation.key), value=_value(operation.kind, operation.value))
+        for operation in transaction.operations
+    )
+    return replace(
+        transaction,
+        id=key_scalar(transaction.id),
+        session_id=key_scalar(transaction.session_id),
+        operations=tuple(operations),
+    )
 
 
 def build(
@@ -245,10 +279,33 @@ def _used_twice(transaction_id: Scalar) -> ValueError:
     return ValueError(f"the transaction id {transaction_id!r} is used twice")
 
 
-def _check_scalars(*values: object) -> None:
-    for value in values:
-        if value is not None and not isinstance(value, bool | int | float | str | Term):
-            raise TypeError(f"expected None, a bool, int, float, str or Term, found {type(value).__name__}")
+def _value(kind: OperationKind, value: object) -> Value | Range:
+    """The value of an operation as a history keeps it; only a read has a list or no known result."""
+    if isinstance(value, Range):
+        return Range(
+            low=key_scalar(value.low),
+            high=key_scalar(value.high),
+            rows=tuple((key_scalar(key), scalar(row)) for key, row in value.rows),
+            tombstones=tuple((key_scalar(key), scalar(row)) for key, row in value.tombstones),
+        )
+    if kind is not OperationKind.READ:
+        return scalar(value)
+    if isinstance(value, Unknown):
+        return value
+    return tuple(map(scalar, value)) if isinstance(value, list | tuple) else scalar(value)
+
+
+def _initial(given: object) -> Initial:
+    initial = given if isinstance(given, Initial) else Initial(value=_initial_value(given))
+    return Initial(
+        value=_initial_value(initial.value),
+        of_key={key_scalar(key): _initial_value(value) for key, value in initial.of_key.items()},
+        replaceable=initial.replaceable,
+    )
+
+
+def _initial_value(value: object) -> Scalar | Unknown:
+    return value if isinstance(value, Unknown) else scalar(value)
 
 
 def _timestamp(reading: Timestamp | int) -> Timestamp:

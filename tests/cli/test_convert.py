@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import pytest
 
 import isoscope
 from isoscope.verdict import Outcome
-from tests.cli.running import run, run_apart
+from tests.cli.running import COMMAND, run, run_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,3 +160,29 @@ def test_a_link_stays_a_link_and_a_pipe_is_written_to(folder: Path) -> None:
         assert run("convert", "registers.txt", "pipe.txt").status == 0
         assert reading.result(10) == (folder / "kept.txt").read_bytes()
     assert (folder / "pipe.txt").is_fifo()
+
+
+@pytest.mark.parametrize("target", ["registers.txt", "./registers.txt", "link.txt"])
+def test_a_history_is_not_converted_into_itself(folder: Path, target: str) -> None:
+    (folder / "link.txt").symlink_to("registers.txt")
+    done = run("convert", "registers.txt", target)
+    assert done.status == 2
+    assert f"error: {target} would replace the history that is converted" in done.err
+    assert (folder / "registers.txt").read_text() == "w(1,1,1,1)\nr(1,1,2,2)\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "end"),
+    [
+        (">(cat)", "| cat"),
+        *(
+            (name, end)
+            for name in ("/dev/stdout", "/dev/fd/1")
+            for end in ("| cat", "> out.txt; cat out.txt")
+        ),
+    ],
+)
+def test_a_history_goes_to_a_pipe_and_to_standard_output(folder: Path, target: str, end: str) -> None:
+    command = f"{' '.join(map(shlex.quote, COMMAND))} convert registers.txt {target} --to plume {end}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr) == ("w(1,1,1,1)\nr(1,1,2,2)\n", "")

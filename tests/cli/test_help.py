@@ -37,14 +37,39 @@ def test_a_command_has_help_whose_first_line_is_the_line_of_the_overview(name: s
     assert f"{COMMANDS[name]}." in " ".join(done.out.split())
 
 
-def test_the_version_is_the_packages() -> None:
-    assert run("--version").out == f"isoscope, version {__version__}\n"
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_the_packages(flag: str) -> None:
+    assert run(flag).out == f"isoscope, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "mark"),
+    [("bash", "complete -o"), ("zsh", "#compdef isoscope"), ("fish", "complete --no-files")],
+)
+def test_a_shell_gets_a_script_that_completes(shell: str, mark: str) -> None:
+    done = run("completion", shell)
+    assert done.status == 0
+    assert mark in done.out
+    assert "_ISOSCOPE_COMPLETE" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "shown"),
+    [("isoscope ch", 1, "plain,check\n"), ("isoscope check --le", 2, "plain,--level\n")],
+)
+def test_a_shell_asks_how_a_line_can_go_on(words: str, place: int, shown: str) -> None:
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(place), "_ISOSCOPE_COMPLETE": "bash_complete"}
+    done = subprocess.run(
+        COMMAND, env={**os.environ, **asked}, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, shown, "")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["chek", "h.txt"], "No such command 'chek'"),
+        (["chek", "h.txt"], "No such command 'chek'. Did you mean `check`?"),
+        (["xyz"], "No such command 'xyz'."),
         (["check"], "Missing argument 'HISTORY...'"),
         (["check", "--colour", "h.txt"], "No such option '--colour'"),
         (["check", "--max-anomalies", "0", "h.txt"], "Invalid value for '--max-anomalies'"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
+from time import sleep
 from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.cli.progress import ProgressLine, progress_text
+from isoscope.cli.progress import ProgressLine, Waiting, progress_text
 from isoscope.run import Limits, Progress
 from tests.interrupts import wait_for_write
 
@@ -81,3 +83,27 @@ def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert err == "interrupted: what happened until then is kept\nhistory: sqlite-serializable.parquet\n"
     assert process.returncode == 0
     assert out.startswith("Yes. SQLite ")
+
+
+def test_a_long_check_says_so_and_a_short_one_does_not(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Waiting("checking a.txt"):
+        pass
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr("isoscope.cli.progress._PERIOD", 0.05)
+    with Waiting("checking a.txt"):
+        sleep(0.3)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "checking a.txt: 0 s"
+    assert 2 <= len(lines) <= 6
+
+
+def test_a_long_check_changes_one_line_of_a_terminal(tmp_path: Path) -> None:
+    code = (
+        "from isoscope.cli import progress; from time import sleep; progress._PATIENCE = 0.05\n"
+        "with progress.Waiting('checking a.txt'): sleep(0.8)"
+    )
+    shown = on_a_terminal(command=[sys.executable, "-c", code])
+    assert "\x1b[Kchecking a.txt: 0 s" in shown
+    assert shown.endswith("\r\x1b[K")

@@ -64,7 +64,10 @@ def test_a_history_that_cannot_be_read_has_no_page() -> None:
         (["clean.txt", "--report", "clean.txt"], "--report: clean.txt would replace clean.txt\n"),
         (["clean.txt", "--report", "-"], "--report needs the name of a file"),
         (["clean.txt", "--report", "."], "--report: . is a directory\n"),
-        (["clean.txt", "--report", "nowhere/page.html"], "cannot write nowhere/page.html: "),
+        (
+            ["clean.txt", "--report", "nowhere/page.html"],
+            "--report: cannot write nowhere/page.html: ",
+        ),
     ],
 )
 def test_options_that_contradict_each_other_are_one_message(arguments: list[str], problem: str) -> None:

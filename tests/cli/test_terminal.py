@@ -9,11 +9,15 @@ import struct
 import subprocess
 import termios
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from isoscope.reports.terminal import columns
 from tests.cli.running import COMMAND, run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CASE = Path(__file__).parents[1] / "histories" / "read-skew" / "violated-register.edn"
 ASKED = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS")
@@ -24,12 +28,17 @@ def environment(**settings: str) -> dict[str, str]:
     return {**kept, "TERM": "xterm-256color", **settings}
 
 
-def on_a_terminal(*arguments: str, width: int = 80, settings: dict[str, str] | None = None) -> str:
+def on_a_terminal(
+    *arguments: str,
+    width: int = 80,
+    settings: dict[str, str] | None = None,
+    command: Sequence[str] = COMMAND,
+) -> str:
     """What a command prints on a terminal of this width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     with subprocess.Popen(
-        [*COMMAND, *arguments],
+        [*command, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

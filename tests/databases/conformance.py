@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from isoscope.conformance import Opened
 from isoscope.databases import DATABASES, connect, driver
 from isoscope.workloads.clients import RolledBack
 
@@ -59,45 +60,12 @@ class Case:
         return connect(self.name, isolation=self.isolation, settings=self.settings)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A database that the tests of a module share; each takes rows of its own."""
-
-    case: Case
-    database: Database
-    sessions: list[Session] = field(default_factory=list)
-    _keys: count[int] = field(default_factory=lambda: count(1))
-
-    def row(self, value: int = 0) -> int:
-        """The key of a new row."""
-        key = self.missing()
-        self.database.insert([(key, value)])
-        return key
-
-    def missing(self) -> int:
-        """A key without a row."""
-        return next(self._keys)
-
-    def session(self) -> Session:
-        self.sessions.append(self.database.session())
-        return self.sessions[-1]
-
-    def committed(self, key: int) -> Any:
-        """The value that a new session sees."""
-        session = self.session()
-        session.begin()
-        found = session.read(key)
-        session.commit()
-        session.close()
-        return found
-
-
 @contextmanager
 def opened(case: Case, content: Content) -> Iterator[Opened]:
     database = case.connect()
     try:
         database.open(content)
-        yield Opened(case=case, database=database)
+        yield Opened(database=database)
     finally:
         database.close()
 

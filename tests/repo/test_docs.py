@@ -16,7 +16,7 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope import run
 from isoscope.errors import UsageError
 from isoscope.levels import Level
+from isoscope.run import Limits, Plan, VerifiedSummary, execute, run_hermitage, verify_live
 from isoscope.verdict import Decision, Outcome
 from tests.cli.running import run as command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SMALL = run.Limits(transactions=200)
+SMALL = Limits(transactions=200)
 BUG = {"bug": "dirty-read", "bug_rate": "1"}
 
 
-def plan(target: str = "simulated", **given: Any) -> run.Plan:
-    return run.Plan.of(target, parameters={"sessions": 3, "keys": 5}, limits=SMALL, **given)
+def plan(target: str = "simulated", **given: Any) -> Plan:
+    return Plan.of(target, parameters={"sessions": 3, "keys": 5}, limits=SMALL, **given)
 
 
 def test_a_completed_run_checks_itself_and_says_whether_the_promise_was_kept() -> None:
-    completed = run.execute(plan(isolation="snapshot-isolation"))
+    completed = execute(plan(isolation="snapshot-isolation"))
     answer = completed.check().answer
     assert answer.outcome is Decision.YES
     assert (answer.levels, answer.is_promise) == (completed.promises, True)
@@ -33,7 +33,7 @@ def test_a_completed_run_checks_itself_and_says_whether_the_promise_was_kept() -
 
 
 def test_a_broken_promise_names_its_levels() -> None:
-    completed = run.execute(plan(isolation="snapshot-isolation", settings=BUG))
+    completed = execute(plan(isolation="snapshot-isolation", settings=BUG))
     answer = completed.check().answer
     assert answer.outcome is Decision.NO
     assert set(answer.broken) <= set(completed.promises)
@@ -41,7 +41,7 @@ def test_a_broken_promise_names_its_levels() -> None:
 
 
 def test_a_level_that_was_asked_replaces_the_promise() -> None:
-    completed = run.execute(plan(isolation="serializable"))
+    completed = execute(plan(isolation="serializable"))
     answer = completed.check(levels=(Level.PL_1,)).answer
     assert (answer.outcome, answer.levels, answer.is_promise) == (Decision.YES, (Level.PL_1,), False)
 
@@ -52,7 +52,7 @@ def test_python_and_the_command_line_give_the_same_document(
     monkeypatch.chdir(tmp_path)
     options = ["--sessions", 3, "--keys", 5, "--transactions", 200, "--isolation", "serializable", "--json"]
     printed = json.loads(command("run", "simulated", *options).out)["run"]
-    completed = run.execute(plan(isolation="serializable"))
+    completed = execute(plan(isolation="serializable"))
     document = completed.document()
     assert document.keys() == printed.keys()
     same = document.keys() - {"seconds", "committed", "aborted", "operations", "reasons"}
@@ -60,8 +60,8 @@ def test_python_and_the_command_line_give_the_same_document(
 
 
 def test_without_a_limit_a_run_takes_ten_seconds() -> None:
-    assert run.Plan.of("simulated").limits.seconds == 10
-    assert run.Plan.of("simulated", limits=SMALL).limits.seconds is None
+    assert Plan.of("simulated").limits.seconds == 10
+    assert Plan.of("simulated", limits=SMALL).limits.seconds is None
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_an_unknown_name_is_refused(given: dict[str, Any], message: str) -> None
 
 def test_a_run_is_verified_live_with_the_profile_of_its_database() -> None:
     asked = plan("sqlite")
-    completed = run.execute(asked, verification=run.verify_live(asked))
-    assert isinstance(completed.verification, run.VerifiedSummary)
+    completed = execute(asked, verification=verify_live(asked))
+    assert isinstance(completed.verification, VerifiedSummary)
     assert completed.verification.profile == "sqlite/serializable"
     report = completed.check()
     assert report.mechanisms is not None
@@ -93,11 +93,11 @@ def test_a_run_is_verified_live_with_the_profile_of_its_database() -> None:
 def test_a_database_without_a_profile_cannot_be_verified_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("isoscope.profiles.of", lambda *_: None)
     with pytest.raises(UsageError, match="no profile says what simulated promises at serializable"):
-        run.verify_live(plan(isolation="serializable"))
+        verify_live(plan(isolation="serializable"))
 
 
 def test_a_run_without_recording_has_no_history() -> None:
-    completed = run.execute(plan(), record=False)
+    completed = execute(plan(), record=False)
     assert completed.run.history is None
     with pytest.raises(ValueError, match="the run was not recorded"):
         completed.check()
@@ -106,12 +106,12 @@ def test_a_run_without_recording_has_no_history() -> None:
 def test_a_sink_needs_recorded_transactions() -> None:
     asked = plan("sqlite")
     with pytest.raises(ValueError, match="a sink needs recorded transactions"):
-        run.execute(asked, record=False, verification=run.verify_live(asked))
+        execute(asked, record=False, verification=verify_live(asked))
 
 
 def test_hermitage_compares_an_isolation_with_what_is_known() -> None:
     seen: list[str] = []
-    [result] = run.run_hermitage(
+    [result] = run_hermitage(
         "simulated",
         isolation="read-committed",
         progress=lambda _, script: seen.append("opening" if script is None else script.script.name),

@@ -102,8 +102,8 @@ ENTRIES = (
     CatalogueEntry(
         name="long-fork",
         title="Long fork",
-        meaning="Two readers see independent updates appear in opposite orders: a cycle with "
-        "several reads of overwritten versions, no two of them in a row.",
+        meaning="Transactions see independent updates appear in orders that contradict each other: a cycle "
+        "with several reads of overwritten versions, no two of them in a row. The smallest has two readers.",
         aliases=("G-nonadjacent", "G-nonadjacent-item"),
         # Every such cycle has an anti-dependency between single rows, hence repeatable-read. Prefix
         # is broken by a fork proper; a cycle that only writes hold together can leave it whole.
@@ -152,8 +152,8 @@ ENTRIES = (
     CatalogueEntry(
         name="long-fork-real-time",
         title="Long fork (real time)",
-        meaning="Two readers see updates in opposite orders, one of them by real time: a cycle with real "
-        "time and several reads of overwritten versions, no two of them in a row.",
+        meaning="Transactions see updates in orders that contradict each other, one of them by real time: a "
+        "cycle with real time and several reads of overwritten versions, no two of them in a row.",
         aliases=("G-nonadjacent-realtime", "G-nonadjacent-item-realtime"),
         breaks=(Level.STRONG_SNAPSHOT_ISOLATION,),
         counted=NEW_COMPONENTS,

@@ -164,7 +164,8 @@ class Online:
             came = "1 transaction came" if late == 1 else f"{late:,} transactions came"
             reasons.append(f"{came} after what they must be held against was dropped")
         if reads:
-            reasons.append(f"{reads:,} reads of lists of which a late append was missed")
+            of_lists = "1 read of a list" if reads == 1 else f"{reads:,} reads of lists"
+            reasons.append(f"{of_lists} of which a late append was missed")
         return "; ".join(reasons)
 
 

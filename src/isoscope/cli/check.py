@@ -20,8 +20,10 @@ from isoscope.cli.options import (
     parse_levels,
     profile_options,
 )
+from isoscope.cli.progress import Waiting
 from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
 from isoscope.errors import IsoscopeError, UsageError
+from isoscope.explain import harmless
 from isoscope.reports import Summary, dumps, render_json, render_text
 from isoscope.reports.findings import Unreadable
 from isoscope.verdict import Claim, Method, Report, Search
@@ -218,6 +220,11 @@ class _Checker:
     initial: Initial | None
 
     def report(self, path: str) -> Report | Search:
+        """The answer; a check that takes long says so."""
+        with Waiting(f"checking {'standard input' if path == '-' else harmless(path)}"):
+            return self._report(path)
+
+    def _report(self, path: str) -> Report | Search:
         asked, started = self.question, perf_counter()
         history = formats.load(path, format=self.format, initial=self.initial)
         loaded = perf_counter() - started
@@ -229,7 +236,7 @@ class _Checker:
 class _StreamingChecker(_Checker):
     """The same for a history that does not fit into memory."""
 
-    def report(self, path: str) -> Report:
+    def _report(self, path: str) -> Report:
         asked = self.question
         slices = formats.slices(path, format=self.format, initial=self.initial)
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from isoscope import formats
-from isoscope.cli.options import format_option
+from isoscope.cli.options import FormatName, format_option
+from isoscope.errors import UsageError
 
 __all__ = ["command"]
 
@@ -14,7 +17,7 @@ __all__ = ["command"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @format_option("IN")
-@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--to", type=FormatName(), help="Format of OUT.")
 @click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 def command(source: str, target: str, *, format_: str | None, to: str | None, lossy: bool) -> None:
     """Convert a history to another format.
@@ -27,6 +30,8 @@ def command(source: str, target: str, *, format_: str | None, to: str | None, lo
         isoscope convert run.edn run.parquet
         isoscope convert run.parquet run.txt.gz --lossy
     """
+    if target != "-" and os.path.realpath(source) == os.path.realpath(target):
+        raise UsageError(f"{target} would replace the history that is converted\n\nhint: name another OUT")
     history = formats.load(source, format=format_)
     for loss in formats.save(history, target, format=to, lossy=lossy):
         click.echo(f"lost: {loss}", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import formats, run
+from isoscope import formats
 from isoscope.anomalies import CATALOGUE
 from isoscope.checkers import check
 from isoscope.checkers.values import NAMES
@@ -22,6 +22,7 @@ from isoscope.levels import Level
 from isoscope.reports import paragraph, render_counterexample, render_json, render_text
 from isoscope.reports.html import render_html
 from isoscope.reports.text import in_short
+from isoscope.run import Limits, Plan, execute
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
@@ -130,15 +131,15 @@ def command(out: str) -> None:
 
 def _run(show: _Show, folder: Path) -> Report:
     """Runs the database, prints the result and one counterexample, and writes a page about it."""
-    plan = run.Plan.of(
+    plan = Plan.of(
         show.database,
         isolation=show.isolation,
         workload=_WORKLOAD,
         parameters=_PARAMETERS,
         seed=_SEED,
-        limits=run.Limits(seconds=_SECONDS),
+        limits=Limits(seconds=_SECONDS),
     )
-    completed = run.execute(plan)
+    completed = execute(plan)
     path = folder / f"{show.name}.parquet"
     formats.save(completed.history, path)
     report = completed.check(formats.load(path))

@@ -10,7 +10,7 @@ import click
 
 from isoscope import formats
 from isoscope.cli import generate_profile
-from isoscope.cli.options import SectionedCommand, parse_level, refuse_given
+from isoscope.cli.options import FormatName, SectionedCommand, parse_level, refuse_given
 from isoscope.databases.profiled import FAULTS
 from isoscope.databases.simulated import BUGS, ISOLATIONS, Simulated, run
 from isoscope.errors import UsageError
@@ -88,7 +88,7 @@ _SECTIONS = {
 @click.option(
     "--format",
     "format_",
-    type=click.Choice([f.name for f in formats.FORMATS]),
+    type=FormatName(),
     help="Format of OUT.",
 )
 def command(

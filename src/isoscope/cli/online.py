@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope.checkers.timestamps import ASKED_AS, LEVELS
 from isoscope.cli.exit_status import status
 from isoscope.cli.options import chosen_profile, parse_levels, refuse_given
-from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
-from isoscope.live.check_settings import CheckSettings
+from isoscope.live.check_settings import CheckSettings, clock_levels
+from isoscope.reports.plain_text import counted
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from isoscope.history import Initial
-    from isoscope.levels import Level
     from isoscope.verdict import MechanismVerdict, Report, Verdict
 
-__all__ = ["check_settings", "clock_levels", "online_status", "short_answer"]
+__all__ = ["check_settings", "online_status", "short_answer"]
 
 _SECOND = 1_000_000_000
 _CLOCK_OPTIONS = ("names", "keep", "spill")
@@ -46,7 +44,9 @@ def check_settings(
     }
     chosen = chosen_profile(profile, None, clock_error)
     if chosen is None:
-        return CheckSettings(levels=clock_levels(names), keep=int(keep * _SECOND), spill=spill, **shared)
+        return CheckSettings(
+            levels=clock_levels(parse_levels(names)), keep=int(keep * _SECOND), spill=spill, **shared
+        )
     known = {option.name for option in click.get_current_context().command.params}
     refuse_given(
         tuple(name for name in _CLOCK_OPTIONS if name in known),
@@ -54,17 +54,6 @@ def check_settings(
         "leave one of them out",
     )
     return CheckSettings(levels=(), profile=chosen, clock_error=clock_error, **shared)
-
-
-def clock_levels(names: tuple[str, ...]) -> tuple[Level, ...]:
-    """The asked levels of the database's clock; a plain name means the clock level of that name."""
-    asked = tuple(dict.fromkeys(ASKED_AS.get(level, level) for level in parse_levels(names)))
-    if other := [level for level in asked if level not in LEVELS]:
-        raise UsageError(
-            f"{other[0]} cannot be checked online\n\n"
-            f"hint: the levels of the database's own clock can: {', '.join(LEVELS)}"
-        )
-    return asked or tuple(LEVELS)
 
 
 def online_status(report: Report) -> int:
@@ -76,11 +65,11 @@ def online_status(report: Report) -> int:
 
 def short_answer(report: Report) -> str:
     """The answer in one line."""
-    count = report.history["transactions"]
+    count = int(str(report.history["transactions"]))
     if report.mechanisms is None:
-        return f"{'; '.join(map(_level, report.verdicts))} ({count:,} transactions)"
+        return f"{'; '.join(map(_level, report.verdicts))} ({counted(count, 'transaction')})"
     verdicts = "; ".join(map(_mechanism, report.mechanisms.verdicts))
-    return f"{report.mechanisms.profile}: {verdicts} ({count:,} transactions)"
+    return f"{report.mechanisms.profile}: {verdicts} ({counted(count, 'transaction')})"
 
 
 def _level(verdict: Verdict) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from isoscope import formats, profiles
+from isoscope import formats, plugins, profiles
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
 from isoscope.verdict import Method
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from isoscope.profiles import Profile
 
 __all__ = [
+    "FormatName",
     "SectionedCommand",
     "chosen_profile",
     "format_option",
@@ -35,8 +36,21 @@ _FIND_ONE = "`isoscope profiles` lists them, such as --profile postgresql/serial
 
 def format_option(what: str) -> Callable[..., Any]:
     """`--format`, which overrides the format that the content or the name suggests."""
-    names = [candidate.name for candidate in formats.FORMATS]
-    return click.option("--format", "format_", type=click.Choice(names), help=f"Format of {what}.")
+    return click.option("--format", "format_", type=FormatName(), help=f"Format of {what}.")
+
+
+class FormatName(click.Choice[str]):
+    """The name of a format; formats of other packages, and `module:NAME`, are understood but not listed."""
+
+    def __init__(self) -> None:
+        super().__init__([candidate.name for candidate in formats.FORMATS])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, if there is such a format."""
+        if value in self.choices or not (plugins.is_path(value) or value in plugins.names("format")):
+            return super().convert(value, param, ctx)
+        formats.find(value)
+        return str(value)
 
 
 def initial_option() -> Callable[..., Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import click
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
 
     from isoscope.run import Limits, Progress
 
-__all__ = ["Line", "ProgressLine", "progress_text", "rate"]
+__all__ = ["Line", "ProgressLine", "Waiting", "progress_text", "rate"]
 
 #: Seconds between two lines where standard error is no terminal.
 _PERIOD = 10.0
+#: Seconds before a check says that it is still at work, and between two updates on a terminal.
+_PATIENCE, _GLANCE = 2.0, 0.5
 #: The width of a terminal that does not tell it.
 _COLUMNS = 80
 _CLEAR = "\r\x1b[K"
@@ -28,7 +32,8 @@ class Line:
     """A line on a terminal that changes, and is removed when the `with` block ends; elsewhere nothing."""
 
     def __init__(self) -> None:
-        self.changes = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        # Standard error may be closed.
+        self.changes = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     def __enter__(self) -> Self:
         return self
@@ -48,6 +53,40 @@ class Line:
             # A line that is too long for the terminal would be left behind.
             room = (os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS) - 1
             click.echo(f"{_CLEAR}{text[: max(0, room)]}", nl=False, err=True)
+
+
+class Waiting(Line):
+    """Says how long the block has taken: a line that changes after two seconds, else one every ten."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__()
+        self._what = what
+        self._done = Event()
+        self._thread = Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+        super().__exit__(kind, error, traceback)
+
+    def _watch(self) -> None:
+        # The kernel lets other threads run while it works.
+        started, due = monotonic(), _PATIENCE if self.changes else _PERIOD
+        while not self._done.wait(max(0.0, started + due - monotonic())):
+            text = f"{self._what}: {monotonic() - started:.0f} s"
+            self.show(text)
+            if not self.changes:
+                click.echo(text, err=True)
+            due += _GLANCE if self.changes else _PERIOD
 
 
 class ProgressLine(Line):

@@ -130,6 +130,10 @@ def _refuse_target(kind: ReportType, target: str, taken: Mapping[str, str]) -> N
         raise UsageError(f"{kind.option}: {target} is no directory\n\nhint: {hint}")
     if not is_folder and Path(target).is_dir():
         raise UsageError(f"{kind.option}: {target} is a directory")
+    # A folder for pictures is made, the folder above it is not.
+    parent = Path(target).parent
+    if not parent.is_dir():
+        raise UsageError(f"{kind.option}: cannot write {target}: there is no folder {parent}")
     path = os.path.realpath(target)
     if path in taken:
         raise UsageError(f"{kind.option}: {target} would replace {taken[path]}")

@@ -51,7 +51,7 @@ _PARAMETERS = (
 _NEED_CHECK = ("names", "max_anomalies", "everything", "fail_on", *FILE_PARAMETERS)
 _NEED_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
-    "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
+    "driver", "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
     *_NEED_HISTORY,
 )  # fmt: skip
 _HINT = "leave one of them out"
@@ -65,7 +65,10 @@ _SECTIONS = {
 
 
 @click.command("run", cls=SectionedCommand, first="Run", sections=_SECTIONS)
-@click.argument("target", metavar="DATABASE")
+@click.argument("target", metavar="DATABASE", default="")
+@click.option(
+    "--driver", metavar="MODULE:CLASS", help="Driver of your own; DATABASE is then its URL, or nothing."
+)
 @click.option("--isolation", metavar="NAME", help="Isolation to ask for; by default the database's first.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Setting of the database; may be repeated.")  # fmt: skip
@@ -134,11 +137,16 @@ def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int
         isoscope run mariadb --isolation repeatable-read --seconds 30 --sessions 16
         isoscope run duckdb --workload list-append --transactions 5000
         isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
+        isoscope run --driver my_driver:MyDatabase --seconds 3
         isoscope run postgresql --no-record
         isoscope run postgresql --isolation serializable --live
         isoscope run simulated --live http://127.0.0.1:8642
     """
     settings = _settings(given["settings"])
+    if not target and given["driver"] is None:
+        raise UsageError("no database is named\n\nhint: `isoscope run sqlite`, or --driver MODULE:CLASS")
+    if target == "mysql":
+        click.echo("mysql: MariaDB is started for this run; a URL reaches another server", err=True)
     if given["workload"] == HERMITAGE:
         refuse_given(_NOT_FOR_SCRIPTS, "hermitage runs scripts and knows nothing of {options}", _HINT)
         return _hermitage(target, given["isolation"], settings)
@@ -196,6 +204,7 @@ def _raise_fault(completed: CompletedRun) -> None:
 def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:
     return Plan.of(
         target,
+        driver=given["driver"],
         isolation=given["isolation"],
         settings=settings,
         workload=given["workload"],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.cli.progress import rate
 from isoscope.explain import harmless
+from isoscope.reports.plain_text import counted
 from isoscope.run import VerifiedSummary
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def description(completed: CompletedRun) -> tuple[str, str]:
     plan = completed.plan
     options = "".join(f", {name}={value}" for name, value in plan.settings.items())
     count = plan.clients.sessions
-    sessions = "1 session" if count == 1 else f"{count:,} sessions"
+    sessions = counted(count, "session")
     return (
         harmless(f"{completed.run.database}, {completed.isolation}{options}"),
         f"{plan.workload}, {sessions}, seed {plan.seed}",
@@ -50,14 +51,14 @@ def _reasons(completed: CompletedRun) -> str:
     reasons = completed.run.reasons
     shown = [f"{harmless(reason)}: {count:,}" for reason, count in reasons.most_common(_MAX_REASONS)]
     rest = len(reasons) - len(shown)
-    more = [f"{rest} more reasons"] if rest else []
+    more = [counted(rest, "more reason")] if rest else []
     return f" ({', '.join([*shown, *more])})" if shown else ""
 
 
 def verification_text(progress: VerificationProgress) -> str:
     """How far a verification is, and how far behind the run."""
     behind = "" if progress.behind is None else f", {progress.behind:.1f} s behind"
-    violations = f", {progress.violations:,} violations" if progress.violations else ""
+    violations = f", {counted(progress.violations, 'violation')}" if progress.violations else ""
     return f"verified {progress.verified:,} of {progress.ended:,}{behind}{violations}"
 
 
@@ -71,4 +72,4 @@ def summary_text(summary: VerifiedSummary | SentSummary, seconds: float) -> str:
             f"later, against {summary.profile}; {held_up}"
         )
     left_out = f", {summary.left_out:,} left out" if summary.left_out else ""
-    return f"live: {summary.transactions:,} transactions told to {summary.url}{left_out}; {held_up}"
+    return f"live: {counted(summary.transactions, 'transaction')} told to {summary.url}{left_out}; {held_up}"

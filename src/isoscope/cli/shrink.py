@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from isoscope import explain, formats
-from isoscope.checkers import check, version_order
+from isoscope import formats
+from isoscope.api import Question
 from isoscope.cli import terminal
-from isoscope.cli.options import format_option, initial_option, parse_level
+from isoscope.cli.options import FormatName, format_option, initial_option, parse_level
 from isoscope.errors import UsageError
 from isoscope.reports import render_counterexample
-from isoscope.verdict import Claim, Method, Outcome
+from isoscope.reports.plain_text import counted
+from isoscope.verdict import Claim, Method
 
 if TYPE_CHECKING:
     from isoscope.history import History, Initial
@@ -38,7 +38,7 @@ _METHODS = [str(method) for method in Method if method is not Method.INTERVALS]
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("HISTORY")
 @initial_option()
-@click.option("--to", type=click.Choice([f.name for f in formats.FORMATS]), help="Format of OUT.")
+@click.option("--to", type=FormatName(), help="Format of OUT.")
 @click.option("--lossy", is_flag=True, help="Write what OUT can hold, and say what is lost.")
 def command(
     path: str,
@@ -70,79 +70,34 @@ def command(
         formats.for_path(target)  # an unknown format is refused before the work
     if target != "-" and os.path.realpath(path) == os.path.realpath(target):
         raise UsageError(f"{target} would replace the history that it is a part of")
-    question = _Question(method, assume)
+    question = Question(method, assume, progress=_show_size)
     history = formats.load(path, format=format_, initial=initial)
-    broken = question.broken(history, level)
-    doubts = question.doubts(history)
-    small = explain.shrink(
-        history,
-        lambda part: (
-            question.verdict(part, broken.level).outcome is Outcome.VIOLATED
-            and not question.believes_more(part, doubts)
-        ),
-        near=broken.anomalies,
-    )
+    try:
+        small, broken = question.shrunk(history, level)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     _show_progress("")
     for loss in formats.save(small, target, format=to, lossy=lossy):
         click.echo(f"lost: {loss}", err=True)
     # Standard output must hold nothing but the history.
-    click.echo(_summary(history, small, question.verdict(small, broken.level)), err=target == "-")
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """How levels are decided."""
-
-    method: str | None
-    assume: tuple[str, ...]
-
-    def verdict(self, part: History, level: Level) -> Verdict:
-        _show_progress(f"{len(part):,} transactions, {part.columns.operations:,} operations")
-        [verdict] = check(part, [level], method=self.method, assume=self.assume, max_anomalies=1).verdicts
-        return verdict
-
-    def doubts(self, history: History) -> frozenset[tuple[str, object]]:
-        """The keys that contradict a claim, and why."""
-        claims = [Claim(name) for name in self.assume]
-        return frozenset(version_order.disbelieved(history, claims)) if claims else frozenset()
-
-    def believes_more(self, part: History, doubts: frozenset[tuple[str, object]]) -> bool:
-        """Whether a claim that a key of the whole contradicts would be believed in the part.
-
-        Then the part could break a level by an order of versions that is none in the whole.
-        """
-        left = {(why, key) for why, key in doubts if key in part.keys}
-        return bool(left) and not left <= self.doubts(part)
-
-    def broken(self, history: History, level: Level | None) -> Verdict:
-        """The verdict on the level, or on the weakest violated one. Raises UsageError if none is violated."""
-        levels = None if level is None else [level]
-        report = check(history, levels, method=self.method, assume=self.assume)
-        if not report.weakest_violated:
-            raise UsageError(f"nothing to shrink: {_why_not(report.verdicts[0] if level else None)}")
-        weakest = report.weakest_violated[0]
-        return next(verdict for verdict in report.verdicts if verdict.level is weakest)
-
-
-def _why_not(verdict: Verdict | None) -> str:
-    if verdict is None:
-        return "no level is violated"
-    if verdict.outcome is Outcome.UNKNOWN:
-        return f"{verdict.level} is unknown: {verdict.reason}"
-    return f"{verdict.level} {verdict.outcome}"
+    click.echo(_summary(history, small, question.verdict(small, broken)), err=target == "-")
 
 
 def _summary(history: History, small: History, verdict: Verdict) -> str:
     """The sizes before and after, and the counterexamples that are left."""
     sizes = (
-        f"{len(history):,} transactions -> {len(small):,}, "
-        f"{history.columns.operations:,} operations -> {small.columns.operations:,}"
+        f"{counted(len(history), 'transaction')} -> {len(small):,}, "
+        f"{counted(history.columns.operations, 'operation')} -> {small.columns.operations:,}"
     )
     shown = [
         f"{anomaly.name}\n\n{render_counterexample(anomaly, width=terminal.width())}"
         for anomaly in verdict.anomalies
     ]
     return "\n\n".join([f"{sizes}: breaks {verdict.level}", *shown])
+
+
+def _show_size(part: History) -> None:
+    _show_progress(f"{counted(len(part), 'transaction')}, {counted(part.columns.operations, 'operation')}")
 
 
 def _show_progress(text: str) -> None:

@@ -20,6 +20,7 @@ from isoscope.live.engines import open_engines
 from isoscope.live.file_follower import follow
 from isoscope.live.rates import Rate
 from isoscope.reports import render_json, render_text
+from isoscope.reports.plain_text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -159,9 +160,10 @@ class _Table:
         parts = status["levels"] or [status["mechanisms"]]
         first = parts[0]
         self._rate.note(now, first["transactions"])
+        transactions, rate = counted(first["transactions"], "transaction"), self._rate.per_second()
         lines = [
-            f"{self._path}: {first['transactions']:,} transactions, {self._rate.per_second():,.0f} a second, "
-            f"{first['keys']:,} keys, {sum(part['memory'] for part in parts) >> 20:,} MiB",
+            f"{self._path}: {transactions}, {rate:,.0f} a second, "
+            f"{counted(first['keys'], 'key')}, {sum(part['memory'] for part in parts) >> 20:,} MiB",
             *(_levels(parts) if status["levels"] else _mechanisms(first)),
         ]
         self.clear()

@@ -1,18 +1,21 @@
-"""Databases that a workload can run on."""
+"""Databases that a workload can run on: those of `DATABASES`, and drivers of other packages."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from isoscope import plugins
 from isoscope.databases.database import refuse_unknown
+from isoscope.databases.guarded import GuardedDatabase
+from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from isoscope.databases.database import Database
 
-__all__ = ["DATABASES", "connect", "driver"]
+__all__ = ["ALIASES", "DATABASES", "connect", "driver"]
 
 #: Modules of drivers by name; imported when one is asked for, so that only its users need its library.
 DATABASES: Mapping[str, str] = {
@@ -23,28 +26,44 @@ DATABASES: Mapping[str, str] = {
     "simulated": "sessions",
 }
 #: Other names, as they stand in URLs.
-_ALIASES = {"postgres": "postgresql", "mysql": "mariadb"}
+ALIASES: Mapping[str, str] = {"postgres": "postgresql", "mysql": "mariadb"}
 
 
 def driver(name: str) -> type[Database]:
-    """The class of the driver called `name`; raises `UsageError` if there is none."""
-    name = _ALIASES.get(name, name)
-    refuse_unknown("database", name, DATABASES)
-    found: type[Database] = import_module(f"isoscope.databases.{DATABASES[name]}").DATABASE
+    """The class of the driver called `name`, or at `module:Class`; raises `UsageError` if there is none."""
+    name = ALIASES.get(name, name)
+    found: type[Database]
+    if name in DATABASES:
+        found = import_module(f"isoscope.databases.{DATABASES[name]}").DATABASE
+        return found
+    if not plugins.is_path(name):
+        refuse_unknown("database", name, [*DATABASES, *plugins.names("driver")])
+    found = plugins.load("driver", name)
+    GuardedDatabase.refuse_incomplete(name, found)
     return found
 
 
 def connect(
-    target: str, *, isolation: str | None = None, settings: Mapping[str, str] | None = None
+    target: str,
+    *,
+    isolation: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    driver_path: str | None = None,
 ) -> Database:
     """The database that `target` names or, as a URL, locates; nothing is touched before it is opened.
 
+    `driver_path` is `module:Class` of a driver that is no part of Isoscope; then `target` may be empty.
     Raises `UsageError` if there is no such database, isolation or setting.
     """
     name, colon, _ = target.partition(":")
-    found = driver(name)
+    if driver_path is not None and not plugins.is_path(driver_path):
+        raise UsageError(f"`{driver_path}` names no driver: expected module:Class, as my_driver:MyDatabase")
+    found = driver(driver_path or name)
     isolation = next(iter(found.ISOLATIONS)) if isolation is None else isolation
     refuse_unknown(f"isolation of {found.NAME}", isolation, found.ISOLATIONS)
     for setting in settings or {}:
         refuse_unknown(f"setting of {found.NAME}", setting, found.SETTINGS)
-    return found(isolation, url=target if colon else None, settings=settings or {})
+    url = target if colon else None
+    if driver_path is None and ALIASES.get(name, name) in DATABASES:
+        return found(isolation, url=url, settings=settings or {})
+    return GuardedDatabase(found, isolation, url=url, settings=settings or {})

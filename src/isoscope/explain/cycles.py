@@ -20,7 +20,7 @@ from isoscope.history import OperationKind
 from isoscope.verdict import LostUpdateFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from isoscope.verdict import Anomaly, Step, Witness
 
@@ -247,16 +247,36 @@ def _changed(anomaly: Anomaly) -> tuple[str, str]:
     return f"{each} the next of them then changed, in a circle", "none of them can have come first"
 
 
-def _for_each_order(name: str, wording: Wording) -> dict[str, Wording]:
-    return {f"{name}{suffix}": wording for suffix in ("", "-session", "-real-time")}
+def _by_real_time(contradiction: Callable[[Anomaly], str]) -> Callable[[Anomaly], str]:
+    """The same sentence, and what real time has to do with a cycle that has no step of real time."""
+
+    def told(anomaly: Anomaly) -> str:
+        said = contradiction(anomaly)
+        if any(step.relation == "real-time" for step in anomaly.steps):
+            return said
+        ordered = (step.key for step in anomaly.steps if step.source == "real-time")
+        keys = list(dict.fromkeys(map(key_in_words, ordered)))
+        return f"{said} Only real time orders the versions of {enumeration(keys)}." if keys else said
+
+    return told
+
+
+def _for_each_order(
+    name: str, message: Callable[[Anomaly], str], contradiction: Callable[[Anomaly], str]
+) -> dict[str, Wording]:
+    return {
+        name: Wording(message, contradiction),
+        f"{name}-session": Wording(message, contradiction),
+        f"{name}-real-time": Wording(message, _by_real_time(contradiction)),
+    }
 
 
 WORDINGS: Mapping[str, Wording] = {
     "cyclic-causal-order": Wording(_cycle, _no_order),
     "lost-update": Wording(_lost_update, _overwritten_unseen),
-    **_for_each_order("write-cycle", Wording(_cycle, _no_order)),
-    **_for_each_order("circular-information-flow", Wording(_cycle, _no_order)),
-    **_for_each_order("read-skew", Wording(_read_skew, _seen_and_missed)),
-    **_for_each_order("long-fork", Wording(_long_fork, _opposite)),
-    **_for_each_order("write-skew", Wording(_write_skew, _unseen)),
+    **_for_each_order("write-cycle", _cycle, _no_order),
+    **_for_each_order("circular-information-flow", _cycle, _no_order),
+    **_for_each_order("read-skew", _read_skew, _seen_and_missed),
+    **_for_each_order("long-fork", _long_fork, _opposite),
+    **_for_each_order("write-skew", _write_skew, _unseen),
 }

@@ -1,15 +1,19 @@
 """Histories from and to files: sniffed, read, written, converted.
 
-A further format is one file that makes a `Format`, and one line in `FORMATS`.
+A further format is one file that makes a `Format`, and one line in `FORMATS`. Another package brings one as
+an entry point of the group `isoscope.formats` that names a `Format`.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from isoscope import plugins
 from isoscope.errors import FormatError, LossError, UnknownFormatError, UsageError
 from isoscope.formats import (
     aion,
@@ -31,7 +35,7 @@ from isoscope.formats.format import FEATURES, Format
 from isoscope.formats.source import File, Input, output, uncompressed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from isoscope.history import History, Initial
 
@@ -191,8 +195,45 @@ def find(name: str) -> Format:
     for candidate in FORMATS:
         if candidate.name == name.lower():
             return candidate
-    names = ", ".join(candidate.name for candidate in FORMATS)
+    if plugins.is_path(name) or name in plugins.names("format"):
+        return _plugged_in(name)
+    names = ", ".join([*(candidate.name for candidate in FORMATS), *plugins.names("format")])
     raise UnknownFormatError(f"no format is called `{name}`\n\nhint: the formats are {names}")
+
+
+@cache
+def _plugged_in(name: str) -> Format:
+    """The format of another package; an exception of it becomes one line."""
+    found = plugins.load("format", name)
+    if not isinstance(found, Format):
+        raise UsageError(f"{name} is no format: expected a `Format`, found {type(found).__name__}")
+    functions = {field: getattr(found, field) for field in ("sniff", "read", "write", "named")}
+    guarded: dict[str, Any] = {
+        field: plugins.guard(f"the format {found.name} failed in `{field}`", function)
+        for field, function in functions.items()
+        if function is not None
+    }
+    return replace(found, **guarded)
+
+
+def _plug_ins() -> list[Format]:
+    """The formats of other packages that can be loaded; `_broken` names the others."""
+    found = []
+    for name in plugins.names("format"):
+        with suppress(UsageError):
+            found.append(_plugged_in(name))
+    return found
+
+
+def _broken() -> list[str]:
+    """One line for each format of another package that cannot be loaded."""
+    lines = []
+    for name in plugins.names("format"):
+        try:
+            _plugged_in(name)
+        except UsageError as error:
+            lines.append(str(error))
+    return lines
 
 
 def _sniffed(source: Input) -> Format:
@@ -207,12 +248,12 @@ def _look(source: Input) -> Format | None:
         if candidate.named is not None and candidate.named(source):
             return candidate
     # Beside the files of a history a directory may hold notes, which no format recognises.
-    return next((found for file in source.files if (found := _recognised(file.head()))), None)
+    heads = [file.head().removeprefix(b"\xef\xbb\xbf") for file in source.files]
+    return _recognised(heads, FORMATS) or _recognised(heads, _plug_ins())
 
 
-def _recognised(head: bytes) -> Format | None:
-    text = head.removeprefix(b"\xef\xbb\xbf")
-    return next((candidate for candidate in FORMATS if candidate.sniff(text)), None)
+def _recognised(heads: Sequence[bytes], candidates: Sequence[Format]) -> Format | None:
+    return next((found for head in heads for found in candidates if found.sniff(head)), None)
 
 
 def _unrecognised(source: Input) -> UnknownFormatError:
@@ -235,30 +276,39 @@ def _advice(file: File, head: bytes) -> str:
         return f"this is the write-ahead log of a Jepsen history: check {history} beside it"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "this is text in UTF-16: convert it to UTF-8"
-    names = ", ".join(candidate.name for candidate in FORMATS)
-    return f"name its format with --format ({names})"
+    names = ", ".join([*(candidate.name for candidate in FORMATS), *plugins.names("format")])
+    return "; ".join([f"name its format with --format ({names})", *_broken()])
 
 
 def for_path(path: str) -> Format:
     """The format that the name of a file suggests: the one with the longest suffix."""
     name = uncompressed(path)
-    writable = {
-        suffix: candidate
-        for candidate in FORMATS
-        if candidate.write is not None
-        for suffix in candidate.suffixes
-    }
-    for suffix in sorted(writable, key=len, reverse=True):
-        if name.endswith(suffix):
-            return writable[suffix]
+    found = _suggested(name, FORMATS) or _suggested(name, _plug_ins())
+    if found is not None:
+        return found
     only_read = [candidate for candidate in FORMATS if name.endswith(candidate.suffixes)]
     if only_read:
         raise _only_read(only_read[0])
-    suffixes = ", ".join(writable)
+    suffixes = ", ".join(_by_suffix([*FORMATS, *_plug_ins()]))
     raise UnknownFormatError(
         f"{path}: the name does not say which format to write\n\n"
         f"hint: name the format, or let the file end with one of {suffixes}"
     )
+
+
+def _suggested(name: str, candidates: Sequence[Format]) -> Format | None:
+    writable = _by_suffix(candidates)
+    longest = sorted(writable, key=len, reverse=True)
+    return next((writable[suffix] for suffix in longest if name.endswith(suffix)), None)
+
+
+def _by_suffix(candidates: Iterable[Format]) -> dict[str, Format]:
+    return {
+        suffix: candidate
+        for candidate in candidates
+        if candidate.write is not None
+        for suffix in candidate.suffixes
+    }
 
 
 def _only_read(chosen: Format) -> UsageError:

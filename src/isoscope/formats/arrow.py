@@ -28,6 +28,7 @@ __all__ = [
     "batches",
     "damaged",
     "from_stream",
+    "initial_of",
     "initial_values",
     "known_columns",
     "native_columns",
@@ -50,13 +51,9 @@ def from_stream(data: bytes, *, path: str) -> History:
     import pyarrow as pa  # noqa: PLC0415 - heavy: only readers of Parquet or Arrow pay for it
 
     reader, source = TableReader(), Source(path=path, format="arrow")
-    file = File(path)
     try:
         with pa.ipc.open_stream(pa.py_buffer(data)) as stream:
-            metadata = stream.schema.metadata or {}
-            reader.initial_edn(
-                *(initial_values(file, metadata) if _METADATA in metadata else ("", False, []))
-            )
+            reader.initial_edn(*initial_of(stream.schema.metadata or {}, path=path))
             for batch in stream:
                 # Unlike a file of ours, this may come from anywhere.
                 batch.validate(full=True)
@@ -95,6 +92,11 @@ def known_columns(names: list[str]) -> list[str]:
     integers, texts = table_columns()
     known = {*integers, *texts, "value_list", "tombstone"}
     return [name for name in names if name in known]
+
+
+def initial_of(metadata: dict[bytes, bytes], *, path: str) -> InitialEdn:
+    """The initial values of a table or a stream; unknown if its metadata names none."""
+    return initial_values(File(path), metadata) if _METADATA in metadata else ("", False, [])
 
 
 def initial_values(file: File, metadata: dict[bytes, bytes]) -> InitialEdn:

@@ -24,6 +24,8 @@ __all__ = ["COMPRESSIONS", "File", "Input", "output", "uncompressed"]
 #: Suffixes of compressed files; on input the content decides, not the name.
 COMPRESSIONS = (".gz", ".zst")
 
+#: Names of standard output: it is written to as it is, and never replaced by a new file.
+_STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _BLOCK = 1 << 20
 _HEAD = 1 << 16
 # Compressed bytes taken at a time: few, because a hostile file can hold a thousand times as much.
@@ -236,16 +238,16 @@ def _corrupt(path: str, error: Exception) -> FormatError:
 def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A place to write to: `-` is standard output; a file appears only when it is complete."""
     name = _name(path, "write")
-    if name == "-":
+    if name in _STANDARD_OUTPUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     # A link stays one, and a device or a pipe is written to, not replaced by a file.
-    target = Path(os.path.realpath(name))
-    if target.exists() and not target.is_file() and not target.is_dir():
-        with _writing(name), target.open("wb") as raw, _compressed(name, raw) as stream:
+    if Path(name).exists() and not Path(name).is_file() and not Path(name).is_dir():
+        with _writing(name), Path(name).open("wb") as raw, _compressed(name, raw) as stream:
             yield stream
         return
+    target = Path(os.path.realpath(name))
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isoscope.checkers.timestamps import LEVELS
+from isoscope import levels as lattice
+from isoscope.checkers.timestamps import ASKED_AS, LEVELS
+from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from isoscope.history import Scalar, Unknown
     from isoscope.levels import Level
     from isoscope.profiles import Profile
 
-__all__ = ["CheckSettings"]
+__all__ = ["CheckSettings", "clock_levels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,3 +53,15 @@ class CheckSettings:
             return {**mechanisms, "clock-error": self.clock_error, **shared}
         levels = [str(level) for level in self.levels]
         return {"levels": levels, "keep": self.keep, "spill": self.spill is not None, **shared}
+
+
+def clock_levels(names: str | Iterable[str] | None) -> tuple[Level, ...]:
+    """The levels of the database's clock that these names mean; a plain name means the one of that name."""
+    named = [names] if isinstance(names, str) else names or ()
+    asked = tuple(dict.fromkeys(ASKED_AS.get(level, level) for level in map(lattice.parse, map(str, named))))
+    if other := [level for level in asked if level not in LEVELS]:
+        raise UsageError(
+            f"{other[0]} cannot be checked online\n\n"
+            f"hint: the levels of the database's own clock can: {', '.join(LEVELS)}"
+        )
+    return asked or tuple(LEVELS)

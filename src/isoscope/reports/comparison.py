@@ -11,6 +11,7 @@ from isoscope.explain.value_text import duration
 from isoscope.levels import Level
 from isoscope.reports.activity import activity_document, percent
 from isoscope.reports.findings import SIZES
+from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import paragraph, table
 from isoscope.verdict import Outcome
 
@@ -112,7 +113,7 @@ class Comparison:
         if len(alike) == len(both):
             yield "A and B agree on every level."
         elif alike:
-            yield f"A and B agree on {len(alike)} of {len(both)} levels."
+            yield f"A and B agree on {len(alike)} of {counted(len(both), 'level')}."
 
     def _level_rows(self) -> list[list[str]]:
         rows = self._levels().items()

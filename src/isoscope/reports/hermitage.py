@@ -12,15 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HermitageRow", "render_hermitage"]
 
-#: From the weakest to the strongest.
-_MEANINGS = {
-    "no": "the anomaly can occur",
-    "R/O": "it is prevented for transactions that only read",
-    "yes": "it is prevented",
-}
+#: The words for a result, from the weakest to the strongest.
+_WORDS = {"no": "allowed", "R/O": "prevented (R/O)", "yes": "prevented"}
+_READ_ONLY = "R/O: only for transactions that do nothing but read"
 #: How a sentence names the source of the known results.
-_PHRASES = {"published": "published", "theory": "theory says"}
-_DIFFERS = "!"
+_PHRASES = {"published": "published", "theory": "theory"}
 _ABSENT = "-"
 
 
@@ -56,28 +52,29 @@ def render_hermitage(database: str, rows: Sequence[HermitageRow], *, width: int 
 
 
 def _table(rows: Sequence[HermitageRow]) -> str:
+    """A line for each anomaly, a column for each isolation."""
     anomalies = list(dict.fromkeys(name for row in rows for name in row.found))
-    lines = [["", "", *anomalies]]
-    for row in rows:
-        found = [_found(row, name) for name in anomalies]
-        lines.append([row.isolation, "found", *found])
-        if row.expected is not None:
-            lines.append(["", row.kind, *(row.expected.get(name, _ABSENT) for name in anomalies)])
-    return table(lines)
+    head = ["", *(row.isolation for row in rows)]
+    return table([head, *([name, *(_cell(row, name) for row in rows)] for name in anomalies)])
 
 
-def _found(row: HermitageRow, anomaly: str) -> str:
-    return row.found.get(anomaly, _ABSENT) + (_DIFFERS if anomaly in row.differences else "")
+def _cell(row: HermitageRow, anomaly: str) -> str:
+    """The result, and what was expected where that is something else."""
+    if anomaly not in row.found:
+        return _ABSENT
+    found = _WORDS[row.found[anomaly]]
+    if anomaly not in row.differences:
+        return found
+    return f"{found}, expected {_WORDS[(row.expected or {})[anomaly]]}"
 
 
 def _legend(rows: Sequence[HermitageRow]) -> Iterator[str]:
     shown = {cell for row in rows for cells in (row.found, row.expected or {}) for cell in cells.values()}
-    for cell, meaning in reversed(_MEANINGS.items()):
-        if cell in shown:
-            yield f"{cell}: {meaning}"
-    if any(row.differences for row in rows):
-        yield f"{_DIFFERS}: not what is known"
-    yield from dict.fromkeys(f"{row.kind}: {row.source}" for row in rows if row.expected is not None)
+    if "R/O" in shown:
+        yield _READ_ONLY
+    for row in rows:
+        if row.expected is not None:
+            yield f"expected of {row.isolation}: {row.kind}, {row.source}"
 
 
 def _said(rows: Sequence[HermitageRow]) -> Iterator[str]:
@@ -90,13 +87,14 @@ def _said(rows: Sequence[HermitageRow]) -> Iterator[str]:
     if known and not any(row.differences for row in known):
         kinds = dict.fromkeys(_PHRASES[row.kind] for row in known)
         every = "All" if len(known) == len(rows) else "All else"
-        yield f"{every} is as {' and '.join(kinds)}."
+        yield f"{every} is as expected ({' and '.join(kinds)})."
 
 
 def _difference(row: HermitageRow, anomaly: str, known: Mapping[str, str]) -> str:
-    strength = list(_MEANINGS)
+    strength = list(_WORDS)
     is_weaker = strength.index(row.found[anomaly]) < strength.index(known[anomaly])
+    found, expected = _WORDS[row.found[anomaly]], _WORDS[known[anomaly]]
     return (
-        f"{row.isolation}: {'weaker' if is_weaker else 'stronger'} than {_PHRASES[row.kind]} for {anomaly}: "
-        f"{row.found[anomaly]}, not {known[anomaly]}."
+        f"{row.isolation}: {'weaker' if is_weaker else 'stronger'} than expected "
+        f"({_PHRASES[row.kind]}) for {anomaly}: {found}, not {expected}."
     )

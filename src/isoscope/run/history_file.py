@@ -83,12 +83,14 @@ class HistoryFile:
 
 def refuse_unwritable(option: str, path: str) -> None:
     """Raises `UsageError` if a file cannot be written there, as far as that is known beforehand."""
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        return  # a pipe or a device
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise UsageError(f"{option}: {path} is a directory")
     if not target.parent.is_dir():
         raise UsageError(f"{option}: cannot write {path}: there is no folder {Path(path).parent}")
-    if not os.access(target if target.exists() and not target.is_file() else target.parent, os.W_OK):
+    if not os.access(target.parent, os.W_OK):
         raise UsageError(f"{option}: cannot write {path}: no permission")
 
 

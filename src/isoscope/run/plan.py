@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from isoscope import checkers, databases, profiles
+from isoscope import checkers, databases, plugins, profiles
 from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.run import sessions
+from isoscope.run.guarded_workload import GuardedWorkload
 from isoscope.run.hermitage import HERMITAGE
 from isoscope.run.local_verification import LocalVerification
 from isoscope.run.result import Limits
@@ -58,20 +59,24 @@ class Plan:
         parameters: Mapping[str, Any] = _NOTHING,
         seed: int = 0,
         limits: Limits | None = None,
+        driver: str | None = None,
     ) -> Plan:
         """`target` is the name of a database or a URL; the default isolation is the database's first.
 
-        Without a limit, the run takes ten seconds. Raises `UsageError` if a name or a parameter is unknown.
+        `driver` is `module:Class` of a driver of your own, and `target` then its URL, or empty. Without a
+        limit, the run takes ten seconds. Raises `UsageError` if a name or a parameter is unknown.
         """
-        refuse_unknown("workload", workload, [*CLIENTS, HERMITAGE])
+        if workload not in CLIENTS and not plugins.is_path(workload):
+            refuse_unknown("workload", workload, [*CLIENTS, HERMITAGE, *plugins.names("workload")])
         limits = limits or Limits()
         if limits.seconds is None and limits.transactions is None:
             limits = replace(limits, seconds=DEFAULT_SECONDS)
+        clients = client_workload(workload, {**parameters, "seed": seed})
         return cls(
-            database=databases.connect(target, isolation=isolation, settings=settings),
+            database=databases.connect(target, isolation=isolation, settings=settings, driver_path=driver),
             settings=settings,
             workload=workload,
-            clients=client_workload(workload, {**parameters, "seed": seed}),
+            clients=clients if workload in CLIENTS else GuardedWorkload(workload, clients),
             seed=seed,
             limits=limits,
         )
@@ -118,7 +123,7 @@ class CompletedRun:
         chosen = levels or {*checkers.default_levels(history), *self.promises}
         asked = [level for level in Level if level in {*chosen, *also}]
         report = checkers.check(history, asked, max_anomalies=max_anomalies)
-        live = self.mechanisms.mechanisms if self.mechanisms else None
+        live = None if self.mechanisms is None else self.mechanisms.mechanisms
         return replace(
             report, mechanisms=live, promises=self.promises, origin=self.origin, asked=tuple(levels)
         )

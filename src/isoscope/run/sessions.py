@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from isoscope.databases.database import Aborted, ConnectionLost
-from isoscope.errors import DatabaseError, ServiceError
+from isoscope.errors import DatabaseError, IsoscopeError, ServiceError
 from isoscope.history import STATUSES, Status
 from isoscope.run.attempt import Attempt, RecordedAttempt
 from isoscope.run.recording import Recording
@@ -252,7 +252,7 @@ class _Sessions:
                     if attempt.status != _ABORTED or not again:
                         break
                     again -= 1
-        except (DatabaseError, ServiceError) as error:
+        except IsoscopeError as error:
             self._fail(str(error))
         except ConnectionLost as error:
             self._fail(f"the database is gone: {error}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from isoscope import levels
 from isoscope.verdict import findings
 from isoscope.verdict.answer import Answer, answer_of
 from isoscope.verdict.answers import Outcome
+from isoscope.verdict.presentation import Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from isoscope.levels import Level
     from isoscope.verdict.answer import Origin
@@ -61,9 +62,12 @@ class Mechanisms:
     clock_error: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Report(Presentation):
     """The verdicts on one history, with its sizes and the assumptions that were made.
+
+    `report["snapshot-isolation"]` is the verdict on one level, `report.holds(level)` whether it is proven;
+    `print(report)` shows the text of the command line, a notebook the answer and a picture.
 
     `version_order` says how many keys each source orders, the strongest first; it is empty if no source
     orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for. `promises` are
@@ -100,6 +104,37 @@ class Report:
     def levels(self, outcome: Outcome) -> tuple[Level, ...]:
         """The levels with this outcome, in the order of the lattice."""
         return tuple(verdict.level for verdict in self.verdicts if verdict.outcome is outcome)
+
+    def __getitem__(self, level: Level | str) -> Verdict:
+        """The verdict on a level, by any of its names. Raises KeyError if it was not asked for."""
+        wanted = levels.parse(str(level))
+        for verdict in self.verdicts:
+            if verdict.level is wanted:
+                return verdict
+        raise KeyError(f"{wanted} was not asked for: check(history, {str(wanted)!r}) does")
+
+    def __contains__(self, level: object) -> bool:
+        wanted = levels.parse(str(level))
+        return any(verdict.level is wanted for verdict in self.verdicts)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self.verdicts)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a report has three outcomes for each level: ask `report.holds(level)`, not truth")
+
+    def holds(self, level: Level | str) -> bool:
+        """Whether the history is proven to satisfy `level`, by its own verdict or that of a stronger level.
+
+        False if the level is violated, and if it is unknown: `report[level].outcome` tells which. Raises
+        KeyError if no verdict says anything about the level.
+        """
+        wanted = levels.parse(str(level))
+        if any(wanted in levels.implied(holding) for holding in self.levels(Outcome.HOLDS)):
+            return True
+        if levels.implied(wanted).isdisjoint(self.levels(Outcome.VIOLATED)):
+            self[wanted]  # unknown, or never asked for
+        return False
 
     @property
     def strongest_holding(self) -> tuple[Level, ...]:
@@ -145,8 +180,8 @@ def _with_implied(chosen: Iterable[Level]) -> frozenset[Level]:
     return frozenset().union(*map(levels.implied, chosen))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Search(Presentation):
     """Which of the anomalies that were looked for one history shows; it says nothing about levels."""
 
     history: Mapping[str, object]

@@ -2,7 +2,7 @@
 
 from isoscope.workloads.breaking import SCRIPTS
 from isoscope.workloads.mixes import MIXES, Mix, Step, Table, Template
-from isoscope.workloads.registry import CLIENTS, client_workload
+from isoscope.workloads.registry import CLIENTS, Clients, client_workload
 from isoscope.workloads.workload import TABLE_1, Workload, generate
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "MIXES",
     "SCRIPTS",
     "TABLE_1",
+    "Clients",
     "Mix",
     "Step",
     "Table",

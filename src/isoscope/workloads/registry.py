@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from isoscope import plugins
 from isoscope.errors import UsageError
 from isoscope.workloads.active_keys import ActiveKeys
 from isoscope.workloads.blindw import BlindW
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["CLIENTS", "Clients", "client_workload"]
 
-_Parameters: TypeAlias = ActiveKeys | BlindW | KeyValue | SmallBank
+_Parameters: TypeAlias = "ActiveKeys | BlindW | KeyValue | SmallBank | ClientWorkload"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clients:
-    """A workload with its published defaults, and the parameters that may be changed."""
+    """A workload with its published defaults, and the parameters that may be changed.
+
+    `defaults` is a frozen dataclass with the methods of `ClientWorkload`. A package brings a workload as an
+    entry point of the group `isoscope.workloads` that names a `Clients`.
+    """
 
     meaning: str
     defaults: _Parameters
@@ -91,20 +96,33 @@ def client_workload(name: str, given: Mapping[str, Any]) -> ClientWorkload:
 
     Raises `UsageError` if there is none, if it does not know a parameter, or if a value is impossible.
     """
-    if name not in CLIENTS:
-        raise UsageError(f"unknown workload `{name}`\n\nhint: it is one of {', '.join(CLIENTS)}")
-    clients = CLIENTS[name]
+    clients = CLIENTS[name] if name in CLIENTS else _plugged_in(name)
     unknown = [option(parameter) for parameter in given if parameter not in clients.parameters]
     if unknown:
         known = ", ".join(map(option, clients.parameters))
         raise UsageError(f"{name} knows nothing of {', '.join(unknown)}\n\nhint: it knows {known}")
-    return replace(clients.defaults, **_both_lengths(clients.defaults, given))
+    with plugins.guarded(f"the workload {name} refuses its parameters"):
+        changed: Any = clients.defaults
+        workload: ClientWorkload = replace(changed, **_both_lengths(clients.defaults, given))
+    return workload
+
+
+def _plugged_in(name: str) -> Clients:
+    if not plugins.is_path(name) and name not in plugins.names("workload"):
+        known = ", ".join([*CLIENTS, *plugins.names("workload")])
+        raise UsageError(f"unknown workload `{name}`\n\nhint: it is one of {known}")
+    found = plugins.load("workload", name)
+    if not isinstance(found, Clients):
+        raise UsageError(f"{name} is no workload: expected a `Clients`, found {type(found).__name__}")
+    needed = ("content", "sessions", "rows", "clients", *found.parameters)
+    plugins.refuse_incomplete("workload", name, found.defaults, needed)
+    return found
 
 
 def _both_lengths(defaults: _Parameters, given: Mapping[str, Any]) -> dict[str, Any]:
     """If one length is given, the default of the other is moved past it if necessary."""
     changes = dict(given)
-    if isinstance(defaults, SmallBank):
+    if not hasattr(defaults, "min_txn_length") or not hasattr(defaults, "max_txn_length"):
         return changes
     if "min_txn_length" not in given and "max_txn_length" in given:
         changes["min_txn_length"] = min(defaults.min_txn_length, given["max_txn_length"])
