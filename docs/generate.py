@@ -24,7 +24,7 @@ from isoscope.cli.profiles import locks
 from isoscope.cli.program import group
 from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
-from isoscope.levels import DEFINITIONS, Definition, Family, Level, implied, implying
+from isoscope.levels import DEFINITIONS, FORMAL, Definition, Family, Level, implied, implying
 from isoscope.profiles import DATABASES as PROFILED
 from isoscope.profiles import PROFILES, Profile, Statement
 from isoscope.reports.lattice import render_lattice
@@ -93,6 +93,10 @@ def _family(family: Family) -> str:
 
 def _level(definition: Definition) -> str:
     facts = {
+        "Definition": FORMAL[definition.level],
+        "Note": f"{definition.note}; many databases use the name for another level"
+        if definition.note
+        else "",
         "Implies": _links(definition.implies),
         "Also called": _codes(definition.aliases),
         "Source": definition.source,

@@ -58,6 +58,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["clean.txt", "changing.txt", "--level", "pl-2"], 0),
         (["clean.txt", "changing.txt", "--level", "strong-session-pl-2"], 0),
         (["aborted.txt", "--level", "pl-2", "--method", "timestamps"], 3),
+        # With --fail-on: that level alone, any level, or none.
+        (["aborted.txt", "--fail-on", "none"], 0),
+        (["aborted.txt", "--fail-on", "pl-1"], 0),
+        (["aborted.txt", "--fail-on", "causal"], 1),
+        (["changing.txt", "--level", "read-committed", "--fail-on", "cut-isolation"], 1),
+        (["changing.txt", "--level", "read-atomic", "--fail-on", "none"], 0),
+        (["clean.txt", "--fail-on", "strict-serializable"], 3),
+        (["clean.txt", "--fail-on", "any"], 0),
+        (["changing.txt", "--fail-on", "any"], 1),
+        (["clean.txt", "--fail-on", "nothing"], 2),
+        (["clean.txt", "--anomaly", "aborted-read", "--fail-on", "any"], 2),
         # 2 if any input or option is bad, whatever the rest says.
         (["nowhere.txt"], 2),
         (["broken.txt"], 2),
@@ -73,6 +84,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_exit_status_is_as_promised(folder: Path, arguments: list[str], status: int) -> None:
     for extra in ([], ["--json"]):
         assert run("check", *arguments, *extra).status == status
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["clean.txt"], "exit status 0: no level that decides is violated (without --level, pl-2, "),
+        (["aborted.txt"], "exit status 1: read-committed and pl-2 are violated (without --level, pl-2, "),
+        (["clean.txt", "aborted.txt"], "exit status 1: read-committed and pl-2 are violated ("),
+        (
+            ["aborted.txt", "--fail-on", "pl-1"],
+            "exit status 0: no level that decides is violated (--fail-on: ",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_the_last_line_explains_the_exit_status(folder: Path, arguments: list[str], line: str) -> None:
+    assert run("check", *arguments).out.splitlines()[-1].startswith(line)
+
+
+def test_the_exit_status_of_named_levels_needs_no_explanation(folder: Path) -> None:
+    assert "exit status" not in run("check", "aborted.txt", "--level", "pl-2").out
 
 
 @pytest.mark.parametrize("alias", ["rc", "RC", "read_committed", "Read Committed", "elle:read-committed"])

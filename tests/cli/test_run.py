@@ -67,6 +67,10 @@ def test_a_run_prints_the_same_report_as_check_of_its_history() -> None:
     assert verdicts in done.out
 
 
+def test_a_run_that_kept_its_promise_prints_at_most_a_screen() -> None:
+    assert len(run_fake().out.splitlines()) <= 24
+
+
 def test_a_broken_promise_names_the_weakest_levels_and_is_status_1() -> None:
     done = run_fake(reads="nothing")
     assert done.status == 1

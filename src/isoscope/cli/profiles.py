@@ -83,8 +83,10 @@ def _one(profile: Profile, width: int) -> str:
         "certifier": str(profile.certifier),
         "clocks": "of several machines" if profile.clock_skew else "one",
         "promises": ", ".join(profile.promises) or "-",
+        "of registers": ", ".join(profile.register_promises),
+        "documented": profile.documented,
     }
-    rows = [paragraph(text, head=head, margin=15, width=width) for head, text in facts.items()]
+    rows = [paragraph(text, head=head, margin=15, width=width) for head, text in facts.items() if text]
     remarks = _remarks("Notes", profile.notes, width) + _remarks("Sources", profile.sources, width)
     return "\n".join([f"{profile.name} ({profile.database})", "", *rows, "", *_statements(profile), *remarks])
 
@@ -127,6 +129,8 @@ def _document(profile: Profile) -> dict[str, Any]:
             for statement, one in ((each, profile.statements[each]) for each in Statement)
         },
         "promises": profile.promises,
+        "register_promises": profile.register_promises,
+        "documented": profile.documented,
         "aliases": profile.aliases,
         "sources": profile.sources,
         "notes": profile.notes,
