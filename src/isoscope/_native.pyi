@@ -825,6 +825,12 @@ class VersionsJudgement:
     def has_incompatible_lists(self) -> bool:
         """Whether reads of a list contradict each other, so that no order of its versions explains all."""
     @property
+    def explained(self) -> list[str]:
+        """Levels that were decided with all reads of values that several transactions wrote."""
+    @property
+    def progress(self) -> dict[str, tuple[int, int, int]]:
+        """How far each search came that was too long: choices, conflicts and seconds by level."""
+    @property
     def unjudged(self) -> UnjudgedVersions: ...
 
 def judge_versions(

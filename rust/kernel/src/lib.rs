@@ -22,6 +22,7 @@ pub mod index;
 pub mod intervals;
 mod named_enum;
 pub mod observations;
+pub mod possible_writers;
 pub mod predicates;
 pub mod reads;
 pub mod relation;

@@ -213,10 +213,13 @@ class Judgement:
     @cached_property
     def unjudged(self) -> str:
         """Why the history may be wrong although nothing was found."""
+        return self._unjudged_with(self.found.unjudged.repeated_reads)
+
+    def _unjudged_with(self, repeated_reads: int) -> str:
         unjudged = self.found.unjudged
         reasons = [
             unjudged_reason(
-                repeated_reads=unjudged.repeated_reads,
+                repeated_reads=repeated_reads,
                 repeated_keys=unjudged.repeated_keys,
                 mixed_keys=unjudged.mixed_keys,
                 range_reads=unjudged.range_reads,
@@ -264,17 +267,23 @@ class Judgement:
         if self._is_violated(level):
             return self._violated(level)
         outcome = self._outcomes[_condition(level)]
-        reason = self._doubt(level) if outcome == "holds" else _REASONS[outcome]
+        reason = self._doubt(level) if outcome == "holds" else _REASONS[outcome] + self._progress(level)
         if not reason:
             return Verdict(level=level, outcome=Outcome.HOLDS, method=METHOD)
         return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
+
+    def _progress(self, level: Level) -> str:
+        """How far the search for an order came, if it was too long."""
+        if (came := self.found.progress.get(_condition(level))) is None:
+            return ""
+        return " ({:,} choices, {:,} conflicts, {:,} seconds)".format(*came)
 
     def _doubt(self, level: Level) -> str:
         """Why the level may be broken although nothing was found."""
         # Levels from PL-2 up are broken by such reads themselves.
         if self.found.has_incompatible_lists and Level.PL_2 not in lattice.implied(level):
             return _FORKED
-        return self.unjudged
+        return self._unjudged_with(0) if _condition(level) in self.found.explained else self.unjudged
 
     def _violated(self, level: Level) -> Verdict | None:
         broken = [(a, only) for a, only in self._shown if self._breaks(a, only, level)]

@@ -167,6 +167,44 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
     }
 
+    /// The node of the transaction that begins or commits at a node; any other node stays as it is.
+    pub(super) fn transaction_node(&self, node: u32) -> u32 {
+        let transactions = self.all.small.len() as u32;
+        let is_commit = self.is_of_begins_and_commits() && (transactions..2 * transactions).contains(&node);
+        if is_commit { node - transactions } else { node }
+    }
+
+    /// Whether the level forbids paths.
+    pub(super) fn has_bars(&self) -> bool {
+        matches!(
+            self.level,
+            Level::ParallelSnapshotIsolation
+                | Level::StrongSessionParallelSnapshotIsolation
+                | Level::UpdateSerializable
+                | Level::MonotonicView
+        )
+    }
+
+    /// Whether the level asks from which transaction a read came.
+    pub(super) fn has_reads(&self) -> bool {
+        !matches!(self.level, Level::Pl1 | Level::StrongSessionPl1 | Level::StrongPl1)
+    }
+
+    /// Whether the level asks which versions a read missed.
+    pub(super) fn has_missed_versions(&self) -> bool {
+        self.has_reads() && !matches!(self.level, Level::Pl2 | Level::StrongSessionPl2 | Level::StrongPl2)
+    }
+
+    /// The edge that follows if a node read a version.
+    pub(super) fn shows(&self, version: u32, reader: u32) -> (u32, u32) {
+        (self.end(version), reader)
+    }
+
+    /// The edge that follows if a node read an earlier version.
+    pub(super) fn misses(&self, reader: u32, version: u32) -> (u32, u32) {
+        (reader, self.end(version))
+    }
+
     /// The node at whose place the version of a writer stands.
     pub(super) fn end(&self, version: u32) -> u32 {
         let node = self.all.node(version);

@@ -73,7 +73,7 @@ impl Claims {
         Ok(claims)
     }
 
-    fn any(self) -> bool {
+    pub(crate) fn any(self) -> bool {
         self.writes_follow_reads || self.sequential_keys || self.linearizable_keys
     }
 }
