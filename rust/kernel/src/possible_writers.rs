@@ -48,7 +48,7 @@ pub struct Ambiguity<'h> {
 /// What follows if some indeterminate transactions took effect.
 pub enum Consequence {
     /// The reads are explained.
-    Explained(Explained),
+    Explained(Box<Explained>),
     /// One of them has a read that is wrong.
     WrongRead,
     /// A read has no possible writer: others took effect.
@@ -208,7 +208,7 @@ impl<'h> Ambiguity<'h> {
             }
         }
         open.sort_by_key(|open| (open.key, open.read));
-        Consequence::Explained(Explained { observations, open })
+        Consequence::Explained(Box::new(Explained { observations, open }))
     }
 
     /// The initial value of a key, unless a write took its place.

@@ -6,6 +6,7 @@
 use super::anomalies::VersionAnomaly;
 use super::level_outcomes::no_commit_order;
 use super::levels::Level;
+use super::session_guarantees::GUARANTEES;
 use super::transaction_times::TransactionTimes;
 use super::{Judge, Judgement, Outcome, Question, first_transactions, judge};
 use crate::cancel::Cancel;
@@ -102,6 +103,13 @@ fn explain(
         if broken && answer.is_none() {
             *answer = Some(Outcome::Violated);
         }
+    }
+    // These ask of wrong reads, too, which write they show.
+    for level in GUARANTEES {
+        let proves = |stronger: &Level| {
+            stronger.implied().contains(&level) && answers[*stronger as usize] == Some(Outcome::Holds)
+        };
+        answers[level as usize] = Level::ALL.iter().any(proves).then_some(Outcome::Holds);
     }
     answers
 }

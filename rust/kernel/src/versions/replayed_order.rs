@@ -134,7 +134,9 @@ impl<'r, 'h> Replay<'r, 'h> {
         }
         let entry = Reverse((self.hint(node), node));
         if let Some(versions) = self.unmet(node) {
-            versions.into_iter().for_each(|version| self.expecting.entry(version).or_default().push(node));
+            for version in versions {
+                self.expecting.entry(version).or_default().push(node);
+            }
             self.stuck.push(entry);
             return;
         }
