@@ -31,7 +31,7 @@ pub struct VersionsJudgement {
     ordered_keys: Vec<Py<OrderedKeys>>,
     /// Whether reads of a list contradict each other, so that no order of its versions explains all.
     has_incompatible_lists: bool,
-    /// Levels that were decided with all reads of values that several transactions wrote.
+    /// Levels that were decided by what may explain values that several transactions wrote.
     explained: Vec<&'static str>,
     /// How far each search came that was too long: choices, conflicts and seconds by level.
     progress: Py<PyDict>,
@@ -76,6 +76,8 @@ pub struct UnjudgedVersions {
     range_reads: u64,
     /// Whether several transactions appended the same element to a list.
     has_unsure_appends: bool,
+    /// Whether a recorded order shows a value that several transactions, or none, may have written.
+    has_unsure_rows: bool,
     /// How often a predicate read, or a read of a deleted key, may have seen several states of a key.
     ambiguous_states: u64,
 }
@@ -115,6 +117,7 @@ pub fn judge_versions(
         mixed_keys: columns.keys_of(py, &reads.mixed_keys)?,
         range_reads: unjudged_range_reads(columns),
         has_unsure_appends: found.has_unsure_appends,
+        has_unsure_rows: !found.has_unsure_appends && !found.unsure_keys.is_empty(),
         ambiguous_states,
     };
     versions_judgement(py, columns, reads, &found, unjudged)

@@ -109,6 +109,7 @@ _REASONS = {
     "contradictory": CONTRADICTORY,
 }
 _UNSURE = "several transactions appended the same element to a list"
+_UNSURE_ROWS = "a recorded order of versions shows values that several transactions may have written"
 _AMBIGUOUS = "reads by predicates, or of deleted keys, may have seen several states of a key ({} times)"
 _FORKED = "reads of a list contradict each other, so that there is no one order of its versions"
 _PREDICATES = "what breaks it may rest on reads by predicates, which this level does not protect"
@@ -213,18 +214,19 @@ class Judgement:
     @cached_property
     def unjudged(self) -> str:
         """Why the history may be wrong although nothing was found."""
-        return self._unjudged_with(self.found.unjudged.repeated_reads)
+        return self._unjudged(with_repeated=True)
 
-    def _unjudged_with(self, repeated_reads: int) -> str:
+    def _unjudged(self, *, with_repeated: bool) -> str:
         unjudged = self.found.unjudged
         reasons = [
             unjudged_reason(
-                repeated_reads=repeated_reads,
+                repeated_reads=unjudged.repeated_reads if with_repeated else 0,
                 repeated_keys=unjudged.repeated_keys,
                 mixed_keys=unjudged.mixed_keys,
                 range_reads=unjudged.range_reads,
             ),
-            _UNSURE if unjudged.has_unsure_appends else "",
+            _UNSURE if unjudged.has_unsure_appends and with_repeated else "",
+            _UNSURE_ROWS if unjudged.has_unsure_rows and with_repeated else "",
             _AMBIGUOUS.format(unjudged.ambiguous_states) if unjudged.ambiguous_states else "",
         ]
         return "; ".join(filter(None, reasons))
@@ -280,10 +282,12 @@ class Judgement:
 
     def _doubt(self, level: Level) -> str:
         """Why the level may be broken although nothing was found."""
+        if _condition(level) in self.found.explained:
+            return self._unjudged(with_repeated=False)
         # Levels from PL-2 up are broken by such reads themselves.
         if self.found.has_incompatible_lists and Level.PL_2 not in lattice.implied(level):
             return _FORKED
-        return self._unjudged_with(0) if _condition(level) in self.found.explained else self.unjudged
+        return self.unjudged
 
     def _violated(self, level: Level) -> Verdict | None:
         broken = [(a, only) for a, only in self._shown if self._breaks(a, only, level)]

@@ -1,7 +1,8 @@
-//! Levels of a history in which values repeat: does some explanation of its reads meet them?
+//! Levels of a history in which values repeat: does some explanation of what it shows meet them?
 //!
-//! `docs/explanation/semantics.md` is the specification: "Explanations" and what follows it. Registers with a known
-//! initial value are covered, without recorded orders and claims.
+//! `docs/explanation/semantics.md` is the specification: "Explanations" and what follows it. Which transactions took
+//! effect, unknown initial values, the elements of lists and the rows of recorded orders are tried one by one; the
+//! writers of reads of registers are left to the solver, and tried only for levels that it does not decide.
 
 use super::anomalies::VersionAnomaly;
 use super::level_outcomes::no_commit_order;
@@ -10,12 +11,17 @@ use super::session_guarantees::GUARANTEES;
 use super::transaction_times::TransactionTimes;
 use super::{Judge, Judgement, Outcome, Question, first_transactions, judge};
 use crate::cancel::Cancel;
-use crate::history::{History, Kind};
+use crate::explanations::{Ambiguity, Premise, Refusal, Sites, Told};
+use crate::history::History;
 use crate::observations::Observations;
-use crate::possible_writers::{Ambiguity, Consequence};
+use crate::reads::{ReadAnomaly, judge_counted};
 
 /// Of more transactions that may have taken effect, only all and none are tried.
-const MAX_EFFECTS: usize = 4;
+const MAX_EFFECTS: usize = 10;
+/// So many explanations are tried, and so many operations judged on the way, but a few in any case.
+const MOST_EXPLANATIONS: usize = 2_000;
+const MOST_OPERATIONS: usize = 10_000_000;
+const FEW_EXPLANATIONS: usize = 16;
 
 /// What some explanation, or none, says of each level.
 type Answers = [Option<Outcome>; Level::COUNT];
@@ -30,7 +36,15 @@ pub fn judge_with_repeated(
     cancel: &Cancel,
 ) -> Judgement {
     let mut judgement = judge(history, observations, question, cancel);
-    let answers = explain(history, observations, repeated_keys, question, cancel);
+    let keys = [repeated_keys, &judgement.unsure_keys].concat();
+    if keys.is_empty() {
+        return judgement;
+    }
+    let ambiguity = Ambiguity::new(history, &observations.counted, keys);
+    if !ambiguity.is_covered() {
+        return judgement;
+    }
+    let answers = Explaining { history, ambiguity, question, cancel }.answers();
     for (level, answer) in Level::ALL.into_iter().zip(answers) {
         let outcome = &mut judgement.outcomes[level as usize];
         let Some(answer) = answer.filter(|_| *outcome != Outcome::Violated) else { continue };
@@ -45,84 +59,200 @@ pub fn judge_with_repeated(
     judgement
 }
 
-/// The levels that hold by some explanation, and those that are violated by each; nothing of the others.
-fn explain(
-    history: &History,
-    observations: &Observations,
-    repeated_keys: &[u32],
-    question: &Question<'_>,
-    cancel: &Cancel,
-) -> Answers {
-    let mut answers = [None; Level::COUNT];
-    let ambiguity = Ambiguity::new(history, observations, repeated_keys);
-    let is_special = |kind: &Kind| matches!(kind, Kind::RangeRead | Kind::Delete);
-    let is_covered = history.versions.is_empty()
-        && !question.claims.any()
-        && !history.operations.kinds.iter().any(is_special)
-        && ambiguity.is_of_registers();
-    if repeated_keys.is_empty() || !is_covered {
-        return answers;
-    }
-    let (effects, has_all_effects) = ambiguity.effects();
-    let mut broken = [has_all_effects && effects.len() <= MAX_EFFECTS; Level::COUNT];
-    for taken in subsets(effects) {
-        let explained = match ambiguity.explained(&taken) {
-            Consequence::Explained(explained) => explained,
-            Consequence::NoWriter => continue,
-            Consequence::WrongRead => {
-                spare_levels_that_allow_wrong_reads(&mut broken);
-                continue;
-            }
-        };
-        let times = TransactionTimes::new(history, &explained.observations.counted);
-        let judge = Judge {
-            history,
-            observations: &explained.observations,
-            times: &times,
-            question,
-            believed: None,
-            first: &first_transactions(history),
-            open_reads: &explained.open,
-            cancel,
-        };
-        let (judged, orders) = judge.run();
-        if !orders.contradictions.is_empty() {
-            return [None; Level::COUNT];
-        }
-        for ((answer, broken), outcome) in answers.iter_mut().zip(&mut broken).zip(judged.outcomes) {
-            *broken &= outcome == Outcome::Violated;
-            if outcome == Outcome::Holds {
-                *answer = Some(Outcome::Holds);
-            }
-        }
-        if cancel.is_asked() || answers.iter().all(Option::is_some) {
-            break;
-        }
-    }
-    for (answer, broken) in answers.iter_mut().zip(broken) {
-        if broken && answer.is_none() {
-            *answer = Some(Outcome::Violated);
-        }
-    }
-    // These ask of wrong reads, too, which write they show.
-    for level in GUARANTEES {
-        let proves = |stronger: &Level| {
-            stronger.implied().contains(&level) && answers[*stronger as usize] == Some(Outcome::Holds)
-        };
-        answers[level as usize] = Level::ALL.iter().any(proves).then_some(Outcome::Holds);
-    }
-    answers
+/// What the explanations so far say of each level.
+#[derive(Clone, Copy)]
+struct Tally {
+    holds: [bool; Level::COUNT],
+    /// Broken by every explanation so far.
+    broken: [bool; Level::COUNT],
+    explanations: usize,
 }
 
-/// Whether such a level is broken is not known.
-fn spare_levels_that_allow_wrong_reads(broken: &mut [bool; Level::COUNT]) {
-    for (broken, level) in broken.iter_mut().zip(Level::ALL) {
-        *broken &= level == Level::Pl2 || implies(level, Level::Pl2);
+impl Tally {
+    const EMPTY: Self = Self { holds: [false; Level::COUNT], broken: [true; Level::COUNT], explanations: 0 };
+
+    fn add(&mut self, outcomes: &[Outcome; Level::COUNT]) {
+        for (level, &outcome) in outcomes.iter().enumerate() {
+            self.holds[level] |= outcome == Outcome::Holds;
+            self.broken[level] &= outcome == Outcome::Violated;
+        }
+        self.explanations += 1;
     }
+
+    fn is_settled(&self) -> bool {
+        self.holds.iter().all(|&holds| holds)
+    }
+}
+
+struct Explaining<'e> {
+    history: &'e History,
+    ambiguity: Ambiguity<'e>,
+    question: &'e Question<'e>,
+    cancel: &'e Cancel,
+}
+
+/// How far a pass over the explanations came.
+struct Pass {
+    /// Explanations whose sources do not contradict each other, and all others.
+    coherent: Tally,
+    contradictory: Tally,
+    is_exhaustive: bool,
+    /// Whether the writers of some reads were left open.
+    has_open_reads: bool,
+}
+
+impl Pass {
+    /// Explanations in which sources contradict each other count only if there are no others.
+    fn answers(&self) -> Answers {
+        let tally = if self.coherent.explanations > 0 { &self.coherent } else { &self.contradictory };
+        let is_known = self.is_exhaustive && tally.explanations > 0;
+        std::array::from_fn(|level| match (tally.holds[level], tally.broken[level]) {
+            // If others were not tried, it is not known whether sources contradict each other in all of them.
+            (true, _) if is_known || self.coherent.explanations > 0 => Some(Outcome::Holds),
+            (false, true) if is_known => Some(Outcome::Violated),
+            _ => None,
+        })
+    }
+}
+
+impl Explaining<'_> {
+    fn answers(&self) -> Answers {
+        let can_leave_open = !self.question.claims.any();
+        let first = self.pass(!can_leave_open);
+        let mut answers = first.answers();
+        if !first.has_open_reads {
+            return answers;
+        }
+        if answers.iter().any(Option::is_none) && !self.cancel.is_asked() {
+            let second = self.pass(true).answers();
+            for (answer, second) in answers.iter_mut().zip(second) {
+                *answer = answer.or(second);
+            }
+        }
+        answers
+    }
+
+    fn most(&self) -> usize {
+        let affordable = MOST_OPERATIONS / self.history.operation_count().max(1);
+        affordable.clamp(FEW_EXPLANATIONS, MOST_EXPLANATIONS)
+    }
+
+    /// Tries one explanation after the other; the writers of reads of registers too if `with_reads`.
+    fn pass(&self, with_reads: bool) -> Pass {
+        let mut pass = Pass {
+            coherent: Tally::EMPTY,
+            contradictory: Tally::EMPTY,
+            is_exhaustive: self.ambiguity.effects().len() <= MAX_EFFECTS,
+            has_open_reads: false,
+        };
+        let mut left = self.most();
+        for effects in subsets(self.ambiguity.effects()) {
+            let Some(premises) = self.ambiguity.premises(&effects, left) else {
+                pass.is_exhaustive = false;
+                continue;
+            };
+            for premise in premises {
+                match self.ambiguity.sites(&premise, self.most()) {
+                    Ok(sites) => self.try_options(&premise, &sites, with_reads, &mut left, &mut pass),
+                    Err(Refusal::NoWriter) => {}
+                    Err(Refusal::TooMany) => pass.is_exhaustive = false,
+                }
+                if self.cancel.is_asked() || pass.coherent.is_settled() {
+                    return pass;
+                }
+            }
+        }
+        pass
+    }
+
+    fn try_options(
+        &self,
+        premise: &Premise,
+        sites: &Sites,
+        with_reads: bool,
+        left: &mut usize,
+        pass: &mut Pass,
+    ) {
+        let sizes = sites.sizes(with_reads);
+        let mut options = vec![0; sizes.len()];
+        loop {
+            if *left == 0 {
+                pass.is_exhaustive = false;
+                return;
+            }
+            *left -= 1;
+            let told = self.ambiguity.told(premise, sites, &options);
+            pass.has_open_reads |= !told.open.is_empty() || told.has_open_wrong_reads;
+            let (outcomes, is_contradictory) = self.judged(&told, premise);
+            if is_contradictory { &mut pass.contradictory } else { &mut pass.coherent }.add(&outcomes);
+            let is_over = self.cancel.is_asked() || pass.coherent.is_settled();
+            if is_over || !advance(&mut options, &sizes) {
+                return;
+            }
+        }
+    }
+
+    /// What an explanation says of each level, and whether its sources contradict each other.
+    fn judged(&self, told: &Told, premise: &Premise) -> ([Outcome; Level::COUNT], bool) {
+        let (reads, observations) = judge_counted(&told.history, premise.counted.clone(), self.cancel);
+        let times = TransactionTimes::new(&told.history, &observations.counted);
+        let first = first_transactions(&told.history);
+        let judge_by = |believed| {
+            let (history, question, cancel) = (&told.history, self.question, self.cancel);
+            let (observations, times, first, open_reads) =
+                (&observations, &times, &first[..], &told.open[..]);
+            Judge { history, observations, times, question, believed, first, open_reads, cancel }.run()
+        };
+        let (mut judged, orders) = judge_by(None);
+        let is_contradictory = !orders.contradictions.is_empty();
+        if is_contradictory {
+            judged.outcomes = agreed(orders.speaking.iter().map(|&source| judge_by(Some(source)).0.outcomes));
+        }
+        let shows = |name: ReadAnomaly| reads.findings.iter().any(|finding| finding.name == name);
+        let is_wrong = reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead);
+        let is_unjudged =
+            !reads.mixed_keys.is_empty() || judged.has_unsure_appends || reads.repeated_reads > 0;
+        let leaves_reads = !told.open.is_empty() || told.has_open_wrong_reads;
+        let outcomes = Level::ALL.map(|level| {
+            let forbids_wrong_reads = level == Level::Pl2 || implies(level, Level::Pl2);
+            let is_guarantee = GUARANTEES.contains(&level);
+            match judged.outcomes[level as usize] {
+                Outcome::Violated if is_guarantee && told.has_open_wrong_reads => Outcome::Spent,
+                Outcome::Violated => Outcome::Violated,
+                _ if is_wrong && forbids_wrong_reads => Outcome::Violated,
+                _ if shows(ReadAnomaly::DuplicateElements) && !is_guarantee => Outcome::Violated,
+                Outcome::Holds if is_unjudged => Outcome::Spent,
+                Outcome::Holds if shows(ReadAnomaly::IncompatibleOrder) => Outcome::Spent,
+                Outcome::Holds if is_guarantee && leaves_reads && is_wrong => Outcome::Spent,
+                outcome => outcome,
+            }
+        });
+        (outcomes, is_contradictory)
+    }
+}
+
+/// What all sources alone say of each level, if that is the same.
+fn agreed(by_source: impl Iterator<Item = [Outcome; Level::COUNT]>) -> [Outcome; Level::COUNT] {
+    let agree = |one: [Outcome; Level::COUNT], other: [Outcome; Level::COUNT]| {
+        std::array::from_fn(|at| if one[at] == other[at] { one[at] } else { Outcome::Contradictory })
+    };
+    by_source.reduce(agree).unwrap_or([Outcome::Contradictory; Level::COUNT])
 }
 
 fn implies(level: Level, weaker: Level) -> bool {
     level.implied().iter().any(|&other| other == weaker || implies(other, weaker))
+}
+
+/// The next combination of options; whether there is one.
+fn advance(options: &mut [usize], sizes: &[usize]) -> bool {
+    for (option, &size) in options.iter_mut().zip(sizes) {
+        *option += 1;
+        if *option < size {
+            return true;
+        }
+        *option = 0;
+    }
+    false
 }
 
 /// All subsets of a few; of more, none and all.

@@ -34,10 +34,10 @@ pub mod version_readers;
 pub mod witness;
 
 use crate::cancel::Cancel;
+use crate::explanations::OpenRead;
 use crate::history::{History, Kind};
 use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
-use crate::possible_writers::OpenRead;
 use crate::predicates;
 use crate::solver::{Budget, Progress};
 use acyclic_levels::acyclic_levels;
@@ -108,7 +108,9 @@ pub struct Judgement {
     pub ordered: Vec<OrderedKeys>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
-    /// Levels that were decided with all reads of repeated values.
+    /// Keys with such appends, or with recorded rows of values that several transactions may have written.
+    pub unsure_keys: Vec<u32>,
+    /// Levels that were decided by what may explain repeated values.
     pub explained: Vec<Level>,
     /// How far each search came that was too long.
     pub progress: Vec<(Level, Progress)>,
@@ -217,8 +219,10 @@ impl Judge<'_> {
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
         let has_unsure_appends = orders.has_unsure_appends;
-        let (ordered, explained) = (orders.extent(), Vec::new());
-        (Judgement { outcomes, named, ordered, has_unsure_appends, explained, progress }, orders)
+        let (ordered, unsure_keys, explained) = (orders.extent(), orders.unsure_keys.clone(), Vec::new());
+        let judgement =
+            Judgement { outcomes, named, ordered, has_unsure_appends, unsure_keys, explained, progress };
+        (judgement, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the

@@ -2,8 +2,8 @@
 
 use super::dependencies::Dependencies;
 use super::orders::Orders;
+use crate::explanations::OpenRead;
 use crate::observations::INITIAL;
-use crate::possible_writers::OpenRead;
 
 /// A read, and the versions that it may have shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
