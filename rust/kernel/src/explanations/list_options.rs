@@ -103,7 +103,12 @@ impl Ambiguity<'_> {
         let every: Vec<&[Write]> = by_transaction.collect();
         let unused: Vec<&Write> = every
             .iter()
-            .filter_map(|same| same.iter().find(|write| !used.contains(&write.operation)))
+            .filter_map(|same| {
+                let mut free = same.iter().filter(|write| !used.contains(&write.operation));
+                // Of the reader's own appends the later ones are shown too early; the others stand at the end.
+                let is_own = element.readers.contains(&same[0].transaction);
+                if is_own { free.next_back() } else { free.next() }
+            })
             .collect();
         let is_possible = |write: &&&Write| {
             !self.is_aborted(write.transaction) && !element.readers.contains(&write.transaction)

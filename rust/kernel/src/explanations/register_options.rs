@@ -20,14 +20,16 @@ impl Ambiguity<'_> {
         if let Some(read) = reads.iter().find(|read| of_key.writes.of(read.value).is_empty()) {
             return vec![Some(read.value)];
         }
-        let is_repeated = |read: &&&Operation| {
-            let writes = of_key.writes.of(read.value);
-            let writers = Writers::of(self.history, writes, read.transaction, read.number);
-            writers.count > 1 && writers.good.is_some()
+        let writers = |read: &Operation| {
+            Writers::of(self.history, of_key.writes.of(read.value), read.transaction, read.number)
         };
+        let is_repeated = |read: &&&Operation| writers(read).count > 1;
         let mut values: Vec<Value> = reads.iter().filter(is_repeated).map(|read| read.value).collect();
         values.sort_unstable();
         values.dedup();
+        values.retain(|&value| {
+            reads.iter().filter(|read| read.value == value).all(|read| writers(read).good.is_some())
+        });
         [None].into_iter().chain(values.into_iter().map(Some)).collect()
     }
 

@@ -103,8 +103,8 @@ impl Ambiguity<'_> {
         for write in writes {
             let (transaction, value) =
                 (self.owners[*write as usize], self.history.operations.values[*write as usize]);
-            let same = of_key.writes.of(value).iter().filter(|other| other.transaction == transaction);
-            *write = same.last().map_or(*write, |last| last.operation);
+            let mut same = of_key.writes.of(value).iter().filter(|other| other.transaction == transaction);
+            *write = same.next_back().map_or(*write, |last| last.operation);
         }
     }
 }

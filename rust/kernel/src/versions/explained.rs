@@ -23,8 +23,20 @@ const MOST_EXPLANATIONS: usize = 2_000;
 const MOST_OPERATIONS: usize = 10_000_000;
 const FEW_EXPLANATIONS: usize = 16;
 
-/// What some explanation, or none, says of each level.
-type Answers = [Option<Outcome>; Level::COUNT];
+/// What all explanations together say of a level.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Some explanation meets it.
+    Holds,
+    /// None does.
+    Violated,
+    /// Some explanation leaves it open, and none meets it.
+    Open,
+    /// Not all explanations were tried.
+    Untried,
+}
+
+type Answers = [Answer; Level::COUNT];
 
 /// Judges all levels that speak of versions; reads that were set aside because values repeat are of these keys.
 #[must_use]
@@ -42,18 +54,27 @@ pub fn judge_with_repeated(
     }
     let ambiguity = Ambiguity::new(history, &observations.counted, keys);
     if !ambiguity.is_covered() {
+        // Such rows are skipped.
+        judgement.unsure_keys.clear();
         return judgement;
     }
     let answers = Explaining { history, ambiguity, question, cancel }.answers();
     for (level, answer) in Level::ALL.into_iter().zip(answers) {
         let outcome = &mut judgement.outcomes[level as usize];
-        let Some(answer) = answer.filter(|_| *outcome != Outcome::Violated) else { continue };
-        *outcome = answer;
-        judgement.explained.push(level);
-        if answer == Outcome::Violated {
-            judgement.named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
-            judgement.named.findings.push(no_commit_order(level, Vec::new()));
+        let was_violated = *outcome == Outcome::Violated;
+        match answer {
+            Answer::Holds => *outcome = Outcome::Holds,
+            // Without the rows of repeated values it was violated.
+            Answer::Open if was_violated => *outcome = Outcome::Contradictory,
+            Answer::Open | Answer::Untried => continue,
+            Answer::Violated if was_violated => continue,
+            Answer::Violated => {
+                *outcome = Outcome::Violated;
+                judgement.named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
+                judgement.named.findings.push(no_commit_order(level, Vec::new()));
+            }
         }
+        judgement.explained.push(level);
     }
     judgement.named.findings.sort_by_key(|finding| finding.name);
     judgement
@@ -108,9 +129,10 @@ impl Pass {
         let is_known = self.is_exhaustive && tally.explanations > 0;
         std::array::from_fn(|level| match (tally.holds[level], tally.broken[level]) {
             // If others were not tried, it is not known whether sources contradict each other in all of them.
-            (true, _) if is_known || self.coherent.explanations > 0 => Some(Outcome::Holds),
-            (false, true) if is_known => Some(Outcome::Violated),
-            _ => None,
+            (true, _) if is_known || self.coherent.explanations > 0 => Answer::Holds,
+            (false, true) if is_known => Answer::Violated,
+            _ if is_known && !self.has_open_reads => Answer::Open,
+            _ => Answer::Untried,
         })
     }
 }
@@ -123,10 +145,12 @@ impl Explaining<'_> {
         if !first.has_open_reads {
             return answers;
         }
-        if answers.iter().any(Option::is_none) && !self.cancel.is_asked() {
+        if answers.contains(&Answer::Untried) && !self.cancel.is_asked() {
             let second = self.pass(true).answers();
             for (answer, second) in answers.iter_mut().zip(second) {
-                *answer = answer.or(second);
+                if *answer == Answer::Untried {
+                    *answer = second;
+                }
             }
         }
         answers
