@@ -4,6 +4,7 @@ mod level_problem;
 mod order_search;
 mod read_choices;
 mod refutation;
+mod supposed_reads;
 mod unsettled_keys;
 
 use super::dependencies::Dependencies;
@@ -37,9 +38,11 @@ struct OpenKey {
 }
 
 /// A read that several versions explain.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct OpenRead {
     node: u32,
+    /// The operation.
+    read: u32,
     key: u32,
     /// The place of the key among the open ones.
     at: usize,
@@ -54,6 +57,8 @@ pub struct Completion<'s, 'h> {
     /// The node of each transaction.
     nodes: Vec<u32>,
     open: Vec<OpenKey>,
+    /// Each of them, and those that differ by more than their place in the transaction.
+    every_read: Vec<OpenRead>,
     reads: Vec<OpenRead>,
     /// Nodes that read each version of the open keys.
     readers: HashMap<u32, Vec<u32>>,
@@ -77,7 +82,8 @@ impl<'s, 'h> Completion<'s, 'h> {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
         let (open, readers) = (Vec::new(), HashMap::new());
-        let mut all = Self { small, lookup, nodes, open, reads: Vec::new(), readers, ranks, budget };
+        let (every_read, few) = (Vec::new(), Vec::new());
+        let mut all = Self { small, lookup, nodes, open, every_read, reads: few, readers, ranks, budget };
         all.find_open(components, &reads);
         all.find_reads(reads);
         all.find_readers();
@@ -114,12 +120,16 @@ impl<'s, 'h> Completion<'s, 'h> {
 
     /// Equal reads of a transaction have one explanation: where two do, one does.
     fn find_reads(&mut self, reads: Vec<PossibleVersions>) {
-        for PossibleVersions { node, key, versions, .. } in reads {
+        for PossibleVersions { node, read, key, versions } in reads {
             if let Ok(at) = self.open.binary_search_by_key(&key, |open| open.key) {
-                self.reads.push(OpenRead { node, key, at, versions });
+                self.every_read.push(OpenRead { node, read, key, at, versions });
             }
         }
-        self.reads.dedup();
+        self.reads.clone_from(&self.every_read);
+        self.reads.dedup_by(|one, other| {
+            (one.node, one.key, &one.versions) == (other.node, other.key, &other.versions)
+        });
+        self.reads.sort_by_key(|open| (open.node, open.read));
     }
 
     fn find_readers(&mut self) {
@@ -151,20 +161,6 @@ impl<'s, 'h> Completion<'s, 'h> {
     /// Whether only unread appends are open.
     fn is_of_lists(&self) -> bool {
         !self.lookup.orders.has_open_registers() && self.reads.is_empty()
-    }
-
-    /// Whether the search knows what reads that several versions explain mean at this level.
-    #[must_use]
-    pub fn can_decide(&self, level: Level) -> bool {
-        let is_unclear = matches!(
-            level,
-            Level::CursorStability
-                | Level::MonotonicView
-                | Level::ParallelSnapshotIsolation
-                | Level::StrongSessionParallelSnapshotIsolation
-                | Level::UpdateSerializable
-        );
-        self.reads.is_empty() || !is_unclear
     }
 
     /// Whether some order of the open versions satisfies the level; if not, what follows from each order of a

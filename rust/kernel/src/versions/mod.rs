@@ -314,7 +314,7 @@ impl Judge<'_> {
     ) -> Vec<(Level, Progress)> {
         let mut progress = Vec::new();
         for level in JUDGED.into_iter().rev() {
-            if !self.is_asked(level, levels) || !completion.can_decide(level) {
+            if !self.is_asked(level, levels) {
                 continue;
             }
             match completion.decide(level, self.cancel) {

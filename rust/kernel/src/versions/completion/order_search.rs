@@ -8,6 +8,7 @@
 
 use super::level_problem::LevelProblem;
 use super::read_choices::ReadChoices;
+use super::supposed_reads::{Supposed, SupposedBars, SupposedRead};
 use super::unsettled_keys::UnsettledKeys;
 use super::{OpenKey, OpenPair};
 use crate::cancel::Cancel;
@@ -100,7 +101,9 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
             if is_repaired {
                 let sequences = self.sequences();
                 let failed = self.choose_at_reads(&sequences);
-                match self.forbid_at_faults(&sequences) {
+                let (reads, unmet) = self.suppose_reads();
+                let failed = failed + unmet;
+                match self.forbid_at_faults(&sequences, &reads) {
                     Some(0) if failed == 0 => return Answer::Found,
                     None => return Answer::Impossible,
                     Some(_) => {}
@@ -246,24 +249,26 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     }
 
     /// Forbids what breaks bars or loses updates in the candidate: how many, or nothing if that needs no choice.
-    fn forbid_at_faults(&mut self, sequences: &[Vec<u32>]) -> Option<usize> {
-        let mut faults = self.broken_bars(sequences);
+    fn forbid_at_faults(&mut self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Option<usize> {
+        let mut faults = self.broken_bars(sequences, reads);
+        faults.extend(self.lost_by_reads(reads, sequences));
         if !self.updates.is_empty() {
             let positions = positions(sequences);
             let updates = self.updates.iter();
-            faults.extend(updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions)));
+            let lost = updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions));
+            faults.extend(lost.map(|fault| fault.into_iter().map(Supposed::Order).collect()));
         }
         for fault in &faults {
             if fault.is_empty() {
                 return None;
             }
-            let literals: Vec<Literal> = fault.iter().map(|&succession| self.literal(succession)).collect();
+            let literals = self.literals_of(fault);
             self.engine.forbid(&literals);
         }
         Some(faults.len())
     }
 
-    fn broken_bars(&self, sequences: &[Vec<u32>]) -> Vec<Vec<Succession>> {
+    fn broken_bars(&self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Vec<Vec<Supposed>> {
         if !self.level_problem.has_bars() {
             return Vec::new();
         }
@@ -279,8 +284,13 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
             bars.edges.extend(edges.iter().map(|&(from, to)| Reasoned { from, to, reason }));
             bars.barred.extend(barred.iter().map(|&(from, to)| Reasoned { from, to, reason }));
         }
+        let reasons = reasons.into_iter().map(|succession| vec![Supposed::Order(succession)]).collect();
+        let mut all = SupposedBars { bars, reasons };
+        self.add_reads(reads, &mut all);
+        let SupposedBars { bars, reasons } = all;
         let told = bars.broken(self.cancel).into_iter();
-        told.map(|blamed| blamed.into_iter().map(|reason| reasons[reason as usize]).collect()).collect()
+        told.map(|blamed| blamed.into_iter().flat_map(|reason| reasons[reason as usize].clone()).collect())
+            .collect()
     }
 
     /// What was chosen in the last run.

@@ -21,12 +21,11 @@ pub(super) struct ReadChoices {
 impl OrderSearch<'_, '_, '_, '_> {
     /// Makes choices of reads that show another value in the candidate; how many reads do.
     pub(super) fn choose_at_reads(&mut self, sequences: &[Vec<u32>]) -> usize {
-        let all = self.level_problem.all;
-        if !self.level_problem.has_reads() {
+        if !self.level_problem.has_reads() || self.level_problem.supposes_reads() {
             return 0;
         }
         let mut failed = 0;
-        for (number, read) in all.reads.iter().enumerate() {
+        for (number, read) in self.level_problem.reads().iter().enumerate() {
             let versions = &sequences[read.at];
             if self.is_met(read, versions) {
                 continue;
@@ -65,7 +64,7 @@ impl OrderSearch<'_, '_, '_, '_> {
     }
 
     /// One of the versions is shown; the latest before the read is tried first.
-    fn choose_version(&mut self, number: usize, read: &OpenRead) {
+    pub(super) fn choose_version(&mut self, number: usize, read: &OpenRead) {
         let before = read.versions.iter().copied().filter(|&version| self.is_before(read, version));
         let place = |&version: &u32| if self.is_initial(read, version) { 0 } else { self.place(version) + 1 };
         let after = || read.versions.iter().copied().min_by_key(place);
@@ -73,13 +72,33 @@ impl OrderSearch<'_, '_, '_, '_> {
         let mut choices = Vec::new();
         for &version in &read.versions {
             let is_written = !self.is_initial(read, version);
-            let edges = is_written.then(|| self.level_problem.shows(version, read.node));
+            let edges = if is_written { self.level_problem.shows(version, read) } else { Vec::new() };
             let preferred = u8::from(likely != Some(version));
-            choices.push(self.further_choice(edges.into_iter().collect(), preferred));
+            choices.push(self.further_choice(edges, preferred));
         }
         let none: Vec<Literal> = choices.iter().map(|&choice| (choice, 1)).collect();
         self.engine.forbid(&none);
         self.reads.shown.insert(number, choices);
+    }
+
+    /// The version that a candidate supposes: the one that is chosen, or the latest possible one before the read.
+    pub(super) fn supposed_version(&self, number: usize, read: &OpenRead) -> Option<u32> {
+        if let Some(choices) = self.reads.shown.get(&number) {
+            let mut chosen = choices.iter().zip(&read.versions);
+            return chosen.find(|&(&choice, _)| self.engine.side(choice) == 0).map(|(_, &version)| version);
+        }
+        let before = read.versions.iter().copied().filter(|&version| self.is_before(read, version));
+        before.max_by_key(|&version| if self.is_initial(read, version) { 0 } else { self.place(version) + 1 })
+    }
+
+    /// The choice that a read shows a version.
+    pub(super) fn shown_literal(&mut self, number: usize, version: u32) -> Literal {
+        let read = &self.level_problem.reads()[number];
+        if !self.reads.shown.contains_key(&number) {
+            self.choose_version(number, read);
+        }
+        let place = read.versions.binary_search(&version).unwrap_or(0);
+        (self.reads.shown[&number][place], 0)
     }
 
     /// A version between the one that is shown and the read comes before that one, or after the read.
