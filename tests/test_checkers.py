@@ -118,7 +118,7 @@ def test_a_level_that_another_method_breaks_proves_nothing() -> None:
         (THIN_AIR, "pl-2", ""),
         (CLEAN, "cut-isolation", ""),
         (
-            record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3),
+            record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3, [("delete", "y")]),
             "pl-2",
             "3 reads saw values that several transactions wrote (key x)",
         ),
@@ -126,6 +126,7 @@ def test_a_level_that_another_method_breaks_proves_nothing() -> None:
             record(
                 *[[("write", key, 1) for key in "vwxyz"]] * 2,
                 [("read", key, 1) for key in "vwxyz"],
+                [("delete", "u")],
             ),
             "pl-2",
             "5 reads saw values that several transactions wrote (keys v, w, x and 2 more)",

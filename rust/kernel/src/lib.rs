@@ -14,6 +14,7 @@ pub mod clock;
 pub mod equality;
 pub mod error;
 pub mod evidence;
+pub mod explanations;
 pub mod formats;
 pub mod generate;
 pub mod graph;

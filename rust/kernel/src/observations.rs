@@ -73,7 +73,7 @@ pub struct Seen {
 }
 
 /// The transactions that served the external reads of the transactions that count as committed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Observations {
     /// Which transactions count as committed.
     pub counted: Vec<bool>,

@@ -96,6 +96,14 @@ pub fn judge(history: &History, cancel: &Cancel) -> (Judgement, Observations) {
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let counted = counted(history, &owners, &by_key);
+    judge_counted(history, counted, cancel)
+}
+
+/// The same, if it is known which transactions took effect.
+#[must_use]
+pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> (Judgement, Observations) {
+    let owners = history.transaction_of_operation();
+    let by_key = ByKey::new(history);
     let sources = Sources::new(history.operation_count());
     let shares = by_key.shares().into_par_iter().map(|keys| {
         let mut judge = Judge::new(history, &owners, &counted, &sources);
@@ -188,7 +196,12 @@ fn observations(history: &History, owners: &[u32], by_key: &ByKey) -> (Vec<(u32,
             }
         }
         for order in history.versions.iter().filter(|order| order.source == VersionSource::Log) {
-            for &version in order.of(key as u32) {
+            let initial = history.initial.of(key as u32);
+            for (place, &version) in order.of(key as u32).iter().enumerate() {
+                // The first row may be the initial state.
+                if place == 0 && version == initial {
+                    continue;
+                }
                 let writers = Writers::of(history, writes.of(version), NOTHING, NOTHING);
                 logged.extend(writers.only().and_then(indeterminate));
             }

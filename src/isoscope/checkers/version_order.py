@@ -109,6 +109,7 @@ _REASONS = {
     "contradictory": CONTRADICTORY,
 }
 _UNSURE = "several transactions appended the same element to a list"
+_UNSURE_ROWS = "a recorded order of versions shows values that several transactions may have written"
 _AMBIGUOUS = "reads by predicates, or of deleted keys, may have seen several states of a key ({} times)"
 _FORKED = "reads of a list contradict each other, so that there is no one order of its versions"
 _PREDICATES = "what breaks it may rest on reads by predicates, which this level does not protect"
@@ -213,15 +214,19 @@ class Judgement:
     @cached_property
     def unjudged(self) -> str:
         """Why the history may be wrong although nothing was found."""
+        return self._unjudged(with_repeated=True)
+
+    def _unjudged(self, *, with_repeated: bool) -> str:
         unjudged = self.found.unjudged
         reasons = [
             unjudged_reason(
-                repeated_reads=unjudged.repeated_reads,
+                repeated_reads=unjudged.repeated_reads if with_repeated else 0,
                 repeated_keys=unjudged.repeated_keys,
                 mixed_keys=unjudged.mixed_keys,
                 range_reads=unjudged.range_reads,
             ),
-            _UNSURE if unjudged.has_unsure_appends else "",
+            _UNSURE if unjudged.has_unsure_appends and with_repeated else "",
+            _UNSURE_ROWS if unjudged.has_unsure_rows and with_repeated else "",
             _AMBIGUOUS.format(unjudged.ambiguous_states) if unjudged.ambiguous_states else "",
         ]
         return "; ".join(filter(None, reasons))
@@ -264,13 +269,21 @@ class Judgement:
         if self._is_violated(level):
             return self._violated(level)
         outcome = self._outcomes[_condition(level)]
-        reason = self._doubt(level) if outcome == "holds" else _REASONS[outcome]
+        reason = self._doubt(level) if outcome == "holds" else _REASONS[outcome] + self._progress(level)
         if not reason:
             return Verdict(level=level, outcome=Outcome.HOLDS, method=METHOD)
         return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
 
+    def _progress(self, level: Level) -> str:
+        """How far the search for an order came, if it was too long."""
+        if (came := self.found.progress.get(_condition(level))) is None:
+            return ""
+        return " ({:,} choices, {:,} conflicts, {:,} seconds)".format(*came)
+
     def _doubt(self, level: Level) -> str:
         """Why the level may be broken although nothing was found."""
+        if _condition(level) in self.found.explained:
+            return self._unjudged(with_repeated=False)
         # Levels from PL-2 up are broken by such reads themselves.
         if self.found.has_incompatible_lists and Level.PL_2 not in lattice.implied(level):
             return _FORKED

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 from typing import TYPE_CHECKING
 
-from isoscope.history import UNKNOWN, Initial, Interval, OperationKind, Status
+from isoscope.history import UNKNOWN, Initial, Interval, OperationKind, Status, VersionSource
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import reads, verdicts
@@ -26,8 +26,8 @@ from isoscope.verdict import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from isoscope.history import History, Operation, Scalar, Transaction, VersionSource
-    from isoscope.reference.attributions import Option, Shown
+    from isoscope.history import History, Operation, Scalar, Transaction
+    from isoscope.reference.attributions import Option, Shown, Site
 
 __all__ = ["explanations", "outcomes"]
 
@@ -63,11 +63,13 @@ def explanations(history: History) -> Iterator[History]:
             initial = dict(zip(map(reads.token, history.keys), values, strict=True))
             attributions = Attributions(history, transactions, effective, initial)
             for options in product(*attributions.sites()):
-                yield _Rewriting(attributions, options).history()
+                rewriting = _Rewriting(attributions, options)
+                if effective <= rewriting.seen():
+                    yield rewriting.history()
 
 
 def _effects(transactions: Sequence[Transaction]) -> Iterator[frozenset[int]]:
-    """The transactions that took effect: all committed ones and any of the indeterminate ones."""
+    """What may have taken effect together: all committed transactions, and any of the indeterminate ones."""
     committed = {t.number for t in transactions if t.status is Status.COMMITTED}
     doubtful = [t.number for t in transactions if t.status is Status.INDETERMINATE and not reads.is_empty(t)]
     subsets = (combinations(doubtful, size) for size in range(len(doubtful) + 1))
@@ -79,21 +81,25 @@ def _initial_values(
 ) -> list[object]:
     """What a key may have held before the first write; None equals no value.
 
-    An unknown initial value that no read shows may be any repeated value that was read.
+    An unknown initial value that no read shows may be any repeated value that was read, unless one of its
+    readers has no possible writer.
     """
     known = reads.initial_value(history, transactions, effective, key)
     if known is not None or reads.declared_initial(history, key) is not UNKNOWN:
         return [known]
-    repeated = {
-        value
+    external = [
+        (reader, place, reads.token(read.value))
         for reader in transactions
         for place, read in (reads.reads_of(reader, key) if reader.number in effective else ())
-        for value in [reads.token(read.value)]
         if not reads.installed_before(reader, key, place)
-        and len(reads.writers(transactions, reader, place, key, value)) > 1
-        and left_by_others(transactions, reader, key, value)
+    ]
+    repeated = {
+        value
+        for reader, place, value in external
+        if len(reads.writers(transactions, reader, place, key, value)) > 1
     }
-    return [None, *sorted(repeated, key=repr)]
+    wrong = {value for reader, _, value in external if not left_by_others(transactions, reader, key, value)}
+    return [None, *sorted(repeated - wrong, key=repr)]
 
 
 class _Rewriting:
@@ -102,6 +108,27 @@ class _Rewriting:
     def __init__(self, attributions: Attributions, options: Iterable[Option]) -> None:
         self.attributions = attributions
         self.shown = {site: shown for option in options for site, shown in option.items()}
+
+    def seen(self) -> set[int]:
+        """The transactions that committed or that a log shows, and those that served one of these."""
+        committed = {t.number for t in self.attributions.transactions if t.status is Status.COMMITTED}
+        logged = {
+            writer for site in self.shown if site[0] is VersionSource.LOG for writer in self.writers(site)
+        }
+        found, waiting = set[int](), committed | logged
+        while waiting:
+            found |= waiting
+            served = (site for site in self.shown if site[0] in waiting)
+            waiting = {writer for site in served for writer in self.writers(site)} - found
+        return found
+
+    def writers(self, site: Site) -> Iterator[int]:
+        """The transactions whose writes a site shows."""
+        shown = self.shown[site]
+        names = {shown} if isinstance(shown, str) else {*shown}
+        for t in self.attributions.transactions:
+            if names & {write_name(t.number, place) for place in range(len(t.operations))}:
+                yield t.number
 
     def history(self) -> History:
         transactions = map(self.transaction, self.attributions.transactions)

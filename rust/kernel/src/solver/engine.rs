@@ -2,7 +2,7 @@
 //! topological order that is kept.
 
 use super::topological_order::TopologicalOrder;
-use super::{Budget, Literal, TimeLimit};
+use super::{Budget, Literal, Progress, TimeLimit};
 use crate::cancel::Cancel;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, Theory, TheoryArg, Var, lbool};
 use std::cell::Cell;
@@ -32,6 +32,8 @@ pub type EdgeList = Vec<(u32, u32)>;
 pub struct Engine<'c> {
     solver: Solver<Stop>,
     acyclicity: Acyclicity<'c>,
+    /// So many edges were there before sides were held.
+    held_from: usize,
 }
 
 impl<'c> Engine<'c> {
@@ -53,7 +55,7 @@ impl<'c> Engine<'c> {
             cancel,
             is_spent: Rc::clone(&is_spent),
         };
-        Self { solver: Solver::new(SolverOpts::default(), Stop(is_spent)), acyclicity }
+        Self { solver: Solver::new(SolverOpts::default(), Stop(is_spent)), acyclicity, held_from: 0 }
     }
 
     /// The place of each node, in an order that follows all edges that are chosen.
@@ -72,6 +74,38 @@ impl<'c> Engine<'c> {
         self.acyclicity.choices.push(Choice { variable, sides, preferred });
         self.acyclicity.blamed.push(false);
         number
+    }
+
+    /// Adds a choice and takes one of its sides until [`Self::release`], `preferred` if that closes no cycle;
+    /// whether one could be taken. The side that is taken is tried first.
+    pub fn held_choice(&mut self, sides: [EdgeList; 2], preferred: u8) -> (u32, bool) {
+        let number = self.acyclicity.choices.len() as u32;
+        let mut tried = [preferred, 1 - preferred].into_iter();
+        let taken = tried.find(|&side| self.acyclicity.add_all(&sides[side as usize], number));
+        (self.choice(sides, taken.unwrap_or(preferred)), taken.is_some())
+    }
+
+    /// Takes the sides of the last run again, until [`Self::release`], and notes which nodes move.
+    pub fn hold(&mut self) {
+        self.held_from = self.acyclicity.order.added();
+        for choice in 0..self.acyclicity.choices.len() as u32 {
+            let side = self.side(choice) as usize;
+            let edges = std::mem::take(&mut self.acyclicity.choices[choice as usize].sides[side]);
+            self.acyclicity.add_all(&edges, choice);
+            self.acyclicity.choices[choice as usize].sides[side] = edges;
+        }
+        self.acyclicity.order.note_moves(true);
+    }
+
+    /// Takes back what was held; nodes stay at their places.
+    pub fn release(&mut self) {
+        self.acyclicity.order.note_moves(false);
+        self.acyclicity.order.take_back(self.held_from);
+    }
+
+    /// Nodes that moved since the last call, while sides are held.
+    pub fn moved(&mut self) -> Vec<u32> {
+        self.acyclicity.order.moved()
     }
 
     /// How many choices there are.
@@ -102,6 +136,19 @@ impl<'c> Engine<'c> {
             Ending::Impossible
         } else {
             Ending::Spent
+        }
+    }
+
+    /// How far the search came.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let Acyclicity { choices, budget, end, .. } = &self.acyclicity;
+        let began = budget.time.zip(*end).map(|(time, end)| (time, end.saturating_sub(time.milliseconds)));
+        let passed = began.map(|(time, began)| (time.clock)().saturating_sub(began));
+        Progress {
+            choices: choices.len() as u64,
+            conflicts: self.solver.num_conflicts(),
+            milliseconds: passed.unwrap_or(0),
         }
     }
 
@@ -184,6 +231,17 @@ impl Acyclicity<'_> {
         self.next_look = steps + PATIENCE;
         let is_late = |end: u64| budget.time.is_some_and(|time| (time.clock)() >= end);
         self.end.is_some_and(is_late)
+    }
+
+    /// Adds all of these edges, or none if that would close a cycle.
+    fn add_all(&mut self, edges: &[(u32, u32)], reason: u32) -> bool {
+        let before = self.order.added();
+        let is_open = |&(from, to): &(u32, u32)| self.order.add(from, to, reason, &mut self.reasons);
+        let all = edges.iter().all(is_open);
+        if !all {
+            self.order.take_back(before);
+        }
+        all
     }
 
     /// Adds the edges of a literal; otherwise the choices of a cycle are in `reasons`.

@@ -55,6 +55,17 @@ pub enum Answer {
     Unknown,
 }
 
+/// How far a search came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Choices that had to be made.
+    pub choices: u64,
+    /// Conflicts between them that were met.
+    pub conflicts: u64,
+    /// How long it took, if the budget has a clock.
+    pub milliseconds: u64,
+}
+
 /// How much may be spent.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {

@@ -26,6 +26,8 @@ pub struct TopologicalOrder {
     forward: Vec<u32>,
     backward: Vec<u32>,
     queue: VecDeque<(u32, u32, u32)>,
+    /// Nodes that got another place since this was asked for.
+    moved: Option<Vec<u32>>,
     /// Edges looked at so far.
     pub steps: u64,
 }
@@ -48,6 +50,7 @@ impl TopologicalOrder {
             forward: Vec::new(),
             backward: Vec::new(),
             queue: VecDeque::new(),
+            moved: None,
             steps: 0,
         }
     }
@@ -56,6 +59,16 @@ impl TopologicalOrder {
     #[must_use]
     pub fn places(&self) -> &[u32] {
         &self.places
+    }
+
+    /// Notes from now on which nodes get another place, or no longer.
+    pub fn note_moves(&mut self, wanted: bool) {
+        self.moved = wanted.then(Vec::new);
+    }
+
+    /// Nodes that got another place since the last call.
+    pub fn moved(&mut self) -> Vec<u32> {
+        self.moved.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// How many edges were added and not taken back.
@@ -168,5 +181,6 @@ impl TopologicalOrder {
         let mut free: Vec<u32> = nodes.iter().map(|&node| places[node as usize]).collect();
         free.sort_unstable();
         nodes.iter().zip(free).for_each(|(&node, place)| places[node as usize] = place);
+        self.moved.iter_mut().for_each(|moved| moved.extend(&nodes));
     }
 }

@@ -2,11 +2,15 @@
 
 mod level_problem;
 mod order_search;
+mod read_choices;
 mod refutation;
+mod supposed_reads;
+mod unsettled_keys;
 
 use super::dependencies::Dependencies;
 use super::levels::Level;
 use super::lookup::Lookup;
+use super::open_reads::PossibleVersions;
 use super::witness::Step;
 use crate::cancel::Cancel;
 use crate::observations::{ABSENT, INITIAL};
@@ -33,6 +37,19 @@ struct OpenKey {
     versions: Vec<u32>,
 }
 
+/// A read that several versions explain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct OpenRead {
+    node: u32,
+    /// The operation.
+    read: u32,
+    key: u32,
+    /// The place of the key among the open ones.
+    at: usize,
+    /// Ascending.
+    versions: Vec<u32>,
+}
+
 /// What is open, and the transactions that are on possible cycles.
 pub struct Completion<'s, 'h> {
     small: &'s Dependencies,
@@ -40,6 +57,9 @@ pub struct Completion<'s, 'h> {
     /// The node of each transaction.
     nodes: Vec<u32>,
     open: Vec<OpenKey>,
+    /// Each of them, and those that differ by more than their place in the transaction.
+    every_read: Vec<OpenRead>,
+    reads: Vec<OpenRead>,
     /// Nodes that read each version of the open keys.
     readers: HashMap<u32, Vec<u32>>,
     /// A likely place of each transaction, for each order of them; nothing if only appends are open.
@@ -57,20 +77,32 @@ impl<'s, 'h> Completion<'s, 'h> {
         lookup: &'s Lookup<'h>,
         ranks: [Vec<u32>; 3],
         budget: Budget,
+        reads: Vec<PossibleVersions>,
     ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let mut all = Self { small, lookup, nodes, open: Vec::new(), readers: HashMap::new(), ranks, budget };
-        all.find_open(components);
+        let (open, readers) = (Vec::new(), HashMap::new());
+        let (every_read, few) = (Vec::new(), Vec::new());
+        let mut all = Self { small, lookup, nodes, open, every_read, reads: few, readers, ranks, budget };
+        all.find_open(components, &reads);
+        all.find_reads(reads);
         all.find_readers();
         all
     }
 
     /// Versions whose writers are in different components are in order, whatever the order of registers.
-    fn find_open(&mut self, components: &[u32]) {
+    /// All versions of a key with reads that several of them explain are open.
+    fn find_open(&mut self, components: &[u32], reads: &[PossibleVersions]) {
         let orders = self.lookup.orders;
         let mut open = Vec::new();
-        for (order, key) in orders.keys.iter().zip(0..).filter(|(order, _)| !orders.is_whole(order)) {
+        for (order, key) in orders.keys.iter().zip(0..) {
+            if reads.binary_search_by_key(&key, |read| read.key).is_ok() {
+                open.push(OpenKey { key, versions: (order.start + 1..order.end).collect() });
+                continue;
+            }
+            if orders.is_whole(order) {
+                continue;
+            }
             let beyond = order.before_tail() + 1..order.start + order.chain;
             let component = |version: u32| components[self.node(version) as usize];
             let mut versions: Vec<u32> =
@@ -84,6 +116,20 @@ impl<'s, 'h> Completion<'s, 'h> {
             }
         }
         self.open = open;
+    }
+
+    /// Equal reads of a transaction have one explanation: where two do, one does.
+    fn find_reads(&mut self, reads: Vec<PossibleVersions>) {
+        for PossibleVersions { node, read, key, versions } in reads {
+            if let Ok(at) = self.open.binary_search_by_key(&key, |open| open.key) {
+                self.every_read.push(OpenRead { node, read, key, at, versions });
+            }
+        }
+        self.reads.clone_from(&self.every_read);
+        self.reads.dedup_by(|one, other| {
+            (one.node, one.key, &one.versions) == (other.node, other.key, &other.versions)
+        });
+        self.reads.sort_by_key(|open| (open.node, open.read));
     }
 
     fn find_readers(&mut self) {
@@ -114,7 +160,7 @@ impl<'s, 'h> Completion<'s, 'h> {
 
     /// Whether only unread appends are open.
     fn is_of_lists(&self) -> bool {
-        !self.lookup.orders.has_open_registers()
+        !self.lookup.orders.has_open_registers() && self.reads.is_empty()
     }
 
     /// Whether some order of the open versions satisfies the level; if not, what follows from each order of a
@@ -126,7 +172,7 @@ impl<'s, 'h> Completion<'s, 'h> {
         }
         let level_problem = LevelProblem::new(self, level);
         let (answer, pairs) = OrderSearch::decide(&level_problem, self.budget, cancel);
-        if answer != Answer::Impossible {
+        if answer != Answer::Impossible || !self.reads.is_empty() {
             return (answer, Vec::new());
         }
         (answer, Refutation::alternatives_of(self, &level_problem, pairs, cancel))

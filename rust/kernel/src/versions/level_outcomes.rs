@@ -17,13 +17,14 @@ pub(super) struct LevelOutcomes {
 }
 
 impl LevelOutcomes {
-    pub(super) fn new(found: &Cycles, orders: &Orders) -> Self {
+    /// `knows_reads`: the version that each read showed is known.
+    pub(super) fn new(found: &Cycles, orders: &Orders, knows_reads: bool) -> Self {
         let mut levels = Self { violated: found.violated, decided: [false; Level::COUNT] };
         levels.violated[Level::Pl1 as usize] |= !orders.circles.is_empty();
         levels.violated[Level::Pl2 as usize] |= !orders.dirty.is_empty();
         levels.spread();
         // Where all orders are known, whatever is not violated holds.
-        if orders.is_complete() {
+        if orders.is_complete() && knows_reads {
             levels.decide_all();
             for level in GUARANTEES {
                 levels.decided[level as usize] = false;
@@ -78,7 +79,14 @@ impl LevelOutcomes {
     }
 
     /// Decides the session guarantees that no stronger level proves.
-    pub(super) fn look_at_guarantees(&mut self, all: &Dependencies, lookup: &Lookup<'_>, named: &mut Named) {
+    /// If not every read is known, they can only be broken.
+    pub(super) fn look_at_guarantees(
+        &mut self,
+        all: &Dependencies,
+        lookup: &Lookup<'_>,
+        knows_reads: bool,
+        named: &mut Named,
+    ) {
         let open: Vec<Level> = GUARANTEES.into_iter().filter(|&level| !self.is_proved(level)).collect();
         if open.is_empty() {
             return;
@@ -86,7 +94,7 @@ impl LevelOutcomes {
         let touches = Touches::new(all, lookup);
         for level in open {
             let is_broken = touches.breaks(level);
-            self.decided[level as usize] = true;
+            self.decided[level as usize] = is_broken || knows_reads;
             self.violated[level as usize] |= is_broken;
             if is_broken {
                 let shown = touches.witness(level).unwrap_or_else(|| no_commit_order(level, Vec::new()));

@@ -10,16 +10,19 @@ pub mod anomalies;
 pub mod completion;
 pub mod dependencies;
 mod dependency_cycles;
+pub mod explained;
 pub mod level_cycles;
 mod level_outcomes;
 pub mod levels;
 pub mod lookup;
 pub mod lost_updates;
+mod open_reads;
 mod order_anomalies;
 pub mod orders;
 #[cfg(test)]
 pub(crate) mod random;
 pub mod reachability;
+mod recorded_graph;
 mod replayed_order;
 pub mod session_guarantees;
 pub mod shortest_paths;
@@ -31,23 +34,24 @@ pub mod version_readers;
 pub mod witness;
 
 use crate::cancel::Cancel;
+use crate::explanations::OpenRead;
 use crate::history::{History, Kind};
 use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
-use crate::relation::Relation;
-use crate::solver::Budget;
+use crate::solver::{Budget, Progress};
 use acyclic_levels::acyclic_levels;
-use adjacent_versions::adjacent_versions;
 use anomalies::{Named, VersionAnomaly};
 use completion::{Answer, Completion};
-use dependencies::{Basis, Dependencies, Order, components};
+use dependencies::{Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
 use levels::{Level, cycles};
 use lookup::Lookup;
+use open_reads::{possible_versions, suppose_versions};
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
+pub use recorded_graph::{edges, ordered, recorded, recorded_by};
 use replayed_order::replayed_order;
 use session_guarantees::GUARANTEES;
 use transaction_times::TransactionTimes;
@@ -104,6 +108,12 @@ pub struct Judgement {
     pub ordered: Vec<OrderedKeys>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
+    /// Keys with such appends, or with recorded rows of values that several transactions may have written.
+    pub unsure_keys: Vec<u32>,
+    /// Levels that were decided by what may explain repeated values.
+    pub explained: Vec<Level>,
+    /// How far each search came that was too long.
+    pub progress: Vec<(Level, Progress)>,
 }
 
 /// Judges all levels that speak of versions.
@@ -117,7 +127,8 @@ pub fn judge(
     let times = TransactionTimes::new(history, &observations.counted);
     let first = first_transactions(history);
     let judge = |believed| {
-        Judge { history, observations, times: &times, question, believed, first: &first, cancel }.run()
+        let (first, open_reads) = (&first[..], &[][..]);
+        Judge { history, observations, times: &times, question, believed, first, open_reads, cancel }.run()
     };
     let (all, orders) = judge(None);
     if orders.contradictions.is_empty() {
@@ -164,6 +175,8 @@ struct Judge<'j> {
     question: &'j Question<'j>,
     believed: Option<Source>,
     first: &'j [u32],
+    /// Reads that several transactions may have served.
+    open_reads: &'j [OpenRead],
     cancel: &'j Cancel,
 }
 
@@ -187,22 +200,29 @@ impl Judge<'_> {
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
         let (max_anomalies, misses) = (self.question.max_anomalies, &self.question.predicates.misses);
         OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(misses, &mut named);
-        let mut levels = LevelOutcomes::new(&found, &orders);
+        let mut levels = LevelOutcomes::new(&found, &orders, self.open_reads.is_empty());
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
         let ranks = self.suppose(&all, &lookup, &mut levels);
-        if !orders.is_complete() && JUDGED.into_iter().any(|level| self.is_asked(level, &levels)) {
+        let mut progress = Vec::new();
+        let is_open = !orders.is_complete() || !self.open_reads.is_empty();
+        if is_open && JUDGED.into_iter().any(|level| self.is_asked(level, &levels)) {
             let (small, components) = self.on_cycles(&all, Some(&orders));
-            let completion = Completion::new(&small, &components, &lookup, ranks, self.question.budget);
-            self.complete(&completion, &mut levels, &mut named);
+            let reads = possible_versions(self.open_reads, &small, &orders);
+            let completion =
+                Completion::new(&small, &components, &lookup, ranks, self.question.budget, reads);
+            progress = self.complete(&completion, &mut levels, &mut named);
         }
-        levels.look_at_guarantees(&all, &lookup, &mut named);
+        levels.look_at_guarantees(&all, &lookup, self.open_reads.is_empty(), &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
         drop(lookup);
         let has_unsure_appends = orders.has_unsure_appends;
-        (Judgement { outcomes, named, ordered: orders.extent(), has_unsure_appends }, orders)
+        let (ordered, unsure_keys, explained) = (orders.extent(), orders.unsure_keys.clone(), Vec::new());
+        let judgement =
+            Judgement { outcomes, named, ordered, has_unsure_appends, unsure_keys, explained, progress };
+        (judgement, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the
@@ -227,7 +247,15 @@ impl Judge<'_> {
         let mut node_of = vec![u32::MAX; self.history.transaction_count()];
         all.transactions.iter().zip(0..).for_each(|(&t, node)| node_of[t as usize] = node);
         let readers = Readers::new(self.history, orders, &all.transactions);
-        for order in orders.keys.iter().filter(|order| orders.is_open_register(order)) {
+        for (order, key) in orders.keys.iter().zip(0..) {
+            let first = self.open_reads.partition_point(|open| open.key < key);
+            let reads = self.open_reads[first..].iter().take_while(|open| open.key == key);
+            let open: Vec<u32> = reads.map(|open| node_of[open.transaction as usize]).collect();
+            if !orders.is_open_register(order) && open.is_empty() {
+                continue;
+            }
+            // Such a read may come before or after any writer.
+            pairs.extend(open.iter().flat_map(|&reader| [(reader, *next), (*next, reader)]));
             for version in order.start..order.end {
                 let writer = orders.writers[version as usize];
                 if writer != INITIAL {
@@ -244,17 +272,20 @@ impl Judge<'_> {
     /// places of transactions in the replay for each order of them.
     fn suppose(&self, all: &Dependencies, lookup: &Lookup<'_>, levels: &mut LevelOutcomes) -> [Vec<u32>; 3] {
         let mut places = [const { Vec::new() }; 3];
-        if !lookup.orders.has_open_registers() {
+        if !lookup.orders.has_open_registers() && self.open_reads.is_empty() {
             return places;
         }
+        let reads = possible_versions(self.open_reads, all, lookup.orders);
         for order in Order::ALL.into_iter().rev() {
             let is_open = |level: Level| level.order() <= order && !levels.is_known(level);
             let is_untimed = order == Order::RealTime && !self.times.is_complete;
             if is_untimed || !JUDGED.into_iter().any(is_open) {
                 continue;
             }
-            let ranks = replayed_order(all, lookup, order);
-            let supposed = lookup.orders.completed(&ranks, order);
+            let ranks = replayed_order(all, lookup, order, &reads);
+            let mut supposed = lookup.orders.completed(&ranks, order);
+            let reads = possible_versions(self.open_reads, all, &supposed);
+            suppose_versions(&reads, all, &ranks, &mut supposed);
             places[order as usize] = ranks;
             let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
             let small = self.on_cycles(&all, None).0;
@@ -273,8 +304,15 @@ impl Judge<'_> {
         !levels.is_known(level) && (level.order() != Order::RealTime || !is_untimed)
     }
 
-    /// Searches for an order of the open versions, level by level, the strongest first.
-    fn complete(&self, completion: &Completion<'_, '_>, levels: &mut LevelOutcomes, named: &mut Named) {
+    /// Searches for an order of the open versions, level by level, the strongest first. Returns how far the searches
+    /// came that were too long.
+    fn complete(
+        &self,
+        completion: &Completion<'_, '_>,
+        levels: &mut LevelOutcomes,
+        named: &mut Named,
+    ) -> Vec<(Level, Progress)> {
+        let mut progress = Vec::new();
         for level in JUDGED.into_iter().rev() {
             if !self.is_asked(level, levels) {
                 continue;
@@ -286,86 +324,9 @@ impl Judge<'_> {
                     named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
                     named.findings.push(no_commit_order(level, alternatives));
                 }
-                (Answer::Unknown, _) => {}
+                (Answer::Unknown(came), _) => progress.push((level, came)),
             }
         }
+        progress
     }
-}
-
-/// How many keys each source orders, without a judgement of levels.
-#[must_use]
-pub fn ordered(
-    history: &History,
-    observations: &Observations,
-    claims: Claims,
-    cancel: &Cancel,
-) -> Vec<OrderedKeys> {
-    let times = TransactionTimes::new(history, &observations.counted);
-    let first = &first_transactions(history)[..];
-    let orders = |believed| {
-        let further = &[];
-        let question =
-            orders::Question { history, observations, times: &times, claims, believed, further, first };
-        Orders::new(&question, cancel)
-    };
-    let all = orders(None);
-    match all.speaking.first() {
-        Some(&strongest) if !all.contradictions.is_empty() => orders(Some(strongest)).extent(),
-        _ => all.extent(),
-    }
-}
-
-/// The order of versions by evidence alone, without claims.
-#[must_use]
-pub fn recorded(
-    history: &History,
-    observations: &Observations,
-    times: &TransactionTimes,
-    cancel: &Cancel,
-) -> Orders {
-    recorded_by(None, history, observations, times, cancel)
-}
-
-/// The same by one source alone, if one is named.
-#[must_use]
-pub fn recorded_by(
-    believed: Option<Source>,
-    history: &History,
-    observations: &Observations,
-    times: &TransactionTimes,
-    cancel: &Cancel,
-) -> Orders {
-    let claims = Claims::default();
-    let predicates = predicates_of(history, observations);
-    let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
-    Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)
-}
-
-/// All edges of the dependency graph between transactions: (before, after, relation), sorted, each once.
-#[must_use]
-pub fn edges(history: &History, observations: &Observations, cancel: &Cancel) -> Vec<(u32, u32, Relation)> {
-    let times = TransactionTimes::new(history, &observations.counted);
-    let orders = recorded(history, observations, &times, cancel);
-    let all = Dependencies::new(history, observations, &orders, &times);
-    let transaction = |node: u32| all.transactions[node as usize];
-    let direct = |pairs: &[(u32, u32)], relation: Relation| -> Vec<(u32, u32, Relation)> {
-        let edges = pairs.iter().map(|&(node, before)| (transaction(before), transaction(node), relation));
-        edges.collect()
-    };
-    let mut found = direct(&all.wr, Relation::WriteRead);
-    found.extend(direct(&all.ww, Relation::WriteWrite));
-    let readers = Readers::new(history, &orders, &all.transactions);
-    let mut next = Vec::new();
-    for order in &orders.keys {
-        adjacent_versions(&orders, order, &mut next);
-        for edge in next.iter().filter(|edge| edge.is_direct(Basis::ReadThenWrite)) {
-            let writer = orders.writers[edge.after as usize];
-            let others = readers.of(edge.before).iter().map(|&reader| transaction(reader));
-            let others = others.filter(|&reader| reader != writer);
-            found.extend(others.map(|reader| (reader, writer, Relation::ReadWrite)));
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
 }

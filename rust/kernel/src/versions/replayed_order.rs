@@ -7,9 +7,11 @@
 
 use super::dependencies::{Dependencies, Order, Pairs, Parts};
 use super::lookup::Lookup;
+use super::open_reads::PossibleVersions;
 use super::version_readers::Readers;
 use crate::graph::Edges;
 use crate::observations::ABSENT;
+use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -21,8 +23,16 @@ type Queue = BinaryHeap<Reverse<(u32, u32)>>;
 
 /// A place for each transaction of the history, as replayed.
 #[must_use]
-pub fn replayed_order(all: &Dependencies, lookup: &Lookup<'_>, order: Order) -> Vec<u32> {
+pub fn replayed_order(
+    all: &Dependencies,
+    lookup: &Lookup<'_>,
+    order: Order,
+    open_reads: &[PossibleVersions],
+) -> Vec<u32> {
     let mut replay = Replay::new(all, lookup, order);
+    for open in open_reads {
+        replay.open_reads.entry(open.node).or_default().push(open.clone());
+    }
     replay.run();
     replay.ranks
 }
@@ -45,6 +55,10 @@ struct Replay<'r, 'h> {
     /// Nodes that wait until a version of this key has been read.
     parked: Vec<Queue>,
     ready: Queue,
+    /// What nodes read that several versions explain.
+    open_reads: HashMap<u32, Vec<PossibleVersions>>,
+    /// Nodes that wait until a version is current.
+    expecting: HashMap<u32, Vec<u32>>,
     /// Every node that has waited for a key.
     stuck: Queue,
     ranks: Vec<u32>,
@@ -74,6 +88,8 @@ impl<'r, 'h> Replay<'r, 'h> {
             readers,
             parked: vec![Queue::new(); orders.keys.len()],
             ready: Queue::new(),
+            open_reads: HashMap::new(),
+            expecting: HashMap::new(),
             stuck: Queue::new(),
             ranks: vec![0; lookup.history.transaction_count()],
             next: 0,
@@ -116,8 +132,15 @@ impl<'r, 'h> Replay<'r, 'h> {
         if self.is_done[node as usize] {
             return;
         }
-        let Some(blocked) = self.blocked(node) else { return self.go(node) };
         let entry = Reverse((self.hint(node), node));
+        if let Some(versions) = self.unmet(node) {
+            for version in versions {
+                self.expecting.entry(version).or_default().push(node);
+            }
+            self.stuck.push(entry);
+            return;
+        }
+        let Some(blocked) = self.blocked(node) else { return self.go(node) };
         self.parked[blocked as usize].push(entry);
         self.stuck.push(entry);
         // It may have been let in for another key, which the next that waits there may have.
@@ -126,6 +149,13 @@ impl<'r, 'h> Replay<'r, 'h> {
                 self.let_in(key);
             }
         }
+    }
+
+    /// Versions of which a read of a node needs one, if none is current.
+    fn unmet(&self, node: u32) -> Option<Vec<u32>> {
+        let mut reads = self.open_reads.get(&node)?.iter();
+        let unmet = reads.find(|open| !open.versions.contains(&self.current[open.key as usize]))?;
+        Some(unmet.versions.clone())
     }
 
     /// Open registers that a node writes.
@@ -211,6 +241,10 @@ impl<'r, 'h> Replay<'r, 'h> {
         let lookup = self.lookup;
         for (_, key, version) in lookup.installed(transaction) {
             self.current[key as usize] = version;
+            // Before another overwrites it.
+            for node in self.expecting.remove(&version).unwrap_or_default() {
+                self.ready.push(Reverse((0, node)));
+            }
             if self.unread[version as usize] == 0 {
                 self.let_in(key);
             }

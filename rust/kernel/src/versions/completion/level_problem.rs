@@ -1,6 +1,6 @@
 //! The condition of one level as a problem to search: edges that are known, and choices between open ones.
 
-use super::{Completion, OpenPair};
+use super::{Completion, OpenPair, OpenRead};
 use crate::observations::{ABSENT, INITIAL};
 use crate::solver::{Literal, Problem, Side};
 use crate::versions::dependencies::{Order, Parts};
@@ -34,6 +34,10 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
                         problem.moments.insert(read, problem.nodes as u32);
                         problem.nodes += 1;
                     }
+                }
+                for open in &all.every_read {
+                    problem.moments.insert(open.read, problem.nodes as u32);
+                    problem.nodes += 1;
                 }
             }
             Level::UpdateSerializable => {
@@ -103,7 +107,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     }
 
     /// Nodes that a node read from.
-    fn sources_of(&self, reader: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn sources_of(&self, reader: u32) -> impl Iterator<Item = u32> {
         let all = self.all;
         let transaction = all.small.transactions[reader as usize];
         let reads = all.lookup.operations(transaction).flat_map(|read| all.lookup.read_from(read));
@@ -120,7 +124,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
             let entered = all.lookup.entered_until(transaction, read);
             let inside = entered.into_iter().map(|other| all.nodes[other as usize]);
             problem.edges.extend(inside.filter(|&node| node != ABSENT).map(|node| (node, moment)));
-            let (_, key, version) = self.observation(transaction, read);
+            let Some((_, key, version)) = self.observation(transaction, read) else { continue };
             for extra in all.lookup.after(key, version, Order::Plain) {
                 let writer = all.lookup.orders.writers[extra.after as usize];
                 let node = if writer == transaction { ABSENT } else { all.nodes[writer as usize] };
@@ -138,9 +142,9 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         offsets.partition_point(|&start| start <= operation) as u32 - 1
     }
 
-    fn observation(&self, transaction: u32, read: u32) -> (u32, u32, u32) {
+    fn observation(&self, transaction: u32, read: u32) -> Option<(u32, u32, u32)> {
         let mut observed = self.all.lookup.observed(transaction);
-        observed.find(|&(operation, ..)| operation == read).unwrap_or((read, 0, 0))
+        observed.find(|&(operation, ..)| operation == read)
     }
 
     /// The steps along a path of the form's nodes.
@@ -165,6 +169,71 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         // A moment belongs to the transaction of its read.
         let moment = self.moments.iter().find(|&(_, &moment)| moment == node);
         moment.map_or(node, |(&read, _)| self.all.nodes[self.transaction_of(read) as usize])
+    }
+
+    /// The node of the transaction that begins or commits at a node; any other node stays as it is.
+    pub(super) fn transaction_node(&self, node: u32) -> u32 {
+        let transactions = self.all.small.len() as u32;
+        let is_commit = self.is_of_begins_and_commits() && (transactions..2 * transactions).contains(&node);
+        if is_commit { node - transactions } else { node }
+    }
+
+    /// Whether the level forbids paths.
+    pub(super) fn has_bars(&self) -> bool {
+        matches!(
+            self.level,
+            Level::ParallelSnapshotIsolation
+                | Level::StrongSessionParallelSnapshotIsolation
+                | Level::UpdateSerializable
+                | Level::MonotonicView
+        )
+    }
+
+    /// Whether the level asks from which transaction a read came.
+    pub(super) fn has_reads(&self) -> bool {
+        !matches!(self.level, Level::Pl1 | Level::StrongSessionPl1 | Level::StrongPl1)
+    }
+
+    /// Whether the level asks which versions a read missed.
+    pub(super) fn has_missed_versions(&self) -> bool {
+        self.has_reads() && !matches!(self.level, Level::Pl2 | Level::StrongSessionPl2 | Level::StrongPl2)
+    }
+
+    /// Whether a candidate supposes what reads show, since its places do not say it.
+    pub(super) fn supposes_reads(&self) -> bool {
+        self.has_bars() || self.level == Level::CursorStability
+    }
+
+    /// Reads that several versions explain. Of equal reads of a transaction one is enough, but for monotonic view
+    /// their places matter.
+    pub(super) fn reads(&self) -> &'c [OpenRead] {
+        if self.level == Level::MonotonicView { &self.all.every_read } else { &self.all.reads }
+    }
+
+    /// The edges that follow if a read showed a version.
+    pub(super) fn shows(&self, version: u32, open: &OpenRead) -> Vec<(u32, u32)> {
+        let mut edges = vec![(self.end(version), open.node)];
+        if self.level == Level::MonotonicView {
+            let moments = self.moments_from(open.node, open.read);
+            edges.extend(moments.into_iter().map(|moment| (self.end(version), moment)));
+        }
+        edges
+    }
+
+    /// The moments of a transaction from one of its operations on.
+    pub(super) fn moments_from(&self, node: u32, operation: u32) -> Vec<u32> {
+        let operations = self.all.lookup.operations(self.all.small.transactions[node as usize]);
+        let later = operations.filter(|&other| other >= operation);
+        later.filter_map(|read| self.moments.get(&read).copied()).collect()
+    }
+
+    pub(super) fn writes_something(&self, node: u32) -> bool {
+        self.writes_something.get(node as usize).copied().unwrap_or(true)
+    }
+
+    /// The edge that follows if a node read an earlier version.
+    pub(super) fn misses(&self, reader: u32, version: u32) -> (u32, u32) {
+        (reader, self.end(version))
     }
 
     /// The node at whose place the version of a writer stands.
@@ -226,11 +295,8 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     fn side_of_moments(&self, key: u32, before: u32, after: u32, side: &mut Side) {
         let all = self.all;
         let (first, second) = (all.node(before), all.node(after));
-        let writer = all.small.transactions[second as usize];
         let write = all.lookup.orders.operations[after as usize];
-        for (read, ..) in all.lookup.observed(writer).filter(|&(read, ..)| read > write) {
-            side.edges.extend(self.moments.get(&read).map(|&moment| (first, moment)));
-        }
+        side.edges.extend(self.moments_from(second, write).into_iter().map(|moment| (first, moment)));
         for &reader in all.readers(before).iter().filter(|&&reader| reader != second) {
             let transaction = all.small.transactions[reader as usize];
             let reads = all.lookup.observed(transaction).filter(|&(_, k, v)| k == key && v == before);

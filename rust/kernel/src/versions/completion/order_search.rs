@@ -3,16 +3,20 @@
 //!
 //! A candidate is an order of nodes that follows all that is known and chosen. The versions of each key stand in
 //! the order of their writers. If every neighbour's edges lead forward there, it is an order that closes no
-//! cycle: pairs that are further apart follow.
+//! cycle: pairs that are further apart follow. A candidate that fails is repaired pair by pair, key by key, as long as
+//! one order of a pair closes no cycle with those taken before; the solver decides the rest.
 
 use super::level_problem::LevelProblem;
+use super::read_choices::ReadChoices;
+use super::supposed_reads::{Supposed, SupposedBars, SupposedRead};
+use super::unsettled_keys::UnsettledKeys;
 use super::{OpenKey, OpenPair};
 use crate::cancel::Cancel;
 use crate::observations::ABSENT;
 use crate::solver::bars::{Bars, Reasoned};
-use crate::solver::engine::{Ending, Engine};
+use crate::solver::engine::{EdgeList, Ending, Engine};
 use crate::solver::topological_order::KNOWN;
-use crate::solver::{Budget, Literal, Problem, Side, starting_order};
+use crate::solver::{Budget, Literal, Problem, Progress, Side, starting_order};
 use crate::versions::levels::Level;
 use hashbrown::HashMap;
 
@@ -27,15 +31,15 @@ pub enum Answer {
     /// None does.
     Impossible,
     /// The budget is spent.
-    Unknown,
+    Unknown(Progress),
 }
 
 /// One version before another of the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Succession {
-    key: u32,
-    before: u32,
-    after: u32,
+pub(super) struct Succession {
+    pub(super) key: u32,
+    pub(super) before: u32,
+    pub(super) after: u32,
 }
 
 /// A transaction that read a version of a key and wrote the next.
@@ -50,13 +54,15 @@ struct Update {
 
 /// A search for one level.
 pub(super) struct OrderSearch<'p, 'c, 's, 'h> {
-    level_problem: &'p LevelProblem<'c, 's, 'h>,
+    pub(super) level_problem: &'p LevelProblem<'c, 's, 'h>,
     base: Problem,
     updates: Vec<Update>,
-    engine: Engine<'p>,
-    pairs: Vec<OpenPair>,
+    pub(super) engine: Engine<'p>,
+    /// The pair of each choice; a choice about a read has none.
+    pub(super) pairs: Vec<Option<OpenPair>>,
     /// The choice of each pair: the lower version first.
     choices: HashMap<(u32, u32), u32>,
+    pub(super) reads: ReadChoices,
     cancel: &'p Cancel,
 }
 
@@ -76,47 +82,123 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         let updates =
             if level_problem.level == Level::CursorStability { updates(level_problem) } else { Vec::new() };
         let (pairs, choices) = (Vec::new(), HashMap::new());
-        let mut search = Self { level_problem, base, updates, engine, pairs, choices, cancel };
+        let reads = ReadChoices::default();
+        let mut search = Self { level_problem, base, updates, engine, pairs, choices, reads, cancel };
         let answer = search.run();
-        let blamed = search.engine.blamed().map(|choice| search.pairs[choice as usize]).collect();
+        let blamed = search.engine.blamed().filter_map(|choice| search.pairs[choice as usize]).collect();
         (answer, blamed)
     }
 
     fn run(&mut self) -> Answer {
+        let mut unsettled = UnsettledKeys::new(self.level_problem.all);
         loop {
-            let sequences = self.sequences();
-            if !self.choose_at_faults(&sequences) {
-                match self.forbid_at_faults(&sequences) {
-                    Some(0) => return Answer::Found,
+            self.engine.hold();
+            let is_repaired = self.repair(&mut unsettled);
+            self.engine.release();
+            if self.engine.is_over() {
+                return Answer::Unknown(self.engine.progress());
+            }
+            if is_repaired {
+                let sequences = self.sequences();
+                let failed = self.choose_at_reads(&sequences);
+                let (reads, unmet) = self.suppose_reads();
+                let failed = failed + unmet;
+                match self.forbid_at_faults(&sequences, &reads) {
+                    Some(0) if failed == 0 => return Answer::Found,
                     None => return Answer::Impossible,
                     Some(_) => {}
                 }
             }
             match self.engine.run() {
-                Ending::Spent => return Answer::Unknown,
+                Ending::Spent => return Answer::Unknown(self.engine.progress()),
                 Ending::Impossible => return Answer::Impossible,
                 Ending::Settled => {}
             }
-            if self.engine.is_over() {
-                return Answer::Unknown;
+        }
+    }
+
+    /// Takes an order of each pair that fails in the candidate; whether that could be done for all. Every key is
+    /// looked at again at the end, since a move is only noted for the transactions that touch it.
+    fn repair(&mut self, unsettled: &mut UnsettledKeys) -> bool {
+        let mut is_repaired = true;
+        loop {
+            let known = self.engine.choices();
+            unsettled.push_all();
+            while let Some(at) = unsettled.pop() {
+                is_repaired &= self.repair_key(at);
+                for node in self.engine.moved() {
+                    unsettled.push_of(self.level_problem.transaction_node(node));
+                }
+                if self.engine.is_over() {
+                    unsettled.clear();
+                    return false;
+                }
+            }
+            if !is_repaired || self.engine.choices() == known {
+                return is_repaired;
             }
         }
+    }
+
+    /// Takes an order of pairs of one key whose edges lead back. A read that comes after several writers fails at
+    /// each of them.
+    fn repair_key(&mut self, at: usize) -> bool {
+        let open = &self.open()[at];
+        let versions = self.sequence(open);
+        let mut is_repaired = true;
+        for (place, &before) in versions.iter().enumerate() {
+            for &after in versions[place + 1..].iter().take(MAX_AT_ONCE) {
+                let pair = Succession { key: open.key, before, after };
+                // A pair that turned meanwhile is looked at when its key comes again.
+                if !self.is_in_order(pair) || !self.leads_back(pair) {
+                    break;
+                }
+                is_repaired &= self.take(pair);
+            }
+        }
+        is_repaired
+    }
+
+    fn is_in_order(&self, pair: Succession) -> bool {
+        let (places, problem) = (self.engine.places(), self.level_problem);
+        places[problem.end(pair.before) as usize] < places[problem.end(pair.after) as usize]
+    }
+
+    /// Makes a choice of a pair and takes a side of it; whether one closes no cycle.
+    fn take(&mut self, pair: Succession) -> bool {
+        let (first, second) = (pair.before.min(pair.after), pair.before.max(pair.after));
+        if self.choices.contains_key(&(first, second)) {
+            return false;
+        }
+        let (sides, preferred) = self.sides(pair.key, first, second);
+        let (choice, is_taken) = self.engine.held_choice(sides, preferred);
+        self.pairs.push(Some(OpenPair { key: pair.key, first, second }));
+        self.choices.insert((first, second), choice);
+        is_taken
+    }
+
+    /// The edges of both orders, and the order that moves the candidate less.
+    fn sides(&self, key: u32, first: u32, second: u32) -> ([EdgeList; 2], u8) {
+        let sides = [(first, second), (second, first)]
+            .map(|(before, after)| self.side(Succession { key, before, after }));
+        let [one, other] = sides.each_ref().map(|side| self.distance_back(side));
+        (sides.map(|side| side.edges), u8::from(other < one))
     }
 
     fn open(&self) -> &'c [OpenKey] {
         &self.level_problem.all.open
     }
 
-    /// The versions of each open key in the order of the candidate.
-    fn sequences(&self) -> Vec<Vec<u32>> {
+    /// The versions of an open key in the order of the candidate.
+    fn sequence(&self, open: &OpenKey) -> Vec<u32> {
         let places = self.engine.places();
-        let place = |&version: &u32| (places[self.level_problem.end(version) as usize], version);
-        let sorted = |open: &OpenKey| {
-            let mut versions = open.versions.clone();
-            versions.sort_unstable_by_key(place);
-            versions
-        };
-        self.open().iter().map(sorted).collect()
+        let mut versions = open.versions.clone();
+        versions.sort_unstable_by_key(|&version| (places[self.level_problem.end(version) as usize], version));
+        versions
+    }
+
+    fn sequences(&self) -> Vec<Vec<u32>> {
+        self.open().iter().map(|open| self.sequence(open)).collect()
     }
 
     /// Neighbours of different writers in the candidate.
@@ -146,65 +228,50 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         side.edges.iter().map(back).max().unwrap_or(0)
     }
 
-    /// Makes choices of pairs whose edges lead back; whether there were any. A read that comes after several
-    /// writers fails at each of them.
-    fn choose_at_faults(&mut self, sequences: &[Vec<u32>]) -> bool {
-        let mut found = Vec::new();
-        for (open, versions) in self.open().iter().zip(sequences) {
-            for (place, &before) in versions.iter().enumerate() {
-                let later = versions[place + 1..].iter().take(MAX_AT_ONCE);
-                let others = later.map(|&after| Succession { key: open.key, before, after });
-                found.extend(others.take_while(|&pair| self.leads_back(pair)));
-            }
-        }
-        for &succession in &found {
-            self.literal(succession);
-        }
-        !found.is_empty()
-    }
-
     fn leads_back(&self, pair: Succession) -> bool {
         let all = self.level_problem.all;
         all.node(pair.before) != all.node(pair.after) && self.distance_back(&self.side(pair)) > 0
     }
 
     /// The literal that says this, which may be new.
-    fn literal(&mut self, succession: Succession) -> Literal {
+    pub(super) fn literal(&mut self, succession: Succession) -> Literal {
         let Succession { key, before, after } = succession;
         let (first, second) = (before.min(after), before.max(after));
         let side = u8::from(before > after);
         if let Some(&choice) = self.choices.get(&(first, second)) {
             return (choice, side);
         }
-        let sides = [(first, second), (second, first)]
-            .map(|(before, after)| self.side(Succession { key, before, after }));
-        let [one, other] = sides.each_ref().map(|side| self.distance_back(side));
-        let preferred = u8::from(other < one);
-        let choice = self.engine.choice(sides.map(|side| side.edges), preferred);
-        self.pairs.push(OpenPair { key, first, second });
+        let (sides, preferred) = self.sides(key, first, second);
+        let choice = self.engine.choice(sides, preferred);
+        self.pairs.push(Some(OpenPair { key, first, second }));
         self.choices.insert((first, second), choice);
         (choice, side)
     }
 
     /// Forbids what breaks bars or loses updates in the candidate: how many, or nothing if that needs no choice.
-    fn forbid_at_faults(&mut self, sequences: &[Vec<u32>]) -> Option<usize> {
-        let mut faults = self.broken_bars(sequences);
+    fn forbid_at_faults(&mut self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Option<usize> {
+        let mut faults = self.broken_bars(sequences, reads);
+        faults.extend(self.lost_by_reads(reads, sequences));
         if !self.updates.is_empty() {
             let positions = positions(sequences);
             let updates = self.updates.iter();
-            faults.extend(updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions)));
+            let lost = updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions));
+            faults.extend(lost.map(|fault| fault.into_iter().map(Supposed::Order).collect()));
         }
         for fault in &faults {
             if fault.is_empty() {
                 return None;
             }
-            let literals: Vec<Literal> = fault.iter().map(|&succession| self.literal(succession)).collect();
+            let literals = self.literals_of(fault);
             self.engine.forbid(&literals);
         }
         Some(faults.len())
     }
 
-    fn broken_bars(&self, sequences: &[Vec<u32>]) -> Vec<Vec<Succession>> {
+    fn broken_bars(&self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Vec<Vec<Supposed>> {
+        if !self.level_problem.has_bars() {
+            return Vec::new();
+        }
         let known = |pairs: &[(u32, u32)]| -> Vec<Reasoned> {
             pairs.iter().map(|&(from, to)| Reasoned { from, to, reason: KNOWN }).collect()
         };
@@ -217,16 +284,22 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
             bars.edges.extend(edges.iter().map(|&(from, to)| Reasoned { from, to, reason }));
             bars.barred.extend(barred.iter().map(|&(from, to)| Reasoned { from, to, reason }));
         }
+        let reasons = reasons.into_iter().map(|succession| vec![Supposed::Order(succession)]).collect();
+        let mut all = SupposedBars { bars, reasons };
+        self.add_reads(reads, &mut all);
+        let SupposedBars { bars, reasons } = all;
         let told = bars.broken(self.cancel).into_iter();
-        told.map(|blamed| blamed.into_iter().map(|reason| reasons[reason as usize]).collect()).collect()
+        told.map(|blamed| blamed.into_iter().flat_map(|reason| reasons[reason as usize].clone()).collect())
+            .collect()
     }
 
     /// What was chosen in the last run.
     fn chosen(&self) -> impl Iterator<Item = Succession> {
-        self.pairs.iter().zip(0..).map(|(&OpenPair { key, first, second }, choice)| {
+        self.pairs.iter().zip(0..).filter_map(|(&pair, choice)| {
+            let OpenPair { key, first, second } = pair?;
             let (before, after) =
                 if self.engine.side(choice) == 0 { (first, second) } else { (second, first) };
-            Succession { key, before, after }
+            Some(Succession { key, before, after })
         })
     }
 

@@ -19,6 +19,7 @@ pub(super) struct Found {
     pub(super) dirty: Vec<(u32, u32, u32)>,
     pub(super) speaking: Vec<Source>,
     pub(super) has_unsure_appends: bool,
+    pub(super) unsure_keys: Vec<u32>,
 }
 
 /// Looks at one key after the other.
@@ -91,6 +92,9 @@ impl<'q> Share<'q> {
         let unread = sure.into_iter().filter(|append| in_chain.binary_search(&append.number).is_err());
         versions.extend(unread.map(|append| (append.transaction, append.number)));
         self.found.has_unsure_appends |= !unsure.is_empty();
+        if !unsure.is_empty() || self.has_unsure_rows(key) {
+            self.found.unsure_keys.push(key);
+        }
         self.dirty_updates(key, elements, canonical, &installed_by);
         let unread: Vec<u32> = (shown..versions.len() as u32).collect();
         let mut by_reads: Vec<Vec<u32>> = (0..shown).map(|place| vec![place]).collect();
@@ -178,6 +182,9 @@ impl<'q> Share<'q> {
                 _ => versions.push((operation.transaction, operation.number)),
             }
         }
+        if self.has_unsure_rows(key) {
+            self.found.unsure_keys.push(key);
+        }
         let first = self.first_state(&versions);
         let arranged = self.arrange(key, versions, (Source::Initial, first), false);
         self.observe(gathered, &arranged);
@@ -188,6 +195,18 @@ impl<'q> Share<'q> {
             self.infer(key, gathered, &mut taken, start, &arranged);
         }
         self.found.extras.append(&mut taken);
+    }
+
+    /// Whether a record shows a value of the key that several transactions, or none, may have written.
+    fn has_unsure_rows(&self, key: u32) -> bool {
+        let history = self.question.history;
+        let initial = history.initial.of(key);
+        let is_unsure = |&value: &Value| {
+            let writes = self.writes.of(value);
+            let is_of_several = writes.windows(2).any(|pair| pair[0].transaction != pair[1].transaction);
+            is_of_several || (value == initial && !writes.is_empty())
+        };
+        history.versions.iter().any(|order| order.of(key).iter().any(is_unsure))
     }
 
     /// What a first state inserted, and everything else, if there is such a state.

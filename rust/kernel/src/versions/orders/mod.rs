@@ -73,7 +73,7 @@ impl Claims {
         Ok(claims)
     }
 
-    fn any(self) -> bool {
+    pub(crate) fn any(self) -> bool {
         self.writes_follow_reads || self.sequential_keys || self.linearizable_keys
     }
 }
@@ -170,6 +170,8 @@ pub struct Orders {
     pub speaking: Vec<Source>,
     /// Whether an append has no version, because others appended the same element.
     pub has_unsure_appends: bool,
+    /// Keys with such appends, or with recorded rows of values that several transactions may have written.
+    pub unsure_keys: Vec<u32>,
 }
 
 /// What the orders are made of.
@@ -263,6 +265,7 @@ impl Orders {
         self.speaking.sort_unstable();
         self.speaking.dedup();
         self.has_unsure_appends |= share.has_unsure_appends;
+        self.unsure_keys.extend(&share.unsure_keys);
     }
 
     /// The version of `key` that `writer` left.

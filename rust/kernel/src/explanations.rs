@@ -1,0 +1,244 @@
+//! What a history may stand for where values repeat and the end of transactions is not known.
+//!
+//! `docs/explanation/semantics.md` is the specification: "Explanations" and what follows it. An explanation is
+//! told as a history of its own, in which every write of an ambiguous key has a name instead of a value.
+
+mod list_options;
+mod register_options;
+mod row_options;
+mod told_history;
+
+use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
+use crate::history::{History, Kind, Status, VersionSource};
+use crate::observations::{ABSENT, INITIAL};
+use crate::value::Value;
+pub use told_history::Told;
+
+/// A read of a register that several transactions may have served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRead {
+    /// The read.
+    pub read: u32,
+    /// Its transaction.
+    pub transaction: u32,
+    /// Its key.
+    pub key: u32,
+    /// Transactions that may have served it, or [`INITIAL`].
+    pub writers: Vec<u32>,
+}
+
+/// A read of a register and the writes that it may show: operations, [`INITIAL`], or [`ABSENT`] for none.
+#[derive(Debug)]
+pub struct RegisterRead {
+    read: u32,
+    transaction: u32,
+    key: u32,
+    options: Vec<u32>,
+    /// Whether no explanation excuses it.
+    is_wrong: bool,
+}
+
+/// Writes that the elements of a list, or the rows of a recorded order, show.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    List { read: u32, writes: Vec<u32> },
+    Rows { order: usize, key: u32, writes: Vec<u32> },
+}
+
+/// The sites that show values of ambiguous keys, each with its options.
+#[derive(Debug, Default)]
+pub struct Sites {
+    reads: Vec<RegisterRead>,
+    /// The lists of a key, or the recorded order of a key.
+    others: Vec<Vec<Vec<Shown>>>,
+}
+
+/// Why there are no sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Something is shown that no transaction can have written: others took effect.
+    NoWriter,
+    /// There are too many options.
+    TooMany,
+}
+
+/// What took effect, and what ambiguous registers held before the first write.
+#[derive(Debug, Clone)]
+pub struct Premise {
+    /// Transactions that took effect.
+    pub counted: Vec<bool>,
+    /// By ambiguous key; nothing if the initial value equals no value.
+    initial: Vec<Option<Value>>,
+}
+
+/// One key's operations.
+struct KeyOperations {
+    key: u32,
+    gathered: Vec<Operation>,
+    writes: Writes,
+    shape: Shape,
+}
+
+/// What may be explained in several ways.
+pub struct Ambiguity<'h> {
+    history: &'h History,
+    counted: &'h [bool],
+    owners: Vec<u32>,
+    by_key: ByKey,
+    /// Keys with values that several transactions may have written, and those that `effects` touch.
+    keys: Vec<u32>,
+    /// Indeterminate transactions that are left out and may have written what was seen.
+    effects: Vec<u32>,
+}
+
+impl<'h> Ambiguity<'h> {
+    /// `keys` have reads, appends or recorded rows of values that several transactions may have written.
+    #[must_use]
+    pub fn new(history: &'h History, counted: &'h [bool], keys: Vec<u32>) -> Self {
+        let (owners, by_key, effects) = (history.transaction_of_operation(), ByKey::new(history), Vec::new());
+        let mut all = Self { history, counted, owners, by_key, keys, effects };
+        all.keys.sort_unstable();
+        all.keys.dedup();
+        if history.transactions.statuses.contains(&Status::Indeterminate) {
+            all.find_effects();
+        }
+        all
+    }
+
+    /// Indeterminate transactions that are left out and may have written what was seen.
+    #[must_use]
+    pub fn effects(&self) -> &[u32] {
+        &self.effects
+    }
+
+    /// Whether all operations are of kinds that have explanations.
+    #[must_use]
+    pub fn is_covered(&self) -> bool {
+        !self.history.operations.kinds.iter().any(|kind| matches!(kind, Kind::RangeRead | Kind::Delete))
+    }
+
+    /// A transaction that takes effect has reads of its own, which others may have served.
+    fn find_effects(&mut self) {
+        loop {
+            let counted = self.counted_with(&self.effects);
+            let mut found: Vec<u32> =
+                self.keys.iter().flat_map(|&key| self.possible_writers(key, &counted)).collect();
+            found.retain(|&writer| {
+                let is_doubtful =
+                    self.history.transactions.statuses[writer as usize] == Status::Indeterminate;
+                is_doubtful && !counted[writer as usize]
+            });
+            found.sort_unstable();
+            found.dedup();
+            if found.is_empty() {
+                return;
+            }
+            let touched = found.iter().flat_map(|&one| self.history.operations_of(one as usize));
+            let keys: Vec<u32> = touched.map(|operation| self.history.operations.keys[operation]).collect();
+            self.keys.extend(keys.into_iter().filter(|&key| key != crate::history::NO_KEY));
+            self.keys.sort_unstable();
+            self.keys.dedup();
+            self.effects.extend(found);
+        }
+    }
+
+    /// Transactions that wrote a value which was read, or which a log shows.
+    fn possible_writers(&self, key: u32, counted: &[bool]) -> Vec<u32> {
+        let of_key = self.of_key(key, counted);
+        let mut found = Vec::new();
+        let mut add = |value: Value| {
+            found.extend(of_key.writes.of(value).iter().map(|write| write.transaction));
+        };
+        let reads = of_key.gathered.iter().filter(|operation| operation.kind == Kind::Read);
+        for read in reads.filter(|read| counted[read.transaction as usize]) {
+            match self.history.values.as_list(read.value) {
+                Some(elements) => elements.iter().copied().for_each(&mut add),
+                None => add(read.value),
+            }
+        }
+        for order in self.history.versions.iter().filter(|order| order.source == VersionSource::Log) {
+            order.of(key).iter().copied().for_each(&mut add);
+        }
+        found
+    }
+
+    fn counted_with(&self, effects: &[u32]) -> Vec<bool> {
+        let mut counted = self.counted.to_vec();
+        for &transaction in effects {
+            counted[transaction as usize] = true;
+        }
+        counted
+    }
+
+    fn of_key(&self, key: u32, counted: &[bool]) -> KeyOperations {
+        let mut gathered = Vec::new();
+        gather(self.history, &self.owners, self.by_key.of(key as usize), &mut gathered);
+        let mut writes = Writes::default();
+        writes.fill(&gathered);
+        let shape = shape(&gathered, |transaction| counted[transaction as usize]);
+        KeyOperations { key, gathered, writes, shape }
+    }
+
+    fn is_aborted(&self, transaction: u32) -> bool {
+        self.history.transactions.statuses[transaction as usize] == Status::Aborted
+    }
+
+    /// If just these indeterminate transactions took effect beside those that count: all combinations of initial
+    /// values, but no more than `most`.
+    #[must_use]
+    pub fn premises(&self, effects: &[u32], most: usize) -> Option<Vec<Premise>> {
+        let counted = self.counted_with(effects);
+        let mut combinations: Vec<Vec<Option<Value>>> = vec![Vec::new()];
+        for &key in &self.keys {
+            let values = self.initial_values(&self.of_key(key, &counted), &counted);
+            if combinations.len() * values.len() > most {
+                return None;
+            }
+            let longer = combinations
+                .iter()
+                .flat_map(|known| values.iter().map(move |&value| [known.as_slice(), &[value]].concat()));
+            combinations = longer.collect();
+        }
+        let premise = |initial| Premise { counted: counted.clone(), initial };
+        Some(combinations.into_iter().map(premise).collect())
+    }
+
+    /// The options of every site that shows values of ambiguous keys, but no more than `most` of one site.
+    ///
+    /// # Errors
+    ///
+    /// A site has none, or too many.
+    pub fn sites(&self, premise: &Premise, most: usize) -> Result<Sites, Refusal> {
+        let mut sites = Sites::default();
+        for (&key, &initial) in self.keys.iter().zip(&premise.initial) {
+            let of_key = self.of_key(key, &premise.counted);
+            match of_key.shape {
+                Shape::Register => self.register_reads(&of_key, premise, initial, &mut sites.reads)?,
+                Shape::List => sites.others.push(self.lists(&of_key, premise, most)?),
+                Shape::Mixed | Shape::Deleted => continue,
+            }
+            self.recorded_rows(&of_key, premise, initial, most, &mut sites.others)?;
+        }
+        Ok(sites)
+    }
+}
+
+impl Sites {
+    /// How many options each site has that has several; reads of registers only if `with_reads`.
+    #[must_use]
+    pub fn sizes(&self, with_reads: bool) -> Vec<usize> {
+        let reads = self.reads.iter().map(|read| read.options.len()).filter(|_| with_reads);
+        self.others.iter().map(Vec::len).chain(reads).filter(|&size| size > 1).collect()
+    }
+
+    /// Whether a read of a register has several options.
+    #[must_use]
+    pub fn has_open_reads(&self) -> bool {
+        self.reads.iter().any(|read| read.options.len() > 1)
+    }
+}
+
+/// The transaction of a write, or [`INITIAL`].
+fn writer_of(write: u32, owners: &[u32]) -> u32 {
+    if write == INITIAL || write == ABSENT { write } else { owners[write as usize] }
+}

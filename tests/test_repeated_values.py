@@ -1,0 +1,77 @@
+"""Reads of values that several transactions wrote: the native core against the specification."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from isoscope import History, Recorder, check
+from isoscope.checkers import version_order
+from isoscope.checkers.version_order import LEVELS
+from isoscope.levels import DEFINITIONS, Family, Level, implied
+from isoscope.reference import explanations
+from isoscope.verdict import Outcome
+from tests.reference.choice_histories import random_choice_history
+from tests.seeds import DEEP, seeds
+
+pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
+SEEDS = seeds(150, deep=10_000)
+#: Histories with more explanations take too long.
+MOST_EXPLANATIONS = 40
+IN_REAL_TIME = {level for level in LEVELS if DEFINITIONS[level].family is Family.REAL_TIME}
+
+
+def is_small(history: History) -> bool:
+    return len([*islice(explanations.explanations(history), MOST_EXPLANATIONS + 1)]) <= MOST_EXPLANATIONS
+
+
+def outcomes(history: History, *levels: Level) -> dict[Level, Outcome]:
+    return {verdict.level: verdict.outcome for verdict in check(history, levels).verdicts}
+
+
+@pytest.mark.parametrize("evidence", [False, True])
+def test_every_level_is_what_the_explanations_say(evidence: bool) -> None:
+    found: Counter[tuple[Level, Outcome]] = Counter()
+    for seed in range(SEEDS):
+        history = random_choice_history(random.Random(seed), most=4, evidence=evidence)
+        if not is_small(history):
+            continue
+        expected = explanations.outcomes(history)
+        for level, outcome in outcomes(history, *LEVELS).items():
+            assert outcome is expected[level], (seed, level)
+            found[level, outcome] += version_order.judge(history).found.explained != []
+    strong = {level for level in LEVELS if Level.PL_2 in implied(level)}
+    for level in strong if evidence else strong - IN_REAL_TIME:
+        assert min(found[level, outcome] for outcome in (Outcome.HOLDS, Outcome.VIOLATED)) > 0, level
+
+
+def bank(*transactions: list[tuple[str, str, int]]) -> History:
+    recorder = Recorder(initial=0)
+    for session, operations in enumerate(transactions):
+        with recorder.transaction(session=session) as t:
+            for kind, key, value in operations:
+                getattr(t, kind)(key, value)
+    return recorder.history()
+
+
+def test_a_read_of_a_repeated_value_shows_the_writer_that_fits() -> None:
+    history = bank(
+        [("write", "x", 1), ("write", "y", 1)],
+        [("write", "x", 1)],
+        [("read", "x", 1), ("read", "y", 0)],
+    )
+    timeless = set(LEVELS) - IN_REAL_TIME
+    assert outcomes(history, *timeless) == dict.fromkeys(timeless, Outcome.HOLDS)
+
+
+def test_a_level_is_violated_if_no_writer_fits() -> None:
+    history = bank(
+        [("write", "x", 1), ("write", "y", 1)],
+        [("write", "x", 1), ("write", "y", 1)],
+        [("read", "x", 1), ("read", "y", 0)],
+    )
+    assert outcomes(history, Level.SERIALIZABLE) == {Level.SERIALIZABLE: Outcome.VIOLATED}
+    assert outcomes(history, Level.SNAPSHOT_ISOLATION) == {Level.SNAPSHOT_ISOLATION: Outcome.VIOLATED}
