@@ -60,9 +60,10 @@ def test_it(history_recorder):
     done.stdout.fnmatch_lines(
         [
             "the recorded history breaks snapshot-isolation",
-            "  violated  snapshot-isolation",
+            "No. The history broke snapshot isolation: 1 aborted read.",
             "aborted-read: 1 found",
             "  But T1 aborted: no transaction may see what it wrote.",
+            "  violated  snapshot-isolation",
         ]
     )
     done.stdout.no_fnmatch_line("*pytest_plugin.py*")

@@ -152,7 +152,9 @@ def test_the_page_has_a_section_of_mechanisms_and_the_timeline() -> None:
     run("check", "lock-violation.jsonl", "--profile", SER, "--report", "out.html")
     page = Path("out.html").read_text(encoding="utf-8")
     assert "<h2>Mechanisms</h2>" in page
-    assert '<th scope="row">mutual-exclusion</th><td class="violated">violated</td>' in page
+    assert (
+        '<th scope="row">mutual-exclusion</th><td class="violated" data-head="outcome">violated</td>' in page
+    )
     assert '<a href="#lock-violation-1">lock-violation</a> (1)' in page
     assert 'class="bar end"' in page
 

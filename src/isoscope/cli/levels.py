@@ -32,9 +32,10 @@ _MARGIN = 13
 @click.command("levels")
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """List the isolation levels and what each implies, or explain one.
+    """List the isolation levels and what each implies.
 
-    NAME is a level, one of its aliases, or what a vendor calls a level, after the name of the database.
+    With a NAME, explain that level. NAME is a level, one of its aliases, or what a vendor calls a level, after
+    the name of the database.
 
     \b
     Examples:
