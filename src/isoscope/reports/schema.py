@@ -254,6 +254,8 @@ def _ran() -> dict[str, Any]:
         "promises": _said(_list(_ref("level")), "the strongest levels that the isolation promises"),
         "problem": _said({"type": ["string", "null"]}, "why the run ended early"),
         "interrupted": {"type": "boolean"},
+        "active_sessions": _said({"type": "integer", "minimum": 0}, "at work in the end"),
+        "found_violation": _said({"type": "boolean"}, "the run ended because of one"),
     }
     promise = {"promise": _said({"enum": ["kept", "broken", "open"]}, "if the history was checked")}
     return {"run": _object(run, promise)}

@@ -75,10 +75,9 @@ class Plan:
         if limits.seconds is None and limits.transactions is None:
             limits = replace(limits, seconds=DEFAULT_SECONDS)
         database = databases.connect(target, isolation=isolation, settings=settings, driver_path=driver)
-        if "sessions" not in parameters:
+        if workload == DEFAULT_WORKLOAD and "sessions" not in parameters:
             limits = replace(limits, adapts=True)
-            if workload == DEFAULT_WORKLOAD:
-                parameters = {**parameters, "sessions": default_sessions(_MOST_SESSIONS.get(database.NAME))}
+            parameters = {**parameters, "sessions": default_sessions(_MOST_SESSIONS.get(database.NAME))}
         clients = client_workload(workload, {**parameters, "seed": seed})
         return cls(
             database=database,

@@ -120,11 +120,8 @@ class _Sessions:
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        search = ViolationSearch(self._recording, self._database.promises, self._violation)
-        if self._limits.until_violated:
-            search.start()
-        self._interrupted = self._watch(threads, started, progress)
-        search.close()
+        with self._searched():
+            self._interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
         with self._interruptible():
             self._join(threads)
@@ -341,6 +338,19 @@ class _Sessions:
                 if monotonic() >= end or self._stop.is_set():
                     raise
                 sleep(_GLANCE)
+
+    @contextmanager
+    def _searched(self) -> Iterator[None]:
+        """Looks for a broken promise meanwhile, if that ends the run."""
+        if not self._limits.until_violated:
+            yield
+            return
+        search = ViolationSearch(self._recording, self._database.promises, self._violation)
+        search.start()
+        try:
+            yield
+        finally:
+            search.close()
 
     def _violation(self) -> None:
         self._found_violation = True

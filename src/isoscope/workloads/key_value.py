@@ -25,7 +25,7 @@ class KeyValue:
     """Reads and blind writes of registers; the keys of a transaction may repeat."""
 
     sessions: int = 4
-    min_txn_length: int = 2
+    min_txn_length: int = 1
     max_txn_length: int = 4
     keys: int = 100
     read_ratio: float = 0.5
