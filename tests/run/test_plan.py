@@ -105,7 +105,7 @@ def test_a_run_without_recording_has_no_history() -> None:
 
 def test_a_sink_needs_recorded_transactions() -> None:
     asked = plan("sqlite")
-    with pytest.raises(ValueError, match="a sink needs recorded transactions"):
+    with pytest.raises(ValueError, match="a sink and `until_violated` need recorded transactions"):
         execute(asked, record=False, verification=verify_live(asked))
 
 

@@ -47,9 +47,10 @@ _PARAMETERS = (
     "sessions", "min_txn_length", "max_txn_length", "read_ratio", "keys", "active_keys",
     "max_writes_per_key", "distribution",
 )  # fmt: skip
+_LIMITS = ("seconds", "transactions", "rate", "retries", "until_violated")
 #: Options that need a check, and options that need a history.
 _NEED_CHECK = ("names", "max_anomalies", "everything", "fail_on", *FILE_PARAMETERS)
-_NEED_HISTORY = ("out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
+_NEED_HISTORY = ("until_violated", "out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
     "driver", "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
     *_NEED_HISTORY,
@@ -80,6 +81,7 @@ _SECTIONS = {
               help="Try no more transactions a second than this.")  # fmt: skip
 @click.option("--retries", default=0, show_default=True, type=click.IntRange(0, 2**31),
               help="Do what was aborted so many times again, as new transactions.")  # fmt: skip
+@click.option("--until-violated", is_flag=True, help="End when a promised level is violated.")
 @click.option("--workload", default="key-value", show_default=True, metavar="NAME",
               help=f"What sessions do: {', '.join([*CLIENTS, HERMITAGE])}.")  # fmt: skip
 @click.option("--sessions", type=click.IntRange(1, 2**16), help="Connections, each used by one thread.")
@@ -210,7 +212,7 @@ def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:
         workload=given["workload"],
         parameters={name: given[name] for name in _PARAMETERS if given[name] is not None},
         seed=given["seed"],
-        limits=Limits(**{name: given[name] for name in ("seconds", "transactions", "rate", "retries")}),
+        limits=Limits(**{name: given[name] for name in _LIMITS}),
     )
 
 
@@ -266,6 +268,11 @@ def _execute(
     ran = completed.run
     if completed.verification is not None:
         click.echo(run_text.summary_text(completed.verification, ran.progress.seconds), err=True)
+    if ran.active_sessions < plan.clients.sessions:
+        went_on = f"{ran.active_sessions} of {plan.clients.sessions} sessions went on"
+        click.echo(f"most transactions were aborted: {went_on}; --sessions keeps a number", err=True)
+    if ran.found_violation:
+        click.echo("ended: a promised level is violated", err=True)
     if ran.interrupted:
         click.echo("interrupted: what happened until then is kept", err=True)
     if ran.problem is not None:

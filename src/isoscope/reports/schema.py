@@ -291,6 +291,8 @@ def _ran() -> dict[str, Any]:
         "promises": _said(_list(_ref("level")), "the strongest levels that the isolation promises"),
         "problem": _said({"type": ["string", "null"]}, "why the run ended early"),
         "interrupted": {"type": "boolean"},
+        "active_sessions": _said({"type": "integer", "minimum": 0}, "at work in the end"),
+        "found_violation": _said({"type": "boolean"}, "the run ended because of one"),
     }
     return {"run": _object(run)}
 

@@ -66,6 +66,7 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
     transactions: int | None = None,
     rate: float | None = None,
     retries: int = 0,
+    until_violated: bool = False,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
     live: bool | str = False,
@@ -87,6 +88,7 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
     transactions   end after so many transactions, aborted ones included
     rate           try no more transactions a second than this
     retries        do what was aborted so many times again, as new transactions
+    until_violated end when a promised level is violated, and not only by time
     seed           of the workload
     settings       of the database, as `{"journal": "wal"}`
     live           verify while it runs: True in this process, or the URL of an `isoscope serve`
@@ -110,7 +112,13 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
         workload=workload,
         parameters=parameters,
         seed=seed,
-        limits=Limits(seconds=seconds, transactions=transactions, rate=rate, retries=retries),
+        limits=Limits(
+            seconds=seconds,
+            transactions=transactions,
+            rate=rate,
+            retries=retries,
+            until_violated=until_violated,
+        ),
     )
     asked = [levels] if isinstance(levels, str) else levels or ()
     named = tuple(lattice.parse(str(level)) for level in asked)

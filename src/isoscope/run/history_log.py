@@ -13,14 +13,12 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from isoscope._native import Builder
 from isoscope.formats.recording import MAGIC, initial_frame, transactions_frame
-from isoscope.history import STATUSES, History, Source, Status
+from isoscope.run.recording import open_transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from isoscope.run.attempt import Attempt
     from isoscope.run.recording import Recording
 
 __all__ = ["HistoryLog"]
@@ -28,8 +26,6 @@ __all__ = ["HistoryLog"]
 #: Seconds between two frames.
 _PAUSE = 0.25
 _SUFFIX = ".recording"
-_INDETERMINATE = STATUSES.index(Status.INDETERMINATE)
-_SOURCE = Source(path="<run>", format="run")
 
 
 class HistoryLog:
@@ -92,7 +88,7 @@ class HistoryLog:
         ended, number, attempts = self._recording.since(self.transactions)
         if ended is None:
             return
-        self._write(transactions_frame(ended, _open_transactions(attempts, number)))
+        self._write(transactions_frame(ended, open_transactions(attempts, number)))
         if not self.problem:
             self.transactions = number
 
@@ -106,15 +102,6 @@ class HistoryLog:
                     rest = rest[os.write(self._file, rest) :]
             except OSError as error:
                 self.problem = error.strerror or str(error)
-
-
-def _open_transactions(attempts: Iterable[Attempt], number: int) -> History:
-    """Transactions under way, as indeterminate ones: their writes may have been read."""
-    builder = Builder()
-    for place, attempt in enumerate(attempts, start=number + 1):
-        # The list may grow meanwhile.
-        builder.recorded(place, attempt.session_number, _INDETERMINATE, list(attempt.rows), None)
-    return History(builder.finish(), _SOURCE)
 
 
 def _created(path: str) -> tuple[str, int]:

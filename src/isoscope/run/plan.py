@@ -11,6 +11,7 @@ from isoscope.databases.database import refuse_unknown
 from isoscope.errors import UsageError
 from isoscope.levels import Level
 from isoscope.run import sessions
+from isoscope.run.active_sessions import default_sessions
 from isoscope.run.guarded_workload import GuardedWorkload
 from isoscope.run.hermitage import HERMITAGE
 from isoscope.run.local_verification import LocalVerification
@@ -34,6 +35,9 @@ __all__ = ["DEFAULT_SECONDS", "CompletedRun", "Plan", "execute", "verify_live"]
 
 #: Seconds of a run that has no other limit.
 DEFAULT_SECONDS = 10.0
+DEFAULT_WORKLOAD = "key-value"
+#: Databases in which more sessions, by default, would only abort each other: SQLite has one writer.
+_MOST_SESSIONS = {"sqlite": 3}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -55,7 +59,7 @@ class Plan:
         *,
         isolation: str | None = None,
         settings: Mapping[str, str] = _NOTHING,
-        workload: str = "key-value",
+        workload: str = DEFAULT_WORKLOAD,
         parameters: Mapping[str, Any] = _NOTHING,
         seed: int = 0,
         limits: Limits | None = None,
@@ -71,9 +75,13 @@ class Plan:
         limits = limits or Limits()
         if limits.seconds is None and limits.transactions is None:
             limits = replace(limits, seconds=DEFAULT_SECONDS)
+        database = databases.connect(target, isolation=isolation, settings=settings, driver_path=driver)
+        if workload == DEFAULT_WORKLOAD and "sessions" not in parameters:
+            limits = replace(limits, adapts=True)
+            parameters = {**parameters, "sessions": default_sessions(_MOST_SESSIONS.get(database.NAME))}
         clients = client_workload(workload, {**parameters, "seed": seed})
         return cls(
-            database=databases.connect(target, isolation=isolation, settings=settings, driver_path=driver),
+            database=database,
             settings=settings,
             workload=workload,
             clients=clients if workload in CLIENTS else GuardedWorkload(workload, clients),
@@ -161,6 +169,8 @@ class CompletedRun:
             "promises": [str(level) for level in self.promises],
             "problem": self.run.problem,
             "interrupted": self.run.interrupted,
+            "active_sessions": self.run.active_sessions,
+            "found_violation": self.run.found_violation,
         }
 
 

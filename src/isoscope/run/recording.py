@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from isoscope.run.attempt import Attempt
     from isoscope.run.history_log import HistoryLog
 
-__all__ = ["Recording", "Sink"]
+__all__ = ["Recording", "Sink", "open_transactions"]
 
 _SOURCE = Source(path="<run>", format="run")
+_INDETERMINATE = STATUSES.index(Status.INDETERMINATE)
 
 
 class Sink(Protocol):
@@ -49,10 +50,14 @@ class Sink(Protocol):
 class Recording:
     """Puts ended transactions into columns, and tells the sink."""
 
-    def __init__(self, *, record: bool, sink: Sink | None, log: HistoryLog | None = None) -> None:
+    def __init__(
+        self, *, record: bool, sink: Sink | None, log: HistoryLog | None = None, is_searched: bool = False
+    ) -> None:
         self.is_on = record
         self._sink = sink
         self._log = log
+        self._tracks_open = log is not None or is_searched
+        self._of_key: dict[int, int] = {}
         #: Attempts that have not ended, by session.
         self._open: dict[int, Attempt] = {}
         self._lock = Lock()
@@ -74,12 +79,13 @@ class Recording:
         if self._log is not None:
             self._log.initial(of_key)
         with self._lock:
+            self._of_key |= of_key
             for key, value in of_key.items():
                 self._builder.initial_of(key, value)
 
     def began(self, attempt: Attempt) -> None:
         """A session is about to begin a transaction."""
-        if self._log is not None:
+        if self._tracks_open:
             with self._lock:
                 self._open[attempt.session_number] = attempt
         if self._sink:
@@ -122,6 +128,20 @@ class Recording:
             slice_ = self._builder.slice(range(number + 1, last + 1), initial=False)
             return History(slice_, _SOURCE), last, list(self._open.values())
 
+    def snapshot(self) -> History:
+        """Everything up to now; transactions under way are indeterminate."""
+        ended, number, attempts = self.since(0)
+        builder = Builder()
+        builder.initial(0, replaceable=False)
+        for part in (() if ended is None else ended, open_transactions(attempts, number)):
+            for transaction in part:
+                builder.add(transaction)
+        with self._lock:
+            of_key = dict(self._of_key)
+        for key, value in of_key.items():
+            builder.initial_of(key, value)
+        return History(builder.finish(), _SOURCE)
+
     def close_sink(self) -> None:
         """Waits until the sink has taken everything; must come before `history`. Raises ServiceError."""
         if self._sink is not None:
@@ -136,3 +156,12 @@ class Recording:
         for key, value in versions or ():
             self._builder.version(VersionSource.LOG, key, value)
         return History(self._builder.finish(), _SOURCE)
+
+
+def open_transactions(attempts: Iterable[Attempt], number: int) -> History:
+    """Transactions under way, as indeterminate ones: their writes may have been read."""
+    builder = Builder()
+    for place, attempt in enumerate(attempts, start=number + 1):
+        # The list may grow meanwhile.
+        builder.recorded(place, attempt.session_number, _INDETERMINATE, list(attempt.rows), None)
+    return History(builder.finish(), _SOURCE)

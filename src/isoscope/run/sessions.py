@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from isoscope.databases.database import Aborted, ConnectionLost
 from isoscope.errors import DatabaseError, IsoscopeError, ServiceError
 from isoscope.history import STATUSES, Status
+from isoscope.run.active_sessions import ActiveSessions
 from isoscope.run.attempt import Attempt, RecordedAttempt
 from isoscope.run.recording import Recording
 from isoscope.run.result import Progress, Run
+from isoscope.run.violation_search import ViolationSearch
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:
@@ -60,11 +62,11 @@ def run(  # noqa: PLR0913 - the rest is named
     unexpected exception is in the result, with what was recorded until then. Raises `DatabaseError` if the
     run cannot begin.
     """
-    if sink is not None and not record:
-        raise ValueError("a sink needs recorded transactions")
+    if (sink is not None or limits.until_violated) and not record:
+        raise ValueError("a sink and `until_violated` need recorded transactions")
     try:
         name = database.open(workload.content)
-        recording = Recording(record=record, sink=sink, log=log)
+        recording = Recording(record=record, sink=sink, log=log, is_searched=limits.until_violated)
         ran = _Sessions(database, workload, limits, recording).run(name, progress)
     except BaseException as error:
         with suppress(Exception):
@@ -105,6 +107,8 @@ class _Sessions:
         self._problem: str | None = None
         self._error: BaseException | None = None
         self._interrupted = False
+        self._active = ActiveSessions(workload.sessions, adapts=limits.adapts)
+        self._found_violation = False
 
     def run(self, name: str, progress: Callable[[Progress], None] | None) -> Run:
         self._insert(self._workload.rows())
@@ -116,7 +120,8 @@ class _Sessions:
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        self._interrupted = self._watch(threads, started, progress)
+        with self._searched():
+            self._interrupted = self._watch(threads, started, progress)
         seconds = monotonic() - started
         with self._interruptible():
             self._join(threads)
@@ -146,8 +151,10 @@ class _Sessions:
                 left = _GLANCE if self._limits.seconds is None else self._limits.seconds - seconds
                 if left <= 0:
                     break
+                so_far = self._progress(seconds)
+                self._active.note(so_far.committed, so_far.aborted)
                 if progress is not None:
-                    progress(self._progress(seconds))
+                    progress(so_far)
                 self._stop.wait(min(left, _GLANCE))
         except KeyboardInterrupt:
             return True
@@ -193,6 +200,8 @@ class _Sessions:
             problem=self._problem,
             interrupted=self._interrupted,
             error=self._error,
+            active_sessions=self._active.count,
+            found_violation=self._found_violation,
         )
 
     def _versions(self) -> Iterable[tuple[int, int]] | None:
@@ -237,7 +246,7 @@ class _Sessions:
         try:
             for program in self._paced(number, client):
                 again = self._limits.retries
-                while self._may_try():
+                while self._may_try(number):
                     attempt = self._attempt(session, number)
                     self._recording.began(attempt)
                     self._under_way[number] = attempt
@@ -267,7 +276,7 @@ class _Sessions:
         step = 1 / self._limits.rate if self._limits.rate else 0.0
         due, pause = monotonic() + number * step, self._workload.sessions * step
         for program in client:
-            if self._stop.is_set():
+            if self._stop.is_set() or number >= self._active.count:
                 return
             if pause:
                 if self._stop.wait(max(0.0, due - monotonic())):
@@ -275,9 +284,9 @@ class _Sessions:
                 due += pause
             yield program
 
-    def _may_try(self) -> bool:
-        """Takes one of the transactions that are left; False if there is none."""
-        if self._stop.is_set():
+    def _may_try(self, number: int) -> bool:
+        """Takes one of the transactions that are left; False if there is none, or the session has stopped."""
+        if self._stop.is_set() or number >= self._active.count:
             return False
         if self._left is None:
             return True
@@ -329,6 +338,23 @@ class _Sessions:
                 if monotonic() >= end or self._stop.is_set():
                     raise
                 sleep(_GLANCE)
+
+    @contextmanager
+    def _searched(self) -> Iterator[None]:
+        """Looks for a broken promise meanwhile, if that ends the run."""
+        if not self._limits.until_violated:
+            yield
+            return
+        search = ViolationSearch(self._recording, self._database.promises, self._violation)
+        search.start()
+        try:
+            yield
+        finally:
+            search.close()
+
+    def _violation(self) -> None:
+        self._found_violation = True
+        self._stop.set()
 
     def _fail(self, problem: str) -> None:
         with self._lock:

@@ -24,12 +24,12 @@ __all__ = ["KeyValue"]
 class KeyValue:
     """Reads and blind writes of registers; the keys of a transaction may repeat."""
 
-    sessions: int = 50
-    min_txn_length: int = 15
-    max_txn_length: int = 15
-    keys: int = 1000
+    sessions: int = 4
+    min_txn_length: int = 1
+    max_txn_length: int = 4
+    keys: int = 100
     read_ratio: float = 0.5
-    distribution: Distribution = "zipfian"
+    distribution: Distribution = "uniform"
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from isoscope import plugins
 from isoscope.errors import UsageError
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CLIENTS", "Clients", "client_workload"]
 
-_Parameters: TypeAlias = "ActiveKeys | BlindW | KeyValue | SmallBank | ClientWorkload"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clients:
@@ -33,7 +31,7 @@ class Clients:
     """
 
     meaning: str
-    defaults: _Parameters
+    defaults: Any
     parameters: tuple[str, ...]
 
 
@@ -102,8 +100,7 @@ def client_workload(name: str, given: Mapping[str, Any]) -> ClientWorkload:
         known = ", ".join(map(option, clients.parameters))
         raise UsageError(f"{name} knows nothing of {', '.join(unknown)}\n\nhint: it knows {known}")
     with plugins.guarded(f"the workload {name} refuses its parameters"):
-        changed: Any = clients.defaults
-        workload: ClientWorkload = replace(changed, **_both_lengths(clients.defaults, given))
+        workload: ClientWorkload = replace(clients.defaults, **_both_lengths(clients.defaults, given))
     return workload
 
 
@@ -119,7 +116,7 @@ def _plugged_in(name: str) -> Clients:
     return found
 
 
-def _both_lengths(defaults: _Parameters, given: Mapping[str, Any]) -> dict[str, Any]:
+def _both_lengths(defaults: object, given: Mapping[str, Any]) -> dict[str, Any]:
     """If one length is given, the default of the other is moved past it if necessary."""
     changes = dict(given)
     if not hasattr(defaults, "min_txn_length") or not hasattr(defaults, "max_txn_length"):
