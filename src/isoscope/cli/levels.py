@@ -34,8 +34,8 @@ _MARGIN = 13
 def command(name: str | None) -> None:
     """List the isolation levels and what each implies.
 
-    With a NAME, explain that level. NAME is a level, one of its aliases, or what a vendor calls a level, after
-    the name of the database.
+    With a NAME, explain that level. NAME is a level, one of its aliases, or what a vendor calls a level,
+    after the name of the database.
 
     \b
     Examples:
