@@ -90,14 +90,14 @@ def test_a_run_ends_when_its_promise_is_broken() -> None:
         "simulated", isolation="snapshot-isolation", settings=BUG, seconds=60, until_violated=True
     )
     assert monotonic() - started < 30
-    assert str(result.promise) == "broken"
+    assert str(result.answer.outcome) == "no"
     assert result.completed.run.found_violation
 
 
 def test_a_run_that_keeps_its_promise_ends_by_time() -> None:
     result = isoscope.run("simulated", seconds=1.5, until_violated=True)
     assert result.progress.seconds == pytest.approx(1.5, abs=0.5)
-    assert str(result.promise) == "kept"
+    assert str(result.answer.outcome) == "yes"
     assert not result.completed.run.found_violation
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
 from isoscope._native import Builder
-from isoscope.checkers import assumptions, intervals, streaming, timestamps, version_order
+from isoscope.checkers import assumptions, intervals, streaming, timestamps
 from isoscope.checkers.anomaly_search import search, select
 from isoscope.checkers.history_summary import summary, summary_of
 from isoscope.checkers.method_judgement import (
@@ -27,6 +27,7 @@ from isoscope.checkers.method_judgement import (
     version_order_rows,
     with_range_reads_as_reads,
 )
+from isoscope.checkers.version_order import TIME_LIMIT
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.profiles import parse_level
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKERS",
+    "TIME_LIMIT",
     "Report",
     "Search",
     "check",
@@ -77,7 +79,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     assume: Iterable[Claim | str] = (),
     profile: Profile | None = None,
     clock_error: int = 0,
-    time_limit: float = version_order.TIME_LIMIT,
+    time_limit: float = TIME_LIMIT,
 ) -> Report:
     """Decide which of `levels` the history satisfies (by default all that its evidence is about).
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import __version__, checkers, formats
-from isoscope.checkers import version_order
 from isoscope.cli import BAD_INPUT, terminal
 from isoscope.cli.exit_status import explained, fail_on_option, status, worst
 from isoscope.cli.options import (
@@ -19,6 +18,7 @@ from isoscope.cli.options import (
     initial_option,
     parse_levels,
     profile_options,
+    time_limit_option,
 )
 from isoscope.cli.progress import Waiting
 from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
@@ -61,9 +61,7 @@ _HELD, _SHOWN = 10, 1
     "--all", "everything", is_flag=True, help="Also show the anomalies that break nothing promised."
 )
 @fail_on_option
-@click.option("--time-limit", default=version_order.TIME_LIMIT, show_default=True, metavar="SECONDS",
-              type=click.FloatRange(0, 2**31),
-              help="Search for an order of versions at most so long for each level.")  # fmt: skip
+@time_limit_option
 @click.option("--summary", "summarise", is_flag=True,
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @report_option("json", "as_json")

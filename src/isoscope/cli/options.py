@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from isoscope import formats, plugins, profiles
+from isoscope.checkers import TIME_LIMIT
 from isoscope.errors import UsageError
 from isoscope.history import UNKNOWN, Initial
 from isoscope.verdict import Method
@@ -29,6 +30,7 @@ __all__ = [
     "parse_levels",
     "profile_options",
     "refuse_given",
+    "time_limit_option",
 ]
 
 _FIND_ONE = "`isoscope profiles` lists them, such as --profile postgresql/serializable"
@@ -61,6 +63,19 @@ def initial_option() -> Callable[..., Any]:
         callback=lambda _ctx, _option, text: None if text is None else parse_initial(text),
         help="Value of every key before its first write: an integer, a text, `nil` or `unknown`.",
     )
+
+
+def time_limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--time-limit`, for the search for an order of versions."""
+    option = click.option(
+        "--time-limit",
+        default=TIME_LIMIT,
+        show_default=True,
+        metavar="SECONDS",
+        type=click.FloatRange(0, 2**31),
+        help="Search for an order of versions at most so long for each level.",
+    )
+    return option(command)
 
 
 def profile_options(command: Callable[..., Any]) -> Callable[..., Any]:

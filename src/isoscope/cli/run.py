@@ -12,11 +12,12 @@ import click
 from isoscope import __version__
 from isoscope.cli import BAD_INPUT, run_text, terminal
 from isoscope.cli.exit_status import UNDECIDED, explained, fail_on_option, status
-from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given
-from isoscope.cli.progress import Line, ProgressLine
+from isoscope.cli.hermitage import run_scripts
+from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given, time_limit_option
+from isoscope.cli.progress import ProgressLine
 from isoscope.cli.report_files import FILE_PARAMETERS, ReportFiles, report_file_options
 from isoscope.errors import UsageError
-from isoscope.reports import HermitageRow, document, dumps, paragraph, render_hermitage, render_text
+from isoscope.reports import document, dumps, paragraph, render_text
 from isoscope.reports.registry import REPORT_TYPES, Destination
 from isoscope.run import (
     HERMITAGE,
@@ -26,7 +27,6 @@ from isoscope.run import (
     Plan,
     execute,
     refuse_unwritable,
-    run_hermitage,
     verify_live,
 )
 from isoscope.run.plan import DEFAULT_SECONDS
@@ -35,9 +35,8 @@ from isoscope.workloads import CLIENTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from isoscope.databases.database import Database
     from isoscope.levels import Level
-    from isoscope.run import CompletedRun, IsolationResult, SavedHistory, ScriptResult, Verification
+    from isoscope.run import CompletedRun, SavedHistory, Verification
     from isoscope.verdict import Report
 
 __all__ = ["command"]
@@ -49,7 +48,7 @@ _PARAMETERS = (
 )  # fmt: skip
 _LIMITS = ("seconds", "transactions", "rate", "retries", "until_violated")
 #: Options that need a check, and options that need a history.
-_NEED_CHECK = ("names", "max_anomalies", "everything", "fail_on", *FILE_PARAMETERS)
+_NEED_CHECK = ("names", "max_anomalies", "time_limit", "everything", "fail_on", *FILE_PARAMETERS)
 _NEED_HISTORY = ("until_violated", "out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
     "driver", "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
@@ -60,7 +59,7 @@ _SECTIONS = {
     "Workload": ("workload", *_PARAMETERS, "seed"),
     "History": ("out", "lossy", "no_record"),
     "Live": ("live", "profile"),
-    "Check": ("names", "max_anomalies", "everything", "fail_on", "no_check"),
+    "Check": ("names", "max_anomalies", "time_limit", "everything", "fail_on", "no_check"),
     "Output": ("as_json", *FILE_PARAMETERS, "--help"),
 }
 
@@ -108,6 +107,7 @@ _SECTIONS = {
               help="Level to check instead of what is promised; may be repeated.")  # fmt: skip
 @click.option("--max-anomalies", default=1, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples shown of each anomaly; all are counted.")  # fmt: skip
+@time_limit_option
 @click.option(
     "--all", "everything", is_flag=True, help="Also show the anomalies that break nothing promised."
 )
@@ -151,7 +151,7 @@ def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int
         click.echo("mysql: MariaDB is started for this run; a URL reaches another server", err=True)
     if given["workload"] == HERMITAGE:
         refuse_given(_NOT_FOR_SCRIPTS, "hermitage runs scripts and knows nothing of {options}", _HINT)
-        return _hermitage(target, given["isolation"], settings)
+        return run_scripts(target, given["isolation"], settings)
     if no_record:
         refuse_given(_NEED_HISTORY, "--no-record leaves nothing for {options}", _HINT)
     if given["no_check"]:
@@ -191,6 +191,7 @@ def _checked(completed: CompletedRun, saved: SavedHistory, given: dict[str, Any]
         levels=parse_levels(given["names"]),
         also=given["fail_on"] if len(given["fail_on"] or ()) == 1 else (),
         max_anomalies=given["max_anomalies"],
+        time_limit=given["time_limit"],
     )
     # A database that promises nothing breaks nothing.
     usual: frozenset[Level] | None = None if report.asked or report.promises else frozenset()
@@ -377,26 +378,3 @@ def _status(completed: CompletedRun, report: Report | None) -> int:
     if report is None:
         return 0
     return status(report) if completed.run.progress.committed else UNDECIDED
-
-
-def _hermitage(target: str, isolation: str | None, settings: Mapping[str, str]) -> int:
-    """Prints the table for one isolation, or for all; 1 if one is weaker than is known."""
-    with Line() as line:
-
-        def show(database: Database, result: ScriptResult | None) -> None:
-            done = None if result is None else f"{database.isolation}: {result.script.name}"
-            line.show(done or f"opening {database.NAME} ...")
-
-        results = run_hermitage(target, isolation=isolation, settings=settings, progress=show)
-    rows = [_hermitage_row(result) for result in results]
-    click.echo(render_hermitage(results[-1].scripted.database, rows, width=terminal.width()), nl=False)
-    return int(any(result.is_weaker for result in results))
-
-
-def _hermitage_row(result: IsolationResult) -> HermitageRow:
-    found, known = result.scripted.found, result.expected
-    if known is None:
-        return HermitageRow(isolation=result.isolation, found=found)
-    return HermitageRow(
-        isolation=result.isolation, found=found, expected=known.cells, kind=known.kind, source=known.source
-    )

@@ -122,6 +122,7 @@ class CompletedRun:
         levels: tuple[Level, ...] = (),
         also: Iterable[Level] = (),
         max_anomalies: int = 1,
+        time_limit: float = checkers.TIME_LIMIT,
     ) -> Report:
         """Checks the history, or the same one in a file, and adds what the live verification found.
 
@@ -130,7 +131,7 @@ class CompletedRun:
         history = self.history if history is None else history
         chosen = levels or {*checkers.default_levels(history), *self.promises}
         asked = [level for level in Level if level in {*chosen, *also}]
-        report = checkers.check(history, asked, max_anomalies=max_anomalies)
+        report = checkers.check(history, asked, max_anomalies=max_anomalies, time_limit=time_limit)
         live = None if self.mechanisms is None else self.mechanisms.mechanisms
         return replace(
             report, mechanisms=live, promises=self.promises, origin=self.origin, asked=tuple(levels)
