@@ -120,3 +120,17 @@ def test_a_name_that_vendors_use_otherwise_has_a_note() -> None:
     note = "repeatable-read is Adya's PL-2.99; databases use the name otherwise"
     assert note in render_text(check(SKEWED, ["repeatable-read"]))
     assert "note " not in render_text(check(SKEWED, ["serializable"]))
+
+
+def test_without_a_question_each_weakest_broken_level_has_one_counterexample() -> None:
+    history = record(
+        [("write", "x", 1), ("abort",)],
+        [("read", "x", 1)],
+        [("write", "y", 1)],
+        [("read", "y", 0), ("read", "y", 1)],
+    )
+    report = check(history)
+    assert {Level.PL_2, Level.CUT_ISOLATION} <= {*report.weakest_violated}
+    text = render_text(report)
+    assert "aborted-read: 1 found" in text
+    assert "non-repeatable-read: 1 found" in text

@@ -230,6 +230,34 @@ def test_nothing_on_a_phone_is_wider_than_the_screen(opened: Opened) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_phone_has_one_row_of_links_and_cards_instead_of_tables(opened: Opened) -> None:
+    opened.page.set_viewport_size({"width": 390, "height": 800})
+    page = opened.at("#transactions")
+    expect(page.locator("#table tbody tr").first).to_be_visible()
+    bar = page.locator(".bar").bounding_box()
+    assert bar is not None
+    assert bar["height"] < 60
+    cell = page.locator("#table tbody td").first
+    assert cell.evaluate("e => getComputedStyle(e).display") == "block"
+    assert cell.evaluate("e => getComputedStyle(e, '::before').content").startswith('"session')
+
+
+def test_the_head_answers_and_leads_to_the_counterexample(opened: Opened) -> None:
+    page = opened.at("#summary")
+    head = page.get_by_role("status").first
+    expect(head).to_contain_text("No. The history broke read atomicity and causal consistency")
+    head.get_by_role("link", name="See the counterexample").click()
+    expect(page.locator("#articles #fractured-read-co-1")).to_be_visible()
+
+
+def test_a_printed_page_has_everything_open(opened: Opened) -> None:
+    page = opened.at("#summary")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator("details:not([open])").first).to_be_attached()
+
+
 def hostile() -> Report:
     recorder = Recorder(initial=0)
     for number, text in enumerate((*HOSTILE, "long" * 2_500_000)):

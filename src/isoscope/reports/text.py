@@ -90,13 +90,13 @@ def _report(
 
 def shown_findings(report: Report) -> list[Finding]:
     """The anomalies that break what was promised or asked; without a question one for each weakest level."""
-    if report.answer.outcome is not Decision.NOT_ASKED:
-        return [one for one in report.findings if one.name in report.answer.broken_by]
-    firsts = (
-        next((one for one in report.findings if level in one.levels), None)
-        for level in report.weakest_violated
-    )
-    return [one for one in report.findings if one in [*firsts]]
+    answer, findings = report.answer, report.findings
+    if answer.outcome is not Decision.NOT_ASKED:
+        return [one for one in findings if one.name in answer.broken_by]
+    firsts = {
+        next((one.name for one in findings if level in one.levels), "") for level in report.weakest_violated
+    }
+    return [one for one in findings if one.name in firsts]
 
 
 def _left_out(report: Report, chosen: Sequence[Finding]) -> str:
