@@ -221,9 +221,9 @@ def _database(name: str) -> str:
 def _workloads() -> str:
     rows = [[f"`{name}`", clients.meaning, _codes(_defaults(clients))] for name, clients in CLIENTS.items()]
     intro = (
-        "Each has the parameters that are listed, with the defaults of its authors. Those of `key-value`, which a "
-        "run takes unless told otherwise, let most transactions commit: it has as many sessions as the machine "
-        "has cores, but at least 4 and at most 8, and 3 on SQLite, which has one writer."
+        "Each has the parameters that are listed, with the defaults of its authors. Those of `key-value`, "
+        "which a run takes unless told otherwise, let most transactions commit: it has as many sessions as "
+        "the machine has cores, but at least 4 and at most 8, and 3 on SQLite, which has one writer."
     )
     return f"## Workloads\n\n{intro}\n\n{_table(['`--workload`', 'what sessions do', 'parameters'], rows)}"
 
