@@ -85,3 +85,32 @@ def test_a_level_that_holds_with_the_log_holds_without_it() -> None:
         broken += [*hidden.values()].count("violated")
     assert held > 50
     assert broken > 50
+
+
+def folded(transactions: Transactions) -> Transactions:
+    """The same transactions with few values: the initial one is among them."""
+    return [
+        (session, [(kind, key, value % 4) for kind, key, value in operations])
+        for session, operations in transactions
+    ]
+
+
+def test_a_serial_history_of_repeated_values_holds() -> None:
+    for seed in range(seeds(10, deep=200)):
+        transactions, _ = one_by_one(random.Random(seed), 60, stale=0)
+        assert {*outcomes(recorded(folded(transactions), {})).values()} == {"holds"}, seed
+
+
+def test_a_level_that_holds_with_known_writers_holds_with_repeated_values() -> None:
+    held = broken = 0
+    for seed in range(seeds(12, deep=400)):
+        rng = random.Random(seed)
+        transactions, log = one_by_one(rng, rng.randint(5, 30), stale=rng.choice([0.1, 0.3]))
+        known, hidden = outcomes(recorded(transactions, log)), outcomes(recorded(folded(transactions), {}))
+        assert "unknown" not in {*hidden.values()}, seed
+        for level in LEVELS:
+            assert hidden[level] == "holds" or known[level] == "violated", (seed, level)
+        held += [*hidden.values()].count("holds")
+        broken += [*hidden.values()].count("violated")
+    assert held > 50
+    assert broken > 10

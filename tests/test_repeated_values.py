@@ -11,11 +11,14 @@ import pytest
 from isoscope import History, Recorder, check
 from isoscope.checkers import version_order
 from isoscope.checkers.version_order import LEVELS
+from isoscope.history import Initial, Status
 from isoscope.levels import DEFINITIONS, Family, Level, implied
+from isoscope.recorder import build
 from isoscope.reference import explanations
 from isoscope.verdict import Outcome
 from tests.reference.choice_histories import random_choice_history
 from tests.seeds import DEEP, seeds
+from tests.small_transactions import read, transaction, write
 
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 SEEDS = seeds(150, deep=10_000)
@@ -75,3 +78,14 @@ def test_a_level_is_violated_if_no_writer_fits() -> None:
     )
     assert outcomes(history, Level.SERIALIZABLE) == {Level.SERIALIZABLE: Outcome.VIOLATED}
     assert outcomes(history, Level.SNAPSHOT_ISOLATION) == {Level.SNAPSHOT_ISOLATION: Outcome.VIOLATED}
+
+
+def test_any_number_of_blind_writers_may_have_taken_effect() -> None:
+    """Whichever of them wrote x, the last reader saw what followed from it, and not x itself."""
+    blind = [transaction(n, write("x", 1), session=n, status=Status.INDETERMINATE) for n in range(30)]
+    informed = transaction(30, read("x", 1), write("y", 1), session=30)
+    fresh, stale = (transaction(31, read("x", seen), read("y", 1), session=31) for seen in (1, 0))
+    levels = (Level.SERIALIZABLE, Level.PARALLEL_SNAPSHOT_ISOLATION, Level.UPDATE_SERIALIZABLE)
+    for last, outcome in ((fresh, Outcome.HOLDS), (stale, Outcome.VIOLATED)):
+        history = build([*blind, informed, last], initial=Initial(value=0))
+        assert outcomes(history, *levels) == dict.fromkeys(levels, outcome)

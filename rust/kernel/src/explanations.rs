@@ -89,20 +89,52 @@ pub struct Ambiguity<'h> {
     keys: Vec<u32>,
     /// Indeterminate transactions that are left out and may have written what was seen.
     effects: Vec<u32>,
+    /// Others like them, which break nothing if they took effect.
+    harmless: Vec<u32>,
 }
 
 impl<'h> Ambiguity<'h> {
     /// `keys` have reads, appends or recorded rows of values that several transactions may have written.
     #[must_use]
     pub fn new(history: &'h History, counted: &'h [bool], keys: Vec<u32>) -> Self {
-        let (owners, by_key, effects) = (history.transaction_of_operation(), ByKey::new(history), Vec::new());
-        let mut all = Self { history, counted, owners, by_key, keys, effects };
+        let (owners, by_key) = (history.transaction_of_operation(), ByKey::new(history));
+        let (effects, harmless) = (Vec::new(), Vec::new());
+        let mut all = Self { history, counted, owners, by_key, keys, effects, harmless };
         all.keys.sort_unstable();
         all.keys.dedup();
         if history.transactions.statuses.contains(&Status::Indeterminate) {
             all.find_effects();
+            (all.harmless, all.effects) =
+                all.effects.iter().partition(|&&transaction| all.is_harmless(transaction));
         }
         all
+    }
+
+    /// Whether a transaction that took effect may have done so after all others: it saw nothing, nothing comes after
+    /// it in its session, and nothing recorded says when it wrote.
+    fn is_harmless(&self, transaction: u32) -> bool {
+        let (history, at) = (self.history, transaction as usize);
+        let is_recorded = !history.versions.is_empty() || !history.transactions.commits.is_empty();
+        let is_timed = !history.transactions.positions.is_empty()
+            || !history.transactions.intervals.is_empty()
+            || !history.operations.intervals.is_empty();
+        let session = history.transactions_of(history.transactions.sessions[at] as usize);
+        let is_blind = |operation: usize| match history.operations.kinds[operation] {
+            Kind::Read => history.operations.values[operation] == Value::UNKNOWN,
+            Kind::Append => false,
+            kind if kind.installs() => self.is_plain_register(history.operations.keys[operation]),
+            _ => true,
+        };
+        let is_last = session.last() == Some(&transaction);
+        !is_recorded && !is_timed && is_last && history.operations_of(at).all(is_blind)
+    }
+
+    /// Whether a key is a register, whichever transactions took effect, and holds a known value at first.
+    fn is_plain_register(&self, key: u32) -> bool {
+        let every = vec![true; self.counted.len()];
+        let initial = &self.history.initial;
+        let is_known = !initial.replaceable && initial.of(key) != Value::UNKNOWN;
+        is_known && self.of_key(key, &every).shape == Shape::Register
     }
 
     /// Indeterminate transactions that are left out and may have written what was seen.
@@ -164,7 +196,7 @@ impl<'h> Ambiguity<'h> {
 
     fn counted_with(&self, effects: &[u32]) -> Vec<bool> {
         let mut counted = self.counted.to_vec();
-        for &transaction in effects {
+        for &transaction in effects.iter().chain(&self.harmless) {
             counted[transaction as usize] = true;
         }
         counted

@@ -20,7 +20,7 @@ use crate::reads::{ReadAnomaly, judge_counted};
 const MAX_EFFECTS: usize = 10;
 /// So many explanations are tried, and so many operations judged on the way, but a few in any case.
 const MOST_EXPLANATIONS: usize = 2_000;
-const MOST_OPERATIONS: usize = 10_000_000;
+const MOST_OPERATIONS: usize = 2_000_000;
 const FEW_EXPLANATIONS: usize = 16;
 
 /// What all explanations together say of a level.
@@ -58,7 +58,7 @@ pub fn judge_with_repeated(
         judgement.unsure_keys.clear();
         return judgement;
     }
-    let answers = Explaining { history, ambiguity, question, cancel }.answers();
+    let answers = Explaining::new(history, ambiguity, question, cancel).answers(&judgement.outcomes);
     for (level, answer) in Level::ALL.into_iter().zip(answers) {
         let outcome = &mut judgement.outcomes[level as usize];
         let was_violated = *outcome == Outcome::Violated;
@@ -109,6 +109,8 @@ struct Explaining<'e> {
     history: &'e History,
     ambiguity: Ambiguity<'e>,
     question: &'e Question<'e>,
+    /// When the time of the question is over, by its clock.
+    end: Option<u64>,
     cancel: &'e Cancel,
 }
 
@@ -137,15 +139,37 @@ impl Pass {
     }
 }
 
-impl Explaining<'_> {
-    fn answers(&self) -> Answers {
+impl<'e> Explaining<'e> {
+    fn new(
+        history: &'e History,
+        ambiguity: Ambiguity<'e>,
+        question: &'e Question<'e>,
+        cancel: &'e Cancel,
+    ) -> Self {
+        let end = question.budget.time.map(|time| (time.clock)() + time.milliseconds);
+        Self { history, ambiguity, question, end, cancel }
+    }
+
+    /// Whether time is over, or a stop was asked for.
+    fn is_over(&self) -> bool {
+        let clock = self.question.budget.time.zip(self.end);
+        self.cancel.is_asked() || clock.is_some_and(|(time, end)| (time.clock)() >= end)
+    }
+
+    /// `plain` is what was found without repeated values. The solver leaves nothing open but the session guarantees,
+    /// and what it leaves open says nothing against what was found.
+    fn answers(&self, plain: &[Outcome; Level::COUNT]) -> Answers {
         let can_leave_open = !self.question.claims.any();
         let first = self.pass(!can_leave_open);
         let mut answers = first.answers();
         if !first.has_open_reads {
             return answers;
         }
-        if answers.contains(&Answer::Untried) && !self.cancel.is_asked() {
+        let is_left = |level: Level| {
+            let is_in_doubt = GUARANTEES.contains(&level) || plain[level as usize] == Outcome::Violated;
+            is_in_doubt && answers[level as usize] == Answer::Untried
+        };
+        if Level::ALL.into_iter().any(is_left) && !self.is_over() {
             let second = self.pass(true).answers();
             for (answer, second) in answers.iter_mut().zip(second) {
                 if *answer == Answer::Untried {
@@ -181,7 +205,11 @@ impl Explaining<'_> {
                     Err(Refusal::NoWriter) => {}
                     Err(Refusal::TooMany) => pass.is_exhaustive = false,
                 }
-                if self.cancel.is_asked() || pass.coherent.is_settled() {
+                if pass.coherent.is_settled() {
+                    return pass;
+                }
+                if self.is_over() {
+                    pass.is_exhaustive = false;
                     return pass;
                 }
             }
@@ -209,8 +237,11 @@ impl Explaining<'_> {
             pass.has_open_reads |= !told.open.is_empty() || told.has_open_wrong_reads;
             let (outcomes, is_contradictory) = self.judged(&told, premise);
             if is_contradictory { &mut pass.contradictory } else { &mut pass.coherent }.add(&outcomes);
-            let is_over = self.cancel.is_asked() || pass.coherent.is_settled();
-            if is_over || !advance(&mut options, &sizes) {
+            if pass.coherent.is_settled() || !advance(&mut options, &sizes) {
+                return;
+            }
+            if self.is_over() {
+                pass.is_exhaustive = false;
                 return;
             }
         }
@@ -287,3 +318,6 @@ fn subsets(all: &[u32]) -> Vec<Vec<u32>> {
     let chosen = |bits: u32| all.iter().zip(0..).filter(move |&(_, place)| bits >> place & 1 == 1);
     (0..1u32 << all.len()).map(|bits| chosen(bits).map(|(&one, _)| one).collect()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -136,7 +136,8 @@ impl OrderSearch<'_, '_, '_, '_> {
         for source in reads {
             let Some(writer) = self.writer(source.version) else { continue };
             let shown = Supposed::Read(source.number, source.version);
-            let missed = known.iter().flat_map(|&(key, version)| self.missed_by(node, key, version, successions));
+            let missed =
+                known.iter().flat_map(|&(key, version)| self.missed_by(node, key, version, successions));
             for (next, supposed) in missed {
                 let supposed: Vec<Supposed> = supposed.into_iter().chain([shown]).collect();
                 all.bar(next, writer, &supposed);
