@@ -1,5 +1,7 @@
 //! Levels whose verdict depends on versions without a known order: is there an order that explains all reads?
 
+mod forced_orders;
+mod forced_reasons;
 mod level_problem;
 mod order_search;
 mod read_choices;
@@ -20,6 +22,9 @@ pub use order_search::Answer;
 use order_search::OrderSearch;
 use refutation::Refutation;
 
+/// What the search for pairs that leave no order may cost, once it is known that there are some.
+const TOLD_STEPS: u64 = 20_000_000;
+
 /// Two versions of a key without a known order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -37,7 +42,7 @@ struct OpenKey {
 }
 
 /// A read that several versions explain.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct OpenRead {
     node: u32,
     key: u32,
@@ -174,10 +179,25 @@ impl<'s, 'h> Completion<'s, 'h> {
         if self.is_of_lists() && is_met_by_any_order(level) {
             return (Answer::Found, Vec::new());
         }
-        let level_problem = LevelProblem::new(self, level);
-        let (answer, pairs) = OrderSearch::decide(&level_problem, self.budget, cancel);
+        let mut level_problem = LevelProblem::new(self, level);
+        let clock = || self.budget.time.map_or(0, |time| (time.clock)());
+        let began = clock();
+        let forced = level_problem.force(self.budget, cancel);
+        let mut budget = self.budget;
+        if let Some(time) = &mut budget.time {
+            time.milliseconds = time.milliseconds.saturating_sub(clock() - began);
+        }
+        let (answer, mut pairs) = match forced {
+            Ok(()) => OrderSearch::decide(&level_problem, budget, cancel),
+            Err(pairs) => (Answer::Impossible, pairs),
+        };
         if answer != Answer::Impossible || !self.reads.is_empty() {
             return (answer, Vec::new());
+        }
+        if !level_problem.forced.edges.is_empty() {
+            // Pairs that leave no order without what was forced.
+            level_problem = LevelProblem::new(self, level);
+            pairs = OrderSearch::decide(&level_problem, Budget { steps: TOLD_STEPS, ..budget }, cancel).1;
         }
         (answer, Refutation::alternatives_of(self, &level_problem, pairs, cancel))
     }

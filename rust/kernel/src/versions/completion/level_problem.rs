@@ -1,12 +1,17 @@
 //! The condition of one level as a problem to search: edges that are known, and choices between open ones.
 
+use super::forced_orders::{Consequences, ForcedOrders};
 use super::{Completion, OpenPair};
+use crate::cancel::Cancel;
 use crate::observations::{ABSENT, INITIAL};
-use crate::solver::{Literal, Problem, Side};
+use crate::solver::{Budget, Literal, Problem, Side, TimeLimit, starting_order};
 use crate::versions::dependencies::{Order, Parts};
 use crate::versions::levels::Level;
 use crate::versions::witness::{ANY, Step, Witnesses};
 use hashbrown::HashMap;
+
+/// So much of the memory may be used to find what follows from the known edges.
+const SHARE: u64 = 4;
 
 /// How a level's condition is written as edges and bars.
 pub(super) struct LevelProblem<'c, 's, 'h> {
@@ -16,13 +21,16 @@ pub(super) struct LevelProblem<'c, 's, 'h> {
     moments: HashMap<u32, u32>,
     pub(super) nodes: usize,
     writes_something: Vec<bool>,
+    /// What follows from the known edges.
+    pub(super) forced: Consequences,
 }
 
 impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     pub(super) fn new(all: &'c Completion<'s, 'h>, level: Level) -> Self {
         let small = all.small;
-        let mut problem =
-            Self { all, level, moments: HashMap::new(), nodes: small.nodes(), writes_something: Vec::new() };
+        let forced = Consequences { reads: all.reads.clone(), ..Consequences::default() };
+        let (moments, writes_something) = (HashMap::new(), Vec::new());
+        let mut problem = Self { all, level, moments, nodes: small.nodes(), writes_something, forced };
         match level {
             Level::Prefix
             | Level::SnapshotIsolation
@@ -43,6 +51,20 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
             _ => {}
         }
         problem
+    }
+
+    /// Finds what follows from the known edges; fails with pairs of versions that leave no order.
+    pub(super) fn force(&mut self, budget: Budget, cancel: &Cancel) -> Result<(), Vec<OpenPair>> {
+        let base = self.base();
+        let Some(places) = starting_order(base.nodes, &base.edges, |node| self.rank(node)) else {
+            return Err(Vec::new());
+        };
+        let end = budget.time.map(|TimeLimit { clock, milliseconds }| clock().saturating_add(milliseconds));
+        let is_late = || budget.time.zip(end).is_some_and(|(time, end)| (time.clock)() >= end);
+        let is_over = || cancel.is_asked() || is_late();
+        let found = ForcedOrders::find(self, &base, &places, budget.bytes / SHARE, is_over).transpose()?;
+        self.forced = found.unwrap_or_else(|| std::mem::take(&mut self.forced));
+        Ok(())
     }
 
     pub(super) fn problem(&self, pairs: &[OpenPair]) -> Problem {
@@ -211,6 +233,26 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         if self.is_of_begins_and_commits() { self.all.small.commit(node) } else { node }
     }
 
+    /// Nodes that surely read a version.
+    pub(super) fn readers(&self, version: u32) -> impl Iterator<Item = u32> {
+        let further = self.forced.readers.get(&version).map_or(&[][..], Vec::as_slice);
+        self.all.readers(version).iter().chain(further).copied()
+    }
+
+    /// The node that earlier versions lead to.
+    pub(super) fn start(&self, version: u32) -> u32 {
+        if self.level == Level::Prefix { self.end(version) } else { self.all.node(version) }
+    }
+
+    /// Whether an edge leads from the readers of a version to the writer of a later one.
+    pub(super) fn has_edges_of_readers(&self) -> bool {
+        self.is_of_begins_and_commits()
+            || matches!(
+                self.level,
+                Level::Serializable | Level::StrongSessionSerializable | Level::StrictSerializable
+            )
+    }
+
     /// Where a node likely comes: transactions as replayed or as in the history, each of which commits when it
     /// has begun.
     pub(super) fn rank(&self, node: u32) -> u64 {
@@ -230,7 +272,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     pub(super) fn side(&self, key: u32, before: u32, after: u32) -> Side {
         let (all, small) = (self.all, self.all.small);
         let (first, second) = (all.node(before), all.node(after));
-        let readers = all.readers(before).iter().copied().filter(|&reader| reader != second);
+        let readers = self.readers(before).filter(|&reader| reader != second);
         let mut side = Side::default();
         if self.is_of_begins_and_commits() {
             let end = if self.level == Level::Prefix { small.commit(second) } else { second };

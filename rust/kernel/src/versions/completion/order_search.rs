@@ -72,7 +72,8 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         budget: Budget,
         cancel: &'p Cancel,
     ) -> (Answer, Vec<OpenPair>) {
-        let base = level_problem.base();
+        let mut base = level_problem.base();
+        base.edges.extend(&level_problem.forced.edges);
         let rank = |node: u32| level_problem.rank(node);
         let Some(places) = starting_order(base.nodes, &base.edges, rank) else {
             return (Answer::Impossible, Vec::new());
@@ -89,7 +90,7 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     }
 
     fn run(&mut self) -> Answer {
-        let mut unsettled = UnsettledKeys::new(self.level_problem.all);
+        let mut unsettled = UnsettledKeys::new(self.level_problem);
         loop {
             self.engine.hold();
             let is_repaired = self.repair(&mut unsettled);

@@ -21,12 +21,11 @@ pub(super) struct ReadChoices {
 impl OrderSearch<'_, '_, '_, '_> {
     /// Makes choices of reads that show another value in the candidate; how many reads do.
     pub(super) fn choose_at_reads(&mut self, sequences: &[Vec<u32>]) -> usize {
-        let all = self.level_problem.all;
         if !self.level_problem.has_reads() {
             return 0;
         }
         let mut failed = 0;
-        for (number, read) in all.reads.iter().enumerate() {
+        for (number, read) in self.level_problem.forced.reads.iter().enumerate() {
             let versions = &sequences[read.at];
             if self.is_met(read, versions) {
                 continue;
