@@ -14,9 +14,9 @@ use super::lookup::Lookup;
 use super::open_reads::PossibleVersions;
 use super::witness::Step;
 use crate::cancel::Cancel;
+use crate::graph::Edges;
 use crate::observations::{ABSENT, INITIAL};
 use crate::solver::Budget;
-use hashbrown::HashMap;
 use level_problem::LevelProblem;
 pub use order_search::Answer;
 use order_search::OrderSearch;
@@ -61,7 +61,7 @@ pub struct Completion<'s, 'h> {
     open: Vec<OpenKey>,
     reads: Vec<OpenRead>,
     /// Nodes that read each version of the open keys.
-    readers: HashMap<u32, Vec<u32>>,
+    readers: Edges,
     /// A likely place of each transaction, for each order of them; nothing if only appends are open.
     ranks: [Vec<u32>; 3],
     budget: Budget,
@@ -81,7 +81,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let (open, readers) = (Vec::new(), HashMap::new());
+        let (open, readers) = (Vec::new(), Edges::default());
         let mut all = Self { small, lookup, nodes, open, reads: Vec::new(), readers, ranks, budget };
         all.find_open(components, &reads);
         all.find_reads(reads);
@@ -128,16 +128,17 @@ impl<'s, 'h> Completion<'s, 'h> {
     }
 
     fn find_readers(&mut self) {
-        let open: hashbrown::HashSet<u32> =
-            self.open.iter().flat_map(|key| key.versions.iter().copied()).collect();
-        for (&transaction, node) in self.small.transactions.iter().zip(0..) {
-            for (.., version) in self.lookup.observed(transaction).filter(|(.., v)| open.contains(v)) {
-                let readers = self.readers.entry(version).or_default();
-                if readers.last() != Some(&node) {
-                    readers.push(node);
-                }
-            }
+        let mut is_open = vec![false; self.lookup.orders.writers.len()];
+        for &version in self.open.iter().flat_map(|key| &key.versions) {
+            is_open[version as usize] = true;
         }
+        let mut pairs = Vec::new();
+        for (&transaction, node) in self.small.transactions.iter().zip(0..) {
+            let seen = self.lookup.observed(transaction).map(|(.., version)| version);
+            let seen = seen.filter(|&version| version != ABSENT && is_open[version as usize]);
+            pairs.extend(seen.map(|version| (version, node)));
+        }
+        self.readers = Edges::new(is_open.len(), pairs);
     }
 
     fn is_inside(&self, version: u32) -> bool {
@@ -150,7 +151,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     }
 
     fn readers(&self, version: u32) -> &[u32] {
-        self.readers.get(&version).map_or(&[], Vec::as_slice)
+        self.readers.of(version)
     }
 
     /// Whether only unread appends are open.

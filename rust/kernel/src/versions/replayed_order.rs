@@ -73,12 +73,12 @@ impl<'r, 'h> Replay<'r, 'h> {
         order: Order,
         open_reads: &'r [PossibleVersions],
     ) -> Self {
-        let edges = all.graph(Parts { wr: true, rw: true, order });
         let nodes = all.nodes();
-        let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
-        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
         let orders = lookup.orders;
         let readers = Readers::new(lookup.history, orders, &all.transactions);
+        let edges = all.graph(Parts { wr: true, rw: true, order });
+        let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
+        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
         let once = |version: u32| readers.of(version).chunk_by(|one, other| one == other).count() as u32;
         let mut unread: Vec<u32> = (0..orders.writers.len() as u32).map(once).collect();
         let (mut of_node, mut of_version) = (HashMap::new(), HashMap::new());

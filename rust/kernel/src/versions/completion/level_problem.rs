@@ -4,6 +4,7 @@ use super::forced_orders::{Consequences, ForcedOrders};
 use super::{Completion, OpenPair};
 use crate::cancel::Cancel;
 use crate::observations::{ABSENT, INITIAL};
+use crate::solver::reach_table::ReachTable;
 use crate::solver::{Budget, Literal, Problem, Side, TimeLimit, starting_order};
 use crate::versions::dependencies::{Order, Parts};
 use crate::versions::levels::Level;
@@ -55,6 +56,12 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
 
     /// Finds what follows from the known edges; fails with pairs of versions that leave no order.
     pub(super) fn force(&mut self, budget: Budget, cancel: &Cancel) -> Result<(), Vec<OpenPair>> {
+        // Each writer has a column at least.
+        let writers = self.all.open.iter().map(|open| open.versions.len()).sum::<usize>();
+        let max_bytes = budget.bytes / SHARE;
+        if ReachTable::bytes(self.nodes, writers.min(self.all.small.len()) / 2) > max_bytes {
+            return Ok(());
+        }
         let base = self.base();
         let Some(places) = starting_order(base.nodes, &base.edges, |node| self.rank(node)) else {
             return Err(Vec::new());
@@ -62,7 +69,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         let end = budget.time.map(|TimeLimit { clock, milliseconds }| clock().saturating_add(milliseconds));
         let is_late = || budget.time.zip(end).is_some_and(|(time, end)| (time.clock)() >= end);
         let is_over = || cancel.is_asked() || is_late();
-        let found = ForcedOrders::find(self, &base, &places, budget.bytes / SHARE, is_over).transpose()?;
+        let found = ForcedOrders::find(self, &base, &places, max_bytes, is_over).transpose()?;
         self.forced = found.unwrap_or_else(|| std::mem::take(&mut self.forced));
         Ok(())
     }
@@ -251,6 +258,11 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
                 self.level,
                 Level::Serializable | Level::StrongSessionSerializable | Level::StrictSerializable
             )
+    }
+
+    /// Whether an order of versions has edges beside those of its writers and readers.
+    pub(super) fn has_further_edges(&self) -> bool {
+        matches!(self.level, Level::MonotonicView | Level::UpdateSerializable)
     }
 
     /// Where a node likely comes: transactions as replayed or as in the history, each of which commits when it
