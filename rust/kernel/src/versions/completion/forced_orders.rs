@@ -67,18 +67,20 @@ pub(super) struct Consequences {
 }
 
 impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
-    /// What follows until `is_over`; if no order is left, pairs of versions that leave none. Nothing if a table of
-    /// so many bytes is too small. `places` follow the known edges.
+    /// What follows until `is_over`, which is told how many edges were looked at; if no order is left, pairs of
+    /// versions that leave none. Nothing if a table of so many bytes is too small. `places` follow the known edges.
     pub(super) fn find(
         level_problem: &'p LevelProblem<'c, 's, 'h>,
         base: &'p Problem,
         places: &[u32],
         max_bytes: u64,
-        is_over: impl Fn() -> bool,
+        is_over: impl Fn(u64) -> bool,
     ) -> Option<Result<Consequences, Vec<OpenPair>>> {
         let mut orders = Self::new(level_problem, base, places, max_bytes)?;
         let mut is_new = true;
-        while is_new && !is_over() {
+        let mut steps = 0;
+        while is_new && !is_over(steps) {
+            steps += (base.edges.len() + orders.forced.len()) as u64;
             match orders.pass() {
                 Ok(found) => is_new = found,
                 Err(broken) => return Some(Err(orders.blamed(broken))),
@@ -184,7 +186,9 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
         let Some(version) = versions.iter_mut().find(|version| version.number == number) else {
             let others = versions.iter().filter(|version| has_edges && version.node != read.node);
             let later: Vec<u32> = others.map(|version| version.end).collect();
-            later.into_iter().for_each(|after| self.add(read.node, after, None));
+            for after in later {
+                self.add(read.node, after, None);
+            }
             return;
         };
         version.readers.push(read.node);
@@ -232,9 +236,10 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
     fn is_possible(&self, at: usize, before: usize, after: usize) -> bool {
         let (before, after) = (&self.keys[at][before], &self.keys[at][after]);
         let mut readers = before.readers.iter().filter(|&&reader| reader != after.node);
-        !self.table.reaches(after.start, before.end)
-            && !(self.level_problem.has_edges_of_readers()
-                && readers.any(|&reader| self.table.reaches(after.end, reader)))
+        let has_edges = self.level_problem.has_edges_of_readers();
+        let leads_back = self.table.reaches(after.start, before.end)
+            || has_edges && readers.any(|&reader| self.table.reaches(after.end, reader));
+        !leads_back
     }
 
     fn force(&mut self, at: usize, before: usize, after: usize) {

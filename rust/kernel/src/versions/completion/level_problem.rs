@@ -68,7 +68,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         };
         let end = budget.time.map(|TimeLimit { clock, milliseconds }| clock().saturating_add(milliseconds));
         let is_late = || budget.time.zip(end).is_some_and(|(time, end)| (time.clock)() >= end);
-        let is_over = || cancel.is_asked() || is_late();
+        let is_over = |steps: u64| steps >= budget.steps || cancel.is_asked() || is_late();
         let found = ForcedOrders::find(self, &base, &places, max_bytes, is_over).transpose()?;
         self.forced = found.unwrap_or_else(|| std::mem::take(&mut self.forced));
         Ok(())
