@@ -105,7 +105,7 @@ bench-versions: build ## run the benchmarks of levels from a version order (minu
 	$(BIN)/python -m benchmarks adya $(RECORD)
 
 .PHONY: bench-solver
-bench-solver: build ## run the published workloads of solvers at snapshot isolation and serializable (many minutes)
+bench-solver: build ## run the published workloads of solvers at snapshot isolation and serializable (minutes)
 	$(BIN)/python -m benchmarks solver $(RECORD)
 
 .PHONY: bench-clock

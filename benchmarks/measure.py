@@ -21,19 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["Figures", "command", "load", "measured", "measured_command", "size_of"]
 
 Figures: TypeAlias = dict[str, float]
+#: What a search takes at most if nothing else is asked for.
+TIME_LIMIT = 60.0
 
 
-def measured(
+def measured(  # noqa: PLR0913 - the question, and its limits
     history: Path,
     yardstick: Path | None = None,
     *,
     check: bool = False,
     levels: tuple[str, ...] = (),
     method: str | None = None,
+    time_limit: float = TIME_LIMIT,
 ) -> Figures:
     """What `load` found in an interpreter of its own."""
     asked = {"history": str(history), "yardstick": yardstick and str(yardstick), "check": check}
-    return _elsewhere("load", asked | {"levels": levels, "method": method})
+    return _elsewhere("load", asked | {"levels": levels, "method": method, "time_limit": time_limit})
 
 
 def measured_command(*arguments: str) -> Figures:
@@ -62,15 +65,16 @@ def command(arguments: list[str]) -> Figures:
     return {"seconds": perf_counter() - started, "status": status, "peak": _peak()}
 
 
-def load(
+def load(  # noqa: PLR0913 - the question, and its limits
     history: str,
     yardstick: str | None,
     *,
     check: bool,
     levels: tuple[str, ...] = (),
     method: str | None = None,
+    time_limit: float = TIME_LIMIT,
 ) -> Figures:
-    """Loads (and checks) one history at `levels`, or at all.
+    """Loads (and checks) one history at `levels`, or at all; searches take so many seconds at most.
 
     Memory is the peak above that after the imports: `memory` of the load, `check_memory` of all. With
     them, it is `peak`.
@@ -93,7 +97,7 @@ def load(
     }
     if check:
         started = perf_counter()
-        report = checkers.check(loaded, levels or None, method=method)
+        report = checkers.check(loaded, levels or None, method=method, time_limit=time_limit)
         result["check"] = perf_counter() - started
         result["sort"] = _sorted(loaded, levels)
         result["check_memory"] = _peak() - before

@@ -843,10 +843,12 @@ def judge_versions(
     max_anomalies: int,
     max_steps: int | None = None,
     max_seconds: float | None = None,
+    asked: Sequence[str] | None = None,
 ) -> VersionsJudgement:
     """Judges all levels that speak of versions.
 
-    `max_steps` and, level by level, `max_seconds` bound the search for an order of versions.
+    `max_steps` and, level by level, `max_seconds` bound the search for an order of versions. It is made for
+    the levels `asked`, and for others if one of these stays unknown; or for all.
     """
 
 def ordered_keys(columns: Columns, *, claims: Sequence[str]) -> list[OrderedKeys]:

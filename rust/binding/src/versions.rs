@@ -86,10 +86,11 @@ pub struct UnjudgedVersions {
 ///
 /// `claims` are names of claims about the order of versions. Of each anomaly the first `max_anomalies` are
 /// returned; all are counted. `max_steps` and, level by level, `max_seconds` bound the search for an order of
-/// versions.
+/// versions. It is made for the levels `asked`, and for others only if one of these stays unknown.
 #[pyfunction]
-#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_seconds = None))]
-#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
+#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_seconds = None, asked = None))]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the lists over")]
+#[expect(clippy::too_many_arguments, reason = "the question, and its limits")]
 pub fn judge_versions(
     py: Python<'_>,
     columns: &Columns,
@@ -97,8 +98,10 @@ pub fn judge_versions(
     max_anomalies: usize,
     max_steps: Option<u64>,
     max_seconds: Option<f64>,
+    asked: Option<Vec<String>>,
 ) -> PyResult<VersionsJudgement> {
     let claims = parse_claims(&claims)?;
+    let asked = asked.as_deref().map(parse_levels).transpose()?;
     let time =
         max_seconds.map(|seconds| TimeLimit { clock: milliseconds, milliseconds: (seconds * 1e3) as u64 });
     let usual = Budget::default();
@@ -106,7 +109,8 @@ pub fn judge_versions(
     let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
-        let question = Question { claims, max_anomalies, budget, predicates: &predicates };
+        let asked = asked.as_deref();
+        let question = Question { claims, max_anomalies, budget, predicates: &predicates, asked };
         let (history, repeated) = (columns.history(), &reads.repeated_keys);
         let found = judge_with_repeated(history, observations, repeated, &question, cancel);
         (found, reads, predicates.ambiguous_states)
@@ -201,6 +205,11 @@ fn ordered_rows(py: Python<'_>, found: &[kernel::OrderedKeys]) -> PyResult<Vec<P
         Py::new(py, OrderedKeys { source: source.as_str(), keys, whole })
     });
     rows.collect()
+}
+
+fn parse_levels(names: &[String]) -> PyResult<Vec<Level>> {
+    let unknown = |name: &str| PyValueError::new_err(format!("no level of versions is called `{name}`"));
+    names.iter().map(|name| Level::named(name).ok_or_else(|| unknown(name))).collect()
 }
 
 fn parse_claims(names: &[String]) -> PyResult<Claims> {

@@ -108,7 +108,11 @@ def _judge_by(  # noqa: PLR0913 - the question, and its limits
             is_open = any(v.level in asked and v.outcome is Outcome.UNKNOWN for v in verdicts)
             if is_open or version_order.concerns(asked, claims):
                 judgement = version_order.judge(
-                    history, max_anomalies=max_anomalies, assume=claims, time_limit=time_limit
+                    history,
+                    max_anomalies=max_anomalies,
+                    assume=claims,
+                    time_limit=time_limit,
+                    asked=asked,
                 )
                 verdicts += judgement.verdicts()
                 ordered = judgement.ordered

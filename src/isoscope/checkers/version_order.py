@@ -121,14 +121,22 @@ def judge(
     max_anomalies: int = 10,
     assume: Sequence[Claim] = (),
     time_limit: float = TIME_LIMIT,
+    asked: Sequence[Level] | None = None,
 ) -> Judgement:
     """What the order of versions says of all levels, and how many keys each source orders.
 
-    The search for an open order takes at most `time_limit` seconds for each level.
+    The search for an open order takes at most `time_limit` seconds for each level. If all that are asked for
+    are levels of versions, it is made for others only if one of these stays unknown.
     """
     claims = [claim.value for claim in assume]
+    is_of_versions = asked is not None and all(level in LEVELS for level in asked)
+    conditions = [_condition(level) for level in asked or ()] if is_of_versions else None
     found = judge_versions(
-        history.columns, claims=claims, max_anomalies=max_anomalies, max_seconds=time_limit
+        history.columns,
+        claims=claims,
+        max_anomalies=max_anomalies,
+        max_seconds=time_limit,
+        asked=conditions,
     )
     return Judgement(history, found)
 

@@ -6,6 +6,7 @@
 
 pub mod bars;
 pub mod engine;
+pub mod reach_table;
 mod starting_order;
 pub mod topological_order;
 

@@ -1,8 +1,10 @@
 //! The solver finds a way to choose exactly where one exists, within its budget.
 
+use super::reach_table::ReachTable;
 use super::topological_order::TopologicalOrder;
 use super::*;
-use crate::versions::random::{Random, leads};
+use crate::graph::Edges;
+use crate::versions::random::{Random, leads, turned};
 
 fn forward(random: &mut Random, nodes: u32) -> (u32, u32) {
     let (one, other) = (random.below(nodes), random.below(nodes));
@@ -168,4 +170,28 @@ fn the_order_follows_all_edges_while_they_come_and_go() {
         }
     }
     assert!(refused > 1000 && taken_back > 1000, "{refused} {taken_back}");
+}
+
+#[test]
+fn the_table_says_which_sources_reach_which_nodes() {
+    let mut random = Random(11);
+    let mut cyclic = 0;
+    for _ in 0..500 {
+        let nodes = 2 + random.below(90);
+        let count = random.below(2 * nodes);
+        let edges = random.pairs(count, nodes);
+        let sources: Vec<u32> = (0..nodes).filter(|_| random.below(3) > 0).collect();
+        let mut table = ReachTable::new(nodes as usize, &sources);
+        let is_acyclic = table.fill(&Edges::collected(nodes as usize, &[&turned(&edges)]));
+        assert_eq!(is_acyclic, !(0..nodes).any(|node| leads(&edges, node, node)));
+        if !is_acyclic {
+            cyclic += 1;
+            continue;
+        }
+        for (from, to) in random.pairs(50, nodes) {
+            let expected = sources.contains(&from) && (from == to || leads(&edges, from, to));
+            assert_eq!(table.reaches(from, to), expected, "{edges:?}: {from} to {to}");
+        }
+    }
+    assert!((50..450).contains(&cyclic));
 }

@@ -1,5 +1,7 @@
 //! Levels whose verdict depends on versions without a known order: is there an order that explains all reads?
 
+mod forced_orders;
+mod forced_reasons;
 mod level_problem;
 mod order_search;
 mod read_choices;
@@ -13,13 +15,16 @@ use super::lookup::Lookup;
 use super::open_reads::PossibleVersions;
 use super::witness::Step;
 use crate::cancel::Cancel;
+use crate::graph::Edges;
 use crate::observations::{ABSENT, INITIAL};
 use crate::solver::Budget;
-use hashbrown::HashMap;
 use level_problem::LevelProblem;
 pub use order_search::Answer;
 use order_search::OrderSearch;
 use refutation::Refutation;
+
+/// What the search for pairs that leave no order may cost, once it is known that there are some.
+const TOLD_STEPS: u64 = 20_000_000;
 
 /// Two versions of a key without a known order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +66,7 @@ pub struct Completion<'s, 'h> {
     every_read: Vec<OpenRead>,
     reads: Vec<OpenRead>,
     /// Nodes that read each version of the open keys.
-    readers: HashMap<u32, Vec<u32>>,
+    readers: Edges,
     /// A likely place of each transaction, for each order of them; nothing if only appends are open.
     ranks: [Vec<u32>; 3],
     budget: Budget,
@@ -81,7 +86,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let (open, readers) = (Vec::new(), HashMap::new());
+        let (open, readers) = (Vec::new(), Edges::default());
         let (every_read, few) = (Vec::new(), Vec::new());
         let mut all = Self { small, lookup, nodes, open, every_read, reads: few, readers, ranks, budget };
         all.find_open(components, &reads);
@@ -133,16 +138,17 @@ impl<'s, 'h> Completion<'s, 'h> {
     }
 
     fn find_readers(&mut self) {
-        let open: hashbrown::HashSet<u32> =
-            self.open.iter().flat_map(|key| key.versions.iter().copied()).collect();
-        for (&transaction, node) in self.small.transactions.iter().zip(0..) {
-            for (.., version) in self.lookup.observed(transaction).filter(|(.., v)| open.contains(v)) {
-                let readers = self.readers.entry(version).or_default();
-                if readers.last() != Some(&node) {
-                    readers.push(node);
-                }
-            }
+        let mut is_open = vec![false; self.lookup.orders.writers.len()];
+        for &version in self.open.iter().flat_map(|key| &key.versions) {
+            is_open[version as usize] = true;
         }
+        let mut pairs = Vec::new();
+        for (&transaction, node) in self.small.transactions.iter().zip(0..) {
+            let seen = self.lookup.observed(transaction).map(|(.., version)| version);
+            let seen = seen.filter(|&version| version != ABSENT && is_open[version as usize]);
+            pairs.extend(seen.map(|version| (version, node)));
+        }
+        self.readers = Edges::new(is_open.len(), pairs);
     }
 
     fn is_inside(&self, version: u32) -> bool {
@@ -155,7 +161,7 @@ impl<'s, 'h> Completion<'s, 'h> {
     }
 
     fn readers(&self, version: u32) -> &[u32] {
-        self.readers.get(&version).map_or(&[], Vec::as_slice)
+        self.readers.of(version)
     }
 
     /// Whether only unread appends are open.
@@ -170,10 +176,25 @@ impl<'s, 'h> Completion<'s, 'h> {
         if self.is_of_lists() && is_met_by_any_order(level) {
             return (Answer::Found, Vec::new());
         }
-        let level_problem = LevelProblem::new(self, level);
-        let (answer, pairs) = OrderSearch::decide(&level_problem, self.budget, cancel);
+        let mut level_problem = LevelProblem::new(self, level);
+        let clock = || self.budget.time.map_or(0, |time| (time.clock)());
+        let began = clock();
+        let forced = level_problem.force(self.budget, cancel);
+        let mut budget = self.budget;
+        if let Some(time) = &mut budget.time {
+            time.milliseconds = time.milliseconds.saturating_sub(clock() - began);
+        }
+        let (answer, mut pairs) = match forced {
+            Ok(()) => OrderSearch::decide(&level_problem, budget, cancel),
+            Err(pairs) => (Answer::Impossible, pairs),
+        };
         if answer != Answer::Impossible || !self.reads.is_empty() {
             return (answer, Vec::new());
+        }
+        if !level_problem.forced.edges.is_empty() {
+            // Pairs that leave no order without what was forced.
+            level_problem = LevelProblem::new(self, level);
+            pairs = OrderSearch::decide(&level_problem, Budget { steps: TOLD_STEPS, ..budget }, cancel).1;
         }
         (answer, Refutation::alternatives_of(self, &level_problem, pairs, cancel))
     }

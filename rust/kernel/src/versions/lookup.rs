@@ -5,6 +5,7 @@ use super::orders::{Extra, KeyOrder, Orders, Source};
 use super::transaction_times::TransactionTimes;
 use crate::history::{History, Kind};
 use crate::observations::{ABSENT, INITIAL, Observations};
+use hashbrown::HashSet;
 
 /// Finds the operations behind edges.
 pub struct Lookup<'h> {
@@ -137,13 +138,14 @@ impl<'h> Lookup<'h> {
             return true;
         }
         let mut reached = vec![first];
+        let mut known: HashSet<u32> = HashSet::from_iter([first]);
         let mut next = 0;
         while next < reached.len() {
             for extra in self.after(key, reached[next], level) {
                 if extra.after == second {
                     return true;
                 }
-                if !reached.contains(&extra.after) {
+                if known.insert(extra.after) {
                     reached.push(extra.after);
                 }
             }

@@ -65,7 +65,10 @@ pub fn updates(small: &Dependencies, lookup: &Lookup<'_>) -> Vec<LostUpdate> {
 
 /// The first own version that may come after the one that was read.
 fn updated(lookup: &Lookup<'_>, transaction: u32, key: u32, read: u32) -> Option<u32> {
-    let is_later = |&own: &u32| own != read && !lookup.precedes(key, own, read, Order::Plain);
+    let follows = |own: u32| lookup.after(key, read, Order::Plain).any(|extra| extra.after == own);
+    // What is inferred never leads in a circle.
+    let is_later =
+        |&own: &u32| own != read && (follows(own) || !lookup.precedes(key, own, read, Order::Plain));
     lookup.installed_of(transaction, key).filter(is_later).min()
 }
 

@@ -95,6 +95,20 @@ pub struct Question<'q> {
     pub budget: Budget,
     /// What predicate reads and reads of deleted keys showed.
     pub predicates: &'q predicates::Judgement,
+    /// Levels that are asked for; nothing: all. An order of open versions is searched for other levels only if
+    /// one of these stays unknown.
+    pub asked: Option<&'q [Level]>,
+}
+
+impl Question<'_> {
+    /// Whether an order is searched for a level at first: it is asked for, or it proves one that is with less to
+    /// choose, because sessions have an order.
+    fn comes_first(&self, level: Level) -> bool {
+        let Some(asked) = self.asked else { return true };
+        let is_plain = |other: &Level| other.order() == Order::Plain && asked.contains(other);
+        let proves = level.order() == Order::Session && level.implied().iter().any(is_plain);
+        proves || asked.contains(&level)
+    }
 }
 
 /// Everything found.
@@ -207,7 +221,10 @@ impl Judge<'_> {
         let ranks = self.suppose(&all, &lookup, &mut levels);
         let mut progress = Vec::new();
         let is_open = !orders.is_complete() || !self.open_reads.is_empty();
-        if is_open && JUDGED.into_iter().any(|level| self.is_asked(level, &levels)) {
+        if is_open
+            && !self.is_settled(&levels)
+            && JUDGED.into_iter().any(|level| self.is_asked(level, &levels))
+        {
             let (small, components) = self.on_cycles(&all, Some(&orders));
             let reads = possible_versions(self.open_reads, &small, &orders);
             let completion =
@@ -304,6 +321,11 @@ impl Judge<'_> {
         !levels.is_known(level) && (level.order() != Order::RealTime || !is_untimed)
     }
 
+    /// Whether all that is asked for is known.
+    fn is_settled(&self, levels: &LevelOutcomes) -> bool {
+        self.question.asked.is_some_and(|asked| asked.iter().all(|&level| levels.is_known(level)))
+    }
+
     /// Searches for an order of the open versions, level by level, the strongest first. Returns how far the searches
     /// came that were too long.
     fn complete(
@@ -313,9 +335,14 @@ impl Judge<'_> {
         named: &mut Named,
     ) -> Vec<(Level, Progress)> {
         let mut progress = Vec::new();
-        for level in JUDGED.into_iter().rev() {
+        let (first, others): (Vec<Level>, Vec<Level>) =
+            JUDGED.into_iter().rev().partition(|&level| self.question.comes_first(level));
+        for level in first.into_iter().chain(others) {
             if !self.is_asked(level, levels) {
                 continue;
+            }
+            if self.is_settled(levels) {
+                break;
             }
             match completion.decide(level, self.cancel) {
                 (Answer::Found, _) => levels.prove(level),

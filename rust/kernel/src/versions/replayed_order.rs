@@ -29,10 +29,7 @@ pub fn replayed_order(
     order: Order,
     open_reads: &[PossibleVersions],
 ) -> Vec<u32> {
-    let mut replay = Replay::new(all, lookup, order);
-    for open in open_reads {
-        replay.open_reads.entry(open.node).or_default().push(open.clone());
-    }
+    let mut replay = Replay::new(all, lookup, order, open_reads);
     replay.run();
     replay.ranks
 }
@@ -55,10 +52,14 @@ struct Replay<'r, 'h> {
     /// Nodes that wait until a version of this key has been read.
     parked: Vec<Queue>,
     ready: Queue,
-    /// What nodes read that several versions explain.
-    open_reads: HashMap<u32, Vec<PossibleVersions>>,
-    /// Nodes that wait until a version is current.
-    expecting: HashMap<u32, Vec<u32>>,
+    /// Reads that several versions explain.
+    open_reads: &'r [PossibleVersions],
+    /// Those of each node, and those that each version explains, by their places.
+    of_node: HashMap<u32, Vec<u32>>,
+    of_version: HashMap<u32, Vec<u32>>,
+    /// How many of the versions that explain each of them have not been overwritten.
+    left: Vec<u32>,
+    is_overwritten: Vec<bool>,
     /// Every node that has waited for a key.
     stuck: Queue,
     ranks: Vec<u32>,
@@ -66,15 +67,30 @@ struct Replay<'r, 'h> {
 }
 
 impl<'r, 'h> Replay<'r, 'h> {
-    fn new(all: &'r Dependencies, lookup: &'r Lookup<'h>, order: Order) -> Self {
-        let edges = all.graph(Parts { wr: true, rw: true, order });
+    fn new(
+        all: &'r Dependencies,
+        lookup: &'r Lookup<'h>,
+        order: Order,
+        open_reads: &'r [PossibleVersions],
+    ) -> Self {
         let nodes = all.nodes();
-        let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
-        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
         let orders = lookup.orders;
         let readers = Readers::new(lookup.history, orders, &all.transactions);
+        let edges = all.graph(Parts { wr: true, rw: true, order });
+        let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
+        let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
         let once = |version: u32| readers.of(version).chunk_by(|one, other| one == other).count() as u32;
-        let unread = (0..orders.writers.len() as u32).map(once).collect();
+        let mut unread: Vec<u32> = (0..orders.writers.len() as u32).map(once).collect();
+        let (mut of_node, mut of_version) = (HashMap::new(), HashMap::new());
+        for (open, place) in open_reads.iter().zip(0..) {
+            of_node.entry(open.node).or_insert_with(Vec::new).push(place);
+            for &version in &open.versions {
+                of_version.entry(version).or_insert_with(Vec::new).push(place);
+            }
+            if let [only] = open.versions[..] {
+                unread[only as usize] += 1;
+            }
+        }
         Self {
             all,
             lookup,
@@ -88,8 +104,11 @@ impl<'r, 'h> Replay<'r, 'h> {
             readers,
             parked: vec![Queue::new(); orders.keys.len()],
             ready: Queue::new(),
-            open_reads: HashMap::new(),
-            expecting: HashMap::new(),
+            left: open_reads.iter().map(|open| open.versions.len() as u32).collect(),
+            open_reads,
+            of_node,
+            of_version,
+            is_overwritten: vec![false; orders.writers.len()],
             stuck: Queue::new(),
             ranks: vec![0; lookup.history.transaction_count()],
             next: 0,
@@ -133,10 +152,7 @@ impl<'r, 'h> Replay<'r, 'h> {
             return;
         }
         let entry = Reverse((self.hint(node), node));
-        if let Some(versions) = self.unmet(node) {
-            for version in versions {
-                self.expecting.entry(version).or_default().push(node);
-            }
+        if self.is_unmet(node) {
             self.stuck.push(entry);
             return;
         }
@@ -151,11 +167,21 @@ impl<'r, 'h> Replay<'r, 'h> {
         }
     }
 
-    /// Versions of which a read of a node needs one, if none is current.
-    fn unmet(&self, node: u32) -> Option<Vec<u32>> {
-        let mut reads = self.open_reads.get(&node)?.iter();
-        let unmet = reads.find(|open| !open.versions.contains(&self.current[open.key as usize]))?;
-        Some(unmet.versions.clone())
+    fn open_reads_of(&self, node: u32) -> impl Iterator<Item = (u32, &'r PossibleVersions)> {
+        let places = self.of_node.get(&node).map_or(&[][..], Vec::as_slice);
+        places.iter().map(|&place| (place, &self.open_reads[place as usize]))
+    }
+
+    /// Whether a read of a node shows another value now.
+    fn is_unmet(&self, node: u32) -> bool {
+        self.open_reads_of(node).any(|(_, open)| !open.versions.contains(&self.current[open.key as usize]))
+    }
+
+    /// The only version that can still explain a read.
+    fn last_explanation(&self, place: u32) -> Option<u32> {
+        let versions = self.open_reads[place as usize].versions.iter().copied();
+        let mut left = versions.filter(|&version| !self.is_overwritten[version as usize]);
+        left.next().filter(|_| self.left[place as usize] == 1)
     }
 
     /// Open registers that a node writes.
@@ -165,19 +191,19 @@ impl<'r, 'h> Replay<'r, 'h> {
         installed.filter(|&key| self.is_open[key as usize]).collect()
     }
 
-    fn reads(&self, node: u32, version: u32) -> bool {
-        self.readers.of(version).binary_search(&node).is_ok()
+    /// How many reads of a node need a version.
+    fn needs(&self, node: u32, version: u32) -> u32 {
+        let open =
+            self.open_reads_of(node).filter(|&(place, _)| self.last_explanation(place) == Some(version));
+        u32::from(self.readers.of(version).binary_search(&node).is_ok()) + open.count() as u32
     }
 
     /// A key whose current version others have still to read.
     fn blocked(&self, node: u32) -> Option<u32> {
         self.written(node).into_iter().find(|&key| {
             let current = self.current[key as usize];
-            match self.unread[current as usize] {
-                0 => false,
-                1 => !self.reads(node, current),
-                _ => true,
-            }
+            let unread = self.unread[current as usize];
+            unread > 0 && unread > self.needs(node, current)
         })
     }
 
@@ -215,7 +241,11 @@ impl<'r, 'h> Replay<'r, 'h> {
             lookup.observed(transaction).map(|(_, key, version)| (version, key)).collect();
         seen.sort_unstable();
         seen.dedup();
-        for (version, key) in seen.into_iter().filter(|&(version, _)| version != ABSENT) {
+        seen.retain(|&(version, _)| version != ABSENT);
+        let open = self.open_reads_of(node);
+        let last: Vec<(u32, u32)> =
+            open.filter_map(|(place, open)| Some((self.last_explanation(place)?, open.key))).collect();
+        for (version, key) in seen.into_iter().chain(last) {
             let left = &mut self.unread[version as usize];
             *left = left.saturating_sub(1);
             if self.current[key as usize] != version {
@@ -225,9 +255,7 @@ impl<'r, 'h> Replay<'r, 'h> {
                 0 => self.let_in(key),
                 // The last that reads it may be one that overwrites it.
                 1 => {
-                    let others = self.readers.of(version).iter().copied();
-                    let last =
-                        others.into_iter().find(|&other| other != node && !self.is_done[other as usize]);
+                    let last = self.last_reader(version, node);
                     if let Some(last) = last.filter(|&last| self.waiting[last as usize] == 0) {
                         self.enter(last);
                     }
@@ -237,16 +265,47 @@ impl<'r, 'h> Replay<'r, 'h> {
         }
     }
 
+    /// A node other than `node` that has still to read a version.
+    fn last_reader(&self, version: u32, node: u32) -> Option<u32> {
+        let is_open = |&other: &u32| other != node && !self.is_done[other as usize];
+        let open = self.of_version.get(&version).map_or(&[][..], Vec::as_slice).iter();
+        let open = open.filter(|&&place| self.last_explanation(place) == Some(version));
+        let open = open.map(|&place| self.open_reads[place as usize].node);
+        self.readers.of(version).iter().copied().find(is_open).or_else(|| open.into_iter().find(is_open))
+    }
+
     fn write(&mut self, transaction: u32) {
         let lookup = self.lookup;
         for (_, key, version) in lookup.installed(transaction) {
-            self.current[key as usize] = version;
-            // Before another overwrites it.
-            for node in self.expecting.remove(&version).unwrap_or_default() {
-                self.ready.push(Reverse((0, node)));
+            let overwritten = std::mem::replace(&mut self.current[key as usize], version);
+            self.overwrite(overwritten);
+            // Those that waited for this value come before another overwrites it.
+            for place in 0..self.of_version.get(&version).map_or(0, Vec::len) {
+                let node = self.open_reads[self.of_version[&version][place] as usize].node;
+                if self.waiting[node as usize] == 0 && !self.is_done[node as usize] {
+                    self.ready.push(Reverse((0, node)));
+                }
             }
             if self.unread[version as usize] == 0 {
                 self.let_in(key);
+            }
+        }
+    }
+
+    /// The version explains no further read; a read with one explanation left needs that.
+    fn overwrite(&mut self, version: u32) {
+        if std::mem::replace(&mut self.is_overwritten[version as usize], true) {
+            return;
+        }
+        for at in 0..self.of_version.get(&version).map_or(0, Vec::len) {
+            let place = self.of_version[&version][at];
+            let left = &mut self.left[place as usize];
+            *left = left.saturating_sub(1);
+            if self.is_done[self.open_reads[place as usize].node as usize] {
+                continue;
+            }
+            if let Some(last) = self.last_explanation(place) {
+                self.unread[last as usize] += 1;
             }
         }
     }

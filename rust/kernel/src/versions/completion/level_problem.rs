@@ -1,5 +1,6 @@
 //! The condition of one level as a problem to search: edges that are known, and choices between open ones.
 
+use super::forced_orders::Consequences;
 use super::{Completion, OpenPair, OpenRead};
 use crate::observations::{ABSENT, INITIAL};
 use crate::solver::{Literal, Problem, Side};
@@ -16,13 +17,18 @@ pub(super) struct LevelProblem<'c, 's, 'h> {
     moments: HashMap<u32, u32>,
     pub(super) nodes: usize,
     writes_something: Vec<bool>,
+    /// What follows from the known edges.
+    pub(super) forced: Consequences,
 }
 
 impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     pub(super) fn new(all: &'c Completion<'s, 'h>, level: Level) -> Self {
         let small = all.small;
-        let mut problem =
-            Self { all, level, moments: HashMap::new(), nodes: small.nodes(), writes_something: Vec::new() };
+        // Of equal reads of a transaction one is enough, but for monotonic view their places matter.
+        let reads = if level == Level::MonotonicView { &all.every_read } else { &all.reads };
+        let forced = Consequences { reads: reads.clone(), ..Consequences::default() };
+        let (moments, writes_something) = (HashMap::new(), Vec::new());
+        let mut problem = Self { all, level, moments, nodes: small.nodes(), writes_something, forced };
         match level {
             Level::Prefix
             | Level::SnapshotIsolation
@@ -204,10 +210,9 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         self.has_bars() || self.level == Level::CursorStability
     }
 
-    /// Reads that several versions explain. Of equal reads of a transaction one is enough, but for monotonic view
-    /// their places matter.
-    pub(super) fn reads(&self) -> &'c [OpenRead] {
-        if self.level == Level::MonotonicView { &self.all.every_read } else { &self.all.reads }
+    /// Reads that several versions explain.
+    pub(super) fn reads(&self) -> &[OpenRead] {
+        &self.forced.reads
     }
 
     /// The edges that follow if a read showed a version.
@@ -242,6 +247,31 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
         if self.is_of_begins_and_commits() { self.all.small.commit(node) } else { node }
     }
 
+    /// Nodes that surely read a version.
+    pub(super) fn readers(&self, version: u32) -> impl Iterator<Item = u32> {
+        let further = self.forced.readers.get(&version).map_or(&[][..], Vec::as_slice);
+        self.all.readers(version).iter().chain(further).copied()
+    }
+
+    /// The node that earlier versions lead to.
+    pub(super) fn start(&self, version: u32) -> u32 {
+        if self.level == Level::Prefix { self.end(version) } else { self.all.node(version) }
+    }
+
+    /// Whether an edge leads from the readers of a version to the writer of a later one.
+    pub(super) fn has_edges_of_readers(&self) -> bool {
+        self.is_of_begins_and_commits()
+            || matches!(
+                self.level,
+                Level::Serializable | Level::StrongSessionSerializable | Level::StrictSerializable
+            )
+    }
+
+    /// Whether an order of versions has edges beside those of its writers and readers.
+    pub(super) fn has_further_edges(&self) -> bool {
+        matches!(self.level, Level::MonotonicView | Level::UpdateSerializable)
+    }
+
     /// Where a node likely comes: transactions as replayed or as in the history, each of which commits when it
     /// has begun.
     pub(super) fn rank(&self, node: u32) -> u64 {
@@ -261,7 +291,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     pub(super) fn side(&self, key: u32, before: u32, after: u32) -> Side {
         let (all, small) = (self.all, self.all.small);
         let (first, second) = (all.node(before), all.node(after));
-        let readers = all.readers(before).iter().copied().filter(|&reader| reader != second);
+        let readers = self.readers(before).filter(|&reader| reader != second);
         let mut side = Side::default();
         if self.is_of_begins_and_commits() {
             let end = if self.level == Level::Prefix { small.commit(second) } else { second };

@@ -73,7 +73,8 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         budget: Budget,
         cancel: &'p Cancel,
     ) -> (Answer, Vec<OpenPair>) {
-        let base = level_problem.base();
+        let mut base = level_problem.base();
+        base.edges.extend(&level_problem.forced.edges);
         let rank = |node: u32| level_problem.rank(node);
         let Some(places) = starting_order(base.nodes, &base.edges, rank) else {
             return (Answer::Impossible, Vec::new());
@@ -90,7 +91,7 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     }
 
     fn run(&mut self) -> Answer {
-        let mut unsettled = UnsettledKeys::new(self.level_problem.all);
+        let mut unsettled = UnsettledKeys::new(self.level_problem);
         loop {
             self.engine.hold();
             let is_repaired = self.repair(&mut unsettled);
@@ -229,8 +230,19 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     }
 
     fn leads_back(&self, pair: Succession) -> bool {
-        let all = self.level_problem.all;
-        all.node(pair.before) != all.node(pair.after) && self.distance_back(&self.side(pair)) > 0
+        let (all, problem) = (self.level_problem.all, self.level_problem);
+        let after = all.node(pair.after);
+        if all.node(pair.before) == after {
+            return false;
+        }
+        if problem.has_further_edges() {
+            return self.distance_back(&self.side(pair)) > 0;
+        }
+        let place = |node: u32| self.engine.places()[node as usize];
+        let end = place(problem.end(pair.after));
+        place(problem.end(pair.before)) >= place(problem.start(pair.after))
+            || problem.has_edges_of_readers()
+                && problem.readers(pair.before).any(|reader| reader != after && place(reader) >= end)
     }
 
     /// The literal that says this, which may be new.

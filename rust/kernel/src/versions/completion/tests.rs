@@ -39,7 +39,8 @@ fn judged(transactions: &[&[(Kind, i64, i64)]], budget: Budget) -> Judgement {
     let (history, cancel) = (history(transactions), Cancel::default());
     let (_, observations) = reads::judge(&history, &cancel);
     let predicates = crate::predicates::Judgement::default();
-    let question = Question { claims: Claims::default(), max_anomalies: 10, budget, predicates: &predicates };
+    let claims = Claims::default();
+    let question = Question { claims, max_anomalies: 10, budget, predicates: &predicates, asked: None };
     judge(&history, &observations, &question, &cancel)
 }
 

@@ -1,6 +1,6 @@
 //! Open keys that are to be looked at again, because a transaction that touches them moved.
 
-use super::Completion;
+use super::level_problem::LevelProblem;
 use crate::graph::Edges;
 use std::collections::VecDeque;
 
@@ -13,12 +13,13 @@ pub(super) struct UnsettledKeys {
 }
 
 impl UnsettledKeys {
-    pub(super) fn new(all: &Completion<'_, '_>) -> Self {
+    pub(super) fn new(level_problem: &LevelProblem<'_, '_, '_>) -> Self {
+        let all = level_problem.all;
         let mut pairs = Vec::new();
         for (open, at) in all.open.iter().zip(0..) {
             for &version in &open.versions {
                 pairs.push((all.node(version), at));
-                pairs.extend(all.readers(version).iter().map(|&reader| (reader, at)));
+                pairs.extend(level_problem.readers(version).map(|reader| (reader, at)));
             }
         }
         let touched = Edges::new(all.small.len(), pairs);
