@@ -59,7 +59,7 @@ def small(seed: int = 0) -> Iterator[None]:
 
 
 def rendered(report: Report) -> tuple[str, str]:
-    return render_text(report, width=100, colour=False), render_json(report)
+    return render_text(report, width=100, colour=False, everything=True), render_json(report)
 
 
 def assert_same(path: Path, initial: Initial | None, levels: list[str] | None = None, most: int = 2) -> str:
