@@ -90,7 +90,6 @@ pub struct UnjudgedVersions {
 #[pyfunction]
 #[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_seconds = None, asked = None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the lists over")]
-#[expect(clippy::too_many_arguments, reason = "the question, and its limits")]
 pub fn judge_versions(
     py: Python<'_>,
     columns: &Columns,
