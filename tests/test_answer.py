@@ -71,8 +71,8 @@ def test_without_a_question_the_answer_is_the_border() -> None:
     answer = check(SKEWED).answer
     assert answer.outcome is Decision.NOT_ASKED
     assert str(answer) == (
-        "Strongest level that holds: strong-session-snapshot-isolation. "
-        "Weakest that is broken: strong-session-serializable."
+        "Strongest well-known level that holds: strong-session-snapshot-isolation. "
+        "Weakest well-known level that is broken: strong-session-serializable."
     )
 
 

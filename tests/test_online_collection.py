@@ -249,7 +249,7 @@ def test_a_late_append_makes_reads_of_its_list_unverifiable() -> None:
     assert online.verdict().outcome is Outcome.UNKNOWN
     assert online.verdict().reason == (
         "1 transaction came after what they must be held against was dropped; "
-        "1 reads of lists of which a late append was missed"
+        "1 read of a list of which a late append was missed"
     )
 
 

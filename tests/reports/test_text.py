@@ -84,13 +84,13 @@ def _rows(text: str) -> str:
 @pytest.mark.parametrize(
     ("history", "answer"),
     [
-        (FRACTURED, "Strongest level that holds: read-committed. Weakest that is broken: read-atomic."),
+        (FRACTURED, "Strongest well-known level that holds: read-committed. Weakest well-known level that is broken: read-atomic."),
         (
             ABORTED,
             "Strongest level that holds: strong-session-pl-1, read-your-writes, monotonic-reads and 2 more. "
-            "Weakest that is broken: read-committed.",
+            "Weakest well-known level that is broken: read-committed.",
         ),
-        (record([("write", "x", 1)]), "Strongest level that holds: strong-session-serializable."),
+        (record([("write", "x", 1)]), "Strongest well-known level that holds: strong-session-serializable."),
     ],
 )
 def test_without_a_question_the_first_line_is_the_border_of_what_holds(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from isoscope.anomalies import CATALOGUE
-from isoscope.levels import DEFINITIONS
+from isoscope.levels import DEFINITIONS, LADDER
 from isoscope.verdict.answer import Answer, Decision
 
 if TYPE_CHECKING:
@@ -100,12 +100,17 @@ def _counts(anomalies: Mapping[str, int]) -> str:
 
 def _border(answer: Answer) -> str:
     said = [
-        ("Strongest level that holds", answer.holds),
-        ("Strongest that may hold", answer.unknown),
-        ("Weakest that is broken", answer.broken),
+        ("Strongest {} that holds", answer.holds),
+        ("Strongest {} that may hold", answer.unknown),
+        ("Weakest {} that is broken", answer.broken),
     ]
-    told = " ".join(f"{head}: {_listed(levels)}." for head, levels in said if levels)
+    told = " ".join(f"{head.format(_kind(levels))}: {_listed(levels)}." for head, levels in said if levels)
     return told or "No level is decided."
+
+
+def _kind(levels: Sequence[Level]) -> str:
+    """Others may lie between two of the well-known levels."""
+    return "well-known level" if {*levels} <= {*LADDER} else "level"
 
 
 def _listed(levels: Sequence[Level]) -> str:
