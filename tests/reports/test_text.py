@@ -84,7 +84,11 @@ def _rows(text: str) -> str:
 @pytest.mark.parametrize(
     ("history", "answer"),
     [
-        (FRACTURED, "Strongest well-known level that holds: read-committed. Weakest well-known level that is broken: read-atomic."),
+        (
+            FRACTURED,
+            "Strongest well-known level that holds: read-committed. "
+            "Weakest well-known level that is broken: read-atomic.",
+        ),
         (
             ABORTED,
             "Strongest level that holds: strong-session-pl-1, read-your-writes, monotonic-reads and 2 more. "
