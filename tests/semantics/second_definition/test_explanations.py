@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from isoscope.history import Status
-from tests.semantics.second_comparison import describe, differences, tool
-from tests.semantics.second_decision import decide
-from tests.semantics.second_explanations import Case, Txn
-from tests.semantics.second_histories import make, parse
+from tests.semantics.second_definition.comparison import describe, differences, tool
+from tests.semantics.second_definition.decision import decide
+from tests.semantics.second_definition.explanations import Case, Txn
+from tests.semantics.second_definition.histories import make, parse
 
 KINDS = (
     "known-mixed",

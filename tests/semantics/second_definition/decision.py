@@ -5,11 +5,18 @@ from __future__ import annotations
 from itertools import permutations, product
 from typing import TYPE_CHECKING
 
-from tests.semantics.second_conditions import Explained, commit_order, prefix
-from tests.semantics.second_explanations import CUT, LENIENT, LEVELS, START, VERSION_LEVELS, WEAK_LEVELS
+from tests.semantics.second_definition.conditions import Explained, commit_order, prefix
+from tests.semantics.second_definition.explanations import (
+    CUT,
+    LENIENT,
+    LEVELS,
+    START,
+    VERSION_LEVELS,
+    WEAK_LEVELS,
+)
 
 if TYPE_CHECKING:
-    from tests.semantics.second_explanations import Attribution, Case, Txn, World
+    from tests.semantics.second_definition.explanations import Attribution, Case, Txn, World
 
 DEFINED_PREFIX = "prefix (definition)"
 

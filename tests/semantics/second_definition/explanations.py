@@ -1,7 +1,7 @@
 """A second definition of explanations, written from the words of the documentation alone.
 
 `docs/explanation/semantics.md` (Explanations, Possible writers, Repeated initial values) is its source, and
-`docs/explanation/version-order.md` (Conditions) that of `second_conditions.py`. Histories are small, values
+`docs/explanation/version-order.md` (Conditions) that of `conditions.py`. Histories are small, values
 repeat, and every explanation is tried: which indeterminate transactions took effect, which writer each read
 shows, what an unknown initial value was, and in which order the versions of each key were installed.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from isoscope.history import Status
-from tests.semantics.second_explanations import Case, Op, Txn
+from tests.semantics.second_definition.explanations import Case, Op, Txn
 
 
 def random_case(seed: int, kind: str) -> Case:

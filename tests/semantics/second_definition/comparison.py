@@ -1,7 +1,7 @@
 """Compare the second definition of explanations with `isoscope.check`.
 
-`python -m tests.semantics.second_comparison FIRST COUNT KIND` prints every class of difference with its
-smallest example. A kind is made of these words, joined by `-`: `unknown` (initial values, otherwise 0);
+`python -m tests.semantics.second_definition.comparison FIRST COUNT KIND` prints every class of difference
+with its smallest example. A kind is made of these words, joined by `-`: `unknown` (initial values, otherwise 0);
 `shaped` or `doubtful`, otherwise random; `mixed` at the end (aborted transactions and odd values, too).
 """
 
@@ -12,9 +12,9 @@ from collections import Counter
 
 import isoscope
 from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Transaction
-from tests.semantics.second_decision import DEFINED_PREFIX, TooManyError, decide, replay
-from tests.semantics.second_explanations import LEVELS, Case
-from tests.semantics.second_histories import make
+from tests.semantics.second_definition.decision import DEFINED_PREFIX, TooManyError, decide, replay
+from tests.semantics.second_definition.explanations import LEVELS, Case
+from tests.semantics.second_definition.histories import make
 
 
 def transactions(case: Case) -> list[Transaction]:

@@ -6,7 +6,15 @@ from functools import partial
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
 
-from tests.semantics.second_explanations import GUARANTEES, START, Attribution, Case, Edges, Read, World
+from tests.semantics.second_definition.explanations import (
+    GUARANTEES,
+    START,
+    Attribution,
+    Case,
+    Edges,
+    Read,
+    World,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

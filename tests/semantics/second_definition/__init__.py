@@ -1,0 +1,1 @@
+"""Explanations of repeated values, defined a second time from the documentation alone."""
