@@ -1,7 +1,7 @@
 """Compare the second definition of explanations with `isoscope.check`.
 
 `python -m tests.semantics.second_definition.comparison FIRST COUNT KIND` prints every class of difference
-with its smallest example. A kind is made of these words, joined by `-`: `unknown` (initial values, otherwise 0);
+with its smallest example. A kind is made of words joined by `-`: `unknown` (initial values, otherwise 0);
 `shaped` or `doubtful`, otherwise random; `mixed` at the end (aborted transactions and odd values, too).
 """
 
