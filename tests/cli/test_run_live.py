@@ -17,7 +17,9 @@ from .running import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-SMALL = ("--transactions", 300, "--sessions", 3, "--seed", 5)
+# Few keys and long transactions, so that a fault shows.
+SMALL = ("--transactions", 300, "--sessions", 3, "--keys", 8, "--min-txn-length", 8, "--max-txn-length", 8,
+         "--seed", 5)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

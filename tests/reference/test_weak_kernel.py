@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 
 from isoscope._native import judge_values
@@ -94,6 +95,7 @@ def assert_found(history: History, expected: weak.Judgement, *, by_recorded_orde
     return found
 
 
+@pytest.mark.slow
 def test_the_native_core_agrees_with_the_specification_on_many_seeds_and_every_name_is_seen() -> None:
     seen: Counter[str] = Counter()
     for seed in range(SEEDS):
