@@ -166,6 +166,16 @@ impl Columns {
         Ok(before.count())
     }
 
+    /// The ids of transactions.
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the list over")]
+    fn ids(&self, py: Python<'_>, transactions: Vec<usize>) -> PyResult<Vec<Py<PyAny>>> {
+        let id = |&transaction: &usize| {
+            self.check(transaction)?;
+            Ok(self.scalar(py, self.history.transactions.ids[transaction])?.unbind())
+        };
+        transactions.iter().map(id).collect()
+    }
+
     /// The number of the first operation of a transaction, or of the one after it if it has none.
     fn first_operation(&self, transaction: usize) -> PyResult<u32> {
         self.check(transaction)?;
@@ -241,6 +251,18 @@ impl Columns {
             let owners = self.history.transaction_of_operation();
             reads::counted(&self.history, &owners, &ByKey::new(&self.history))
         })
+    }
+
+    /// The numbers of indeterminate transactions that count as committed.
+    fn took_effect(&self, py: Python<'_>) -> Vec<usize> {
+        let statuses = &self.history.transactions.statuses;
+        if !statuses.contains(&Status::Indeterminate) {
+            return Vec::new();
+        }
+        let counted = self.counted(py).into_iter().zip(statuses).enumerate();
+        let took_effect =
+            counted.filter(|(_, (counts, status))| *counts && **status == Status::Indeterminate);
+        took_effect.map(|(transaction, _)| transaction).collect()
     }
 
     /// Writes the history in a format that is text to `sink`, which has `write(bytes)`.

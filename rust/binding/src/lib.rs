@@ -7,10 +7,12 @@ mod clock_online;
 mod clock_stream;
 mod columns;
 mod dependency_graph;
+mod explained;
 mod generate;
 mod interrupt;
 mod intervals;
 mod intervals_online;
+mod order_witness;
 mod pipeline;
 mod predicates;
 mod profile;
@@ -144,6 +146,10 @@ fn add_values(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 fn add_versions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<order_witness::OrderWitness>()?;
+    module.add_class::<explained::ExplainedValues>()?;
+    module.add_function(wrap_pyfunction!(explained::explain_values, module)?)?;
+    module.add_class::<order_witness::WitnessRead>()?;
     module.add_class::<versions::VersionsJudgement>()?;
     module.add_class::<versions::CycleFinding>()?;
     module.add_class::<versions::OrderedKeys>()?;
@@ -151,9 +157,11 @@ fn add_versions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(versions::judge_versions, module)?)?;
     module.add_function(wrap_pyfunction!(versions::ordered_keys, module)?)?;
     module.add_class::<dependency_graph::Dependency>()?;
+    module.add_class::<dependency_graph::EventGraph>()?;
     module.add_class::<dependency_graph::GraphStatistics>()?;
     module.add_class::<dependency_graph::Graph>()?;
     module.add_function(wrap_pyfunction!(dependency_graph::dependencies, module)?)?;
+    module.add_function(wrap_pyfunction!(dependency_graph::event_graph, module)?)?;
     module.add_function(wrap_pyfunction!(dependency_graph::graph_statistics, module)?)?;
     module.add_class::<predicates::PredicatesJudgement>()?;
     module.add_class::<predicates::PredicateObservation>()?;

@@ -5,7 +5,7 @@ use isoscope_kernel::history::NO_KEY;
 use isoscope_kernel::observations::{ABSENT, INITIAL};
 use isoscope_kernel::relation::Relation;
 use isoscope_kernel::versions::orders::Source;
-use isoscope_kernel::{versions, weak};
+use isoscope_kernel::versions::witness::Step;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -48,32 +48,8 @@ impl ProofStep {
 }
 
 impl ProofStep {
-    /// The steps of a proof by values.
-    pub fn of_values(
-        py: Python<'_>,
-        columns: &Columns,
-        steps: &[weak::witness::Step],
-    ) -> PyResult<Vec<Py<Self>>> {
-        let made = steps.iter().map(|step| {
-            let made = Self {
-                before: Some(step.before),
-                after: Some(step.after),
-                relation: step.relation.as_str(),
-                key: key(py, columns, step.key)?,
-                operations: step.operations.clone(),
-                source: step.source.as_str(),
-            };
-            Py::new(py, made)
-        });
-        made.collect()
-    }
-
-    /// The steps of a proof by the order of versions.
-    pub fn of_versions(
-        py: Python<'_>,
-        columns: &Columns,
-        steps: &[versions::witness::Step],
-    ) -> PyResult<Vec<Py<Self>>> {
+    /// The steps of a proof.
+    pub fn of(py: Python<'_>, columns: &Columns, steps: &[Step]) -> PyResult<Vec<Py<Self>>> {
         let end = |transaction: u32| (transaction != INITIAL).then_some(transaction);
         let made = steps.iter().map(|step| {
             let made = Self {

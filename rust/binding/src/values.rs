@@ -78,6 +78,8 @@ pub struct WeakJudgement {
     findings: Vec<Py<ConflictFinding>>,
     /// What it took.
     effort: Py<WeakEffort>,
+    /// Transactions in a commit order of each level that is satisfied, if that was asked for.
+    orders: Py<PyDict>,
 }
 
 /// A cycle in the commit order that a level demands.
@@ -125,10 +127,11 @@ pub struct WeakEffort {
 
 /// Judges all reads, and the weak levels up to `strongest`.
 ///
+/// `keeps_orders` asks for a commit order of each level that is satisfied.
 /// Of each anomaly the first `max_anomalies` are returned; all are counted. `happens_before` is one of
 /// [`HappensBeforeMethod`]; `max_steps` and `max_clock_bytes` bound the work for very many sessions.
 #[pyfunction]
-#[pyo3(signature = (columns, *, strongest, max_anomalies, happens_before = "lazy", max_steps = None, max_clock_bytes = None, by_recorded_order = false))]
+#[pyo3(signature = (columns, *, strongest, max_anomalies, happens_before = "lazy", max_steps = None, max_clock_bytes = None, by_recorded_order = false, keeps_orders = false))]
 #[expect(clippy::too_many_arguments, reason = "the question, by name")]
 pub fn judge_values(
     py: Python<'_>,
@@ -139,6 +142,7 @@ pub fn judge_values(
     max_steps: Option<usize>,
     max_clock_bytes: Option<usize>,
     by_recorded_order: bool,
+    keeps_orders: bool,
 ) -> PyResult<ValuesJudgement> {
     let method = HappensBeforeMethod::named(happens_before).ok_or_else(|| {
         PyValueError::new_err(format!("no way to compute happens-before is called {happens_before}"))
@@ -147,7 +151,8 @@ pub fn judge_values(
     let limits =
         Limits { steps: max_steps.unwrap_or(usual.steps), bytes: max_clock_bytes.unwrap_or(usual.bytes) };
     let question = strongest.map(weak_level).transpose()?;
-    let question = question.map(|strongest| Question { strongest, max_anomalies, method, limits });
+    let question =
+        question.map(|strongest| Question { strongest, max_anomalies, method, limits, keeps_orders });
     let (reads, weak) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let weak = question.map(|question| {
@@ -165,7 +170,7 @@ pub fn judge_values(
     })
 }
 
-fn weak_level(name: &str) -> PyResult<WeakLevel> {
+pub fn weak_level(name: &str) -> PyResult<WeakLevel> {
     WeakLevel::named(name).ok_or_else(|| PyValueError::new_err(format!("values do not decide `{name}`")))
 }
 
@@ -188,7 +193,7 @@ fn read_findings(
     Ok((counts(py, names.zip(counted))?, shown))
 }
 
-fn read_finding(py: Python<'_>, columns: &Columns, finding: &reads::Finding) -> PyResult<ReadFinding> {
+pub fn read_finding(py: Python<'_>, columns: &Columns, finding: &reads::Finding) -> PyResult<ReadFinding> {
     let &reads::Finding { name, read, other, value } = finding;
     Ok(ReadFinding {
         anomaly: name.as_str(),
@@ -233,6 +238,12 @@ fn weak_judgement(
     let names = WeakAnomaly::ALL.into_iter().map(WeakAnomaly::as_str);
     let findings = found.findings.iter().map(|finding| conflict_finding(py, columns, finding));
     let weak::alternatives::Effort { joins, entries, traversals, visits } = found.effort;
+    let orders = PyDict::new(py);
+    for (level, order) in levels.iter().zip(&found.orders).filter(|(level, _)| !is_contradictory(level)) {
+        if let Some(order) = order {
+            orders.set_item(level.as_str(), order)?;
+        }
+    }
     let effort = WeakEffort { demands: found.demands, joins, entries, traversals, visits };
     let judgement = WeakJudgement {
         violated: among(Some(true)),
@@ -243,6 +254,7 @@ fn weak_judgement(
         is_partial: found.is_partial,
         findings: findings.collect::<PyResult<_>>()?,
         effort: Py::new(py, effort)?,
+        orders: orders.unbind(),
     };
     Py::new(py, judgement)
 }
@@ -259,13 +271,13 @@ fn conflict_finding(
             newer,
             key: key(py, columns, finding.key)?,
             read: finding.read,
-            sight: ProofStep::of_values(py, columns, &finding.sight)?,
+            sight: ProofStep::of(py, columns, &finding.sight)?,
         };
         Py::new(py, stale)
     });
     let made = ConflictFinding {
         anomaly: finding.name.as_str(),
-        order: ProofStep::of_values(py, columns, &finding.order)?,
+        order: ProofStep::of(py, columns, &finding.order)?,
         stale_read: stale_read.transpose()?,
     };
     Py::new(py, made)

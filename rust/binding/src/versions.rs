@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::interrupt::interruptible;
+use crate::order_witness::{OrderWitness, order_witness};
 use crate::proof::{ProofStep, counts};
 use isoscope_kernel::history::Kind;
 use isoscope_kernel::predicates::Predicate;
@@ -33,10 +34,12 @@ pub struct VersionsJudgement {
     has_incompatible_lists: bool,
     /// Levels that were decided by what may explain values that several transactions wrote.
     explained: Vec<&'static str>,
-    /// How far each search came that was too long: choices, conflicts and seconds by level.
+    /// How far each search came that was too long: choices, conflicts, seconds and whether memory ended it, by level.
     progress: Py<PyDict>,
     /// What was not judged.
     unjudged: Py<UnjudgedVersions>,
+    /// Why levels hold, of those whose witness was asked for.
+    witnesses: Vec<Py<OrderWitness>>,
 }
 
 /// A cycle of dependencies, or what the sources of the version order show.
@@ -85,31 +88,37 @@ pub struct UnjudgedVersions {
 /// Judges all levels that speak of versions.
 ///
 /// `claims` are names of claims about the order of versions. Of each anomaly the first `max_anomalies` are
-/// returned; all are counted. `max_steps` and, level by level, `max_seconds` bound the search for an order of
-/// versions. It is made for the levels `asked`, and for others only if one of these stays unknown.
+/// returned; all are counted. `max_steps`, `max_bytes` and, level by level, `max_seconds` bound the search for an
+/// order of versions. It is made for the levels `asked`, and for others only if one of these stays unknown. Of the
+/// levels `witnessed` that hold, an order is given that shows it; a level behind one that implies it has the same.
 #[pyfunction]
-#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_seconds = None, asked = None))]
+#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_bytes = None, max_seconds = None, asked = None, witnessed = None))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the lists over")]
+#[expect(clippy::too_many_arguments, reason = "the question, by name")]
 pub fn judge_versions(
     py: Python<'_>,
     columns: &Columns,
     claims: Vec<String>,
     max_anomalies: usize,
     max_steps: Option<u64>,
+    max_bytes: Option<u64>,
     max_seconds: Option<f64>,
     asked: Option<Vec<String>>,
+    witnessed: Option<Vec<String>>,
 ) -> PyResult<VersionsJudgement> {
     let claims = parse_claims(&claims)?;
+    let witnessed = &parse_levels(&witnessed.unwrap_or_default())?[..];
     let asked = asked.as_deref().map(parse_levels).transpose()?;
     let time =
         max_seconds.map(|seconds| TimeLimit { clock: milliseconds, milliseconds: (seconds * 1e3) as u64 });
     let usual = Budget::default();
-    let budget = Budget { steps: max_steps.unwrap_or(usual.steps), time, ..usual };
+    let budget =
+        Budget { steps: max_steps.unwrap_or(usual.steps), bytes: max_bytes.unwrap_or(usual.bytes), time };
     let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let predicates = predicates_of(columns.history(), observations);
         let asked = asked.as_deref();
-        let question = Question { claims, max_anomalies, budget, predicates: &predicates, asked };
+        let question = Question { claims, max_anomalies, budget, predicates: &predicates, asked, witnessed };
         let (history, repeated) = (columns.history(), &reads.repeated_keys);
         let found = judge_with_repeated(history, observations, repeated, &question, cancel);
         (found, reads, predicates.ambiguous_states)
@@ -127,7 +136,7 @@ pub fn judge_versions(
 }
 
 /// Milliseconds since the first call.
-fn milliseconds() -> u64 {
+pub fn milliseconds() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_millis() as u64
 }
@@ -145,7 +154,8 @@ fn versions_judgement(
     }
     let progress = PyDict::new(py);
     for (level, came) in &found.progress {
-        progress.set_item(level.as_str(), (came.choices, came.conflicts, came.milliseconds / 1000))?;
+        let how_far = (came.choices, came.conflicts, came.milliseconds / 1000, came.is_full);
+        progress.set_item(level.as_str(), how_far)?;
     }
     let names = VersionAnomaly::ALL.into_iter().map(VersionAnomaly::as_str);
     let findings = found.named.findings.iter().map(|finding| cycle_finding(py, columns, finding));
@@ -159,6 +169,7 @@ fn versions_judgement(
         explained: found.explained.iter().map(|level| level.as_str()).collect(),
         progress: progress.unbind(),
         unjudged: Py::new(py, unjudged)?,
+        witnesses: found.witnesses.iter().map(|one| order_witness(py, one)).collect::<PyResult<_>>()?,
     })
 }
 
@@ -172,10 +183,10 @@ fn unjudged_range_reads(columns: &Columns) -> u64 {
 }
 
 fn cycle_finding(py: Python<'_>, columns: &Columns, finding: &Finding) -> PyResult<Py<CycleFinding>> {
-    let alternatives = finding.alternatives.iter().map(|steps| ProofStep::of_versions(py, columns, steps));
+    let alternatives = finding.alternatives.iter().map(|steps| ProofStep::of(py, columns, steps));
     let made = CycleFinding {
         anomaly: finding.name.as_str(),
-        steps: ProofStep::of_versions(py, columns, &finding.steps)?,
+        steps: ProofStep::of(py, columns, &finding.steps)?,
         alternatives: alternatives.collect::<PyResult<_>>()?,
         level: finding.level.map(Level::as_str),
     };

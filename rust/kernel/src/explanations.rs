@@ -3,6 +3,7 @@
 //! `docs/explanation/semantics.md` is the specification: "Explanations" and what follows it. An explanation is
 //! told as a history of its own, in which every write of an ambiguous key has a name instead of a value.
 
+mod enumeration;
 mod list_options;
 mod register_options;
 mod row_options;
@@ -12,6 +13,7 @@ use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::observations::{ABSENT, INITIAL};
 use crate::value::Value;
+pub use enumeration::{Enumeration, Visit};
 pub use told_history::Told;
 
 /// A read of a register that several transactions may have served.
@@ -36,6 +38,8 @@ pub struct RegisterRead {
     options: Vec<u32>,
     /// Whether no explanation excuses it.
     is_wrong: bool,
+    /// Whether its transaction wrote the key before it.
+    is_own: bool,
 }
 
 /// Writes that the elements of a list, or the rows of a recorded order, show.
@@ -143,10 +147,18 @@ impl<'h> Ambiguity<'h> {
         &self.effects
     }
 
-    /// Whether all operations are of kinds that have explanations.
+    /// Whether all operations are of kinds that have explanations: a range read may show any key, and deletes must be of
+    /// other keys, whose states do not depend on what took effect.
     #[must_use]
     pub fn is_covered(&self) -> bool {
-        !self.history.operations.kinds.iter().any(|kind| matches!(kind, Kind::RangeRead | Kind::Delete))
+        let operations = &self.history.operations;
+        let is_open = !self.effects.is_empty() || !self.harmless.is_empty();
+        let is_covered = |(kind, key): (&Kind, &u32)| match kind {
+            Kind::RangeRead => false,
+            Kind::Delete => !is_open && self.keys.binary_search(key).is_err(),
+            _ => true,
+        };
+        operations.kinds.iter().zip(&operations.keys).all(is_covered)
     }
 
     /// A transaction that takes effect has reads of its own, which others may have served.

@@ -26,8 +26,19 @@ impl Edges {
     /// From lists of pairs (node, predecessor), as they are: nothing is sorted or kept once.
     #[must_use]
     pub fn collected(nodes: usize, lists: &[&[(u32, u32)]]) -> Self {
+        Self::of_pairs(nodes, lists.iter().copied().flatten().copied())
+    }
+
+    /// The same with each pair turned: the successors of every node.
+    #[must_use]
+    pub fn turned(nodes: usize, lists: &[&[(u32, u32)]]) -> Self {
+        let pairs = lists.iter().copied().flatten();
+        Self::of_pairs(nodes, pairs.map(|&(node, predecessor)| (predecessor, node)))
+    }
+
+    fn of_pairs(nodes: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut offsets = vec![0u32; nodes + 1];
-        for &(node, _) in lists.iter().copied().flatten() {
+        for (node, _) in pairs.clone() {
             offsets[node as usize + 1] += 1;
         }
         for node in 0..nodes {
@@ -35,7 +46,7 @@ impl Edges {
         }
         let mut next = offsets.clone();
         let mut targets = vec![0; offsets[nodes] as usize];
-        for &(node, predecessor) in lists.iter().copied().flatten() {
+        for (node, predecessor) in pairs {
             targets[next[node as usize] as usize] = predecessor;
             next[node as usize] += 1;
         }
@@ -58,6 +69,12 @@ impl Edges {
             Some(bounds) => &self.targets[bounds[0] as usize..bounds[1] as usize],
             None => &[],
         }
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
     }
 
     /// How many edges there are.

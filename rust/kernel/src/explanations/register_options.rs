@@ -53,7 +53,7 @@ impl Ambiguity<'_> {
                     return Err(Refusal::NoWriter);
                 }
                 let &Operation { number: read, transaction, .. } = read;
-                found.push(RegisterRead { read, transaction, key: of_key.key, options, is_wrong });
+                found.push(RegisterRead { read, transaction, key: of_key.key, options, is_wrong, is_own });
             }
         }
         Ok(())

@@ -15,6 +15,8 @@ pub struct Told {
     pub open: Vec<OpenRead>,
     /// Whether a read that no explanation excuses was given one of several writes.
     pub has_open_wrong_reads: bool,
+    /// What other reads of ambiguous keys show: the read, its writes, and whether it is of a list.
+    pub shown: Vec<(u32, Vec<u32>, bool)>,
 }
 
 /// Names of writes; what no transaction wrote has a name by its value.
@@ -39,7 +41,8 @@ impl Ambiguity<'_> {
     #[must_use]
     pub fn told(&self, premise: &Premise, sites: &Sites, options: &[usize]) -> Told {
         let mut options = options.iter().copied();
-        let mut told = Told { history: self.history.clone(), open: Vec::new(), has_open_wrong_reads: false };
+        let (open, shown) = (Vec::new(), Vec::new());
+        let mut told = Told { history: self.history.clone(), open, has_open_wrong_reads: false, shown };
         let mut names = Names::default();
         let keys = self.keys.iter().zip(&premise.initial);
         let judged: Vec<u32> =
@@ -50,6 +53,9 @@ impl Ambiguity<'_> {
             let taken = if site.len() > 1 { options.next().unwrap_or(0) } else { 0 };
             for shown in &site[taken] {
                 self.tell_shown(shown, &mut told.history, &mut names, &mut rows);
+                if let Shown::List { read, writes } = shown {
+                    told.shown.push((*read, writes.clone(), true));
+                }
             }
         }
         for site in &sites.reads {
@@ -64,6 +70,9 @@ impl Ambiguity<'_> {
             }
             told.has_open_wrong_reads |= taken.is_none();
             let write = site.options[taken.unwrap_or(0)];
+            if !site.is_own {
+                told.shown.push((site.read, vec![write], false));
+            }
             told.history.operations.values[at] = names.of(write, self.history.operations.values[at]);
         }
         told.open.sort_by_key(|open| (open.key, open.read));

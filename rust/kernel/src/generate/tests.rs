@@ -78,6 +78,7 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
         budget: crate::solver::Budget::default(),
         predicates: &crate::predicates::Judgement::default(),
         asked: None,
+        witnessed: &[],
     };
     let found = versions::judge(history, &observations, &question, &cancel).outcomes;
     levels.map(|level| found[level as usize])

@@ -5,6 +5,7 @@
 //! made ([`bars`]): a way that is barred then becomes a clause.
 
 pub mod bars;
+mod clauses;
 pub mod engine;
 pub mod reach_table;
 mod starting_order;
@@ -65,6 +66,21 @@ pub struct Progress {
     pub conflicts: u64,
     /// How long it took, if the budget has a clock.
     pub milliseconds: u64,
+    /// Whether memory ended it.
+    pub is_full: bool,
+}
+
+impl Progress {
+    /// How far two searches came that were made at the same time.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            choices: self.choices + other.choices,
+            conflicts: self.conflicts + other.conflicts,
+            milliseconds: self.milliseconds.max(other.milliseconds),
+            is_full: self.is_full || other.is_full,
+        }
+    }
 }
 
 /// How much may be spent.
@@ -72,7 +88,7 @@ pub struct Progress {
 pub struct Budget {
     /// Edges looked at.
     pub steps: u64,
-    /// Bytes of choices and their edges.
+    /// Bytes of nodes, edges, choices and clauses.
     pub bytes: u64,
     /// How long each search may take.
     pub time: Option<TimeLimit>,
@@ -153,5 +169,7 @@ impl Problem {
     }
 }
 
+#[cfg(test)]
+mod growing_tests;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,8 @@ pub struct ReachTable {
     columns: Vec<u32>,
     words: usize,
     bits: Vec<u64>,
+    /// Edges (before, after) that the others do not imply.
+    needed: Vec<(u32, u32)>,
 }
 
 impl ReachTable {
@@ -35,7 +37,7 @@ impl ReachTable {
             }
         }
         let words = (next as usize).div_ceil(64);
-        Self { columns, words, bits: vec![0; nodes * words] }
+        Self { columns, words, bits: vec![0; nodes * words], needed: Vec::new() }
     }
 
     /// Fills the table from predecessors; whether they close no cycle.
@@ -48,6 +50,7 @@ impl ReachTable {
         let mut next = 0;
         let mut places = vec![0; nodes];
         self.bits.fill(0);
+        self.needed.clear();
         while next < order.len() {
             let node = order[next];
             next += 1;
@@ -70,6 +73,7 @@ impl ReachTable {
         latest.sort_unstable_by_key(|&other| Reverse(places[other as usize]));
         for other in latest {
             if !self.reaches(other, node) {
+                self.needed.push((other, node));
                 self.add(other, node);
             }
         }
@@ -77,6 +81,13 @@ impl ReachTable {
         if column != NONE {
             self.bits[node as usize * self.words + column as usize / 64] |= 1 << (column % 64);
         }
+    }
+
+    /// The edges (before, after) that the table was filled from, without those between sources and others that follow
+    /// from the rest.
+    #[must_use]
+    pub fn needed(&self) -> &[(u32, u32)] {
+        &self.needed
     }
 
     /// What reaches `before` reaches `after`, too; what `after` reaches learns it when the table is filled again.

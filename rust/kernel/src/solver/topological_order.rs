@@ -9,6 +9,14 @@ use std::collections::VecDeque;
 /// The reason of an edge that is known.
 pub const KNOWN: u32 = u32::MAX;
 
+/// Nodes that got another place; a node may be there several times.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct Moved {
+    pub earlier: Vec<u32>,
+    pub later: Vec<u32>,
+}
+
 /// Nodes in order, and the edges between them.
 #[derive(Debug)]
 pub struct TopologicalOrder {
@@ -26,8 +34,8 @@ pub struct TopologicalOrder {
     forward: Vec<u32>,
     backward: Vec<u32>,
     queue: VecDeque<(u32, u32, u32)>,
-    /// Nodes that got another place since this was asked for.
-    moved: Option<Vec<u32>>,
+    /// Nodes that got an earlier place, and those that got a later one, since this was asked for.
+    moved: Option<Moved>,
     /// Edges looked at so far.
     pub steps: u64,
 }
@@ -61,13 +69,19 @@ impl TopologicalOrder {
         &self.places
     }
 
+    /// Nodes that known edges lead to from a node.
+    #[must_use]
+    pub fn known_after(&self, node: u32) -> &[u32] {
+        self.known_after.of(node)
+    }
+
     /// Notes from now on which nodes get another place, or no longer.
     pub fn note_moves(&mut self, wanted: bool) {
-        self.moved = wanted.then(Vec::new);
+        self.moved = wanted.then(Moved::default);
     }
 
     /// Nodes that got another place since the last call.
-    pub fn moved(&mut self) -> Vec<u32> {
+    pub fn moved(&mut self) -> Moved {
         self.moved.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
@@ -181,6 +195,9 @@ impl TopologicalOrder {
         let mut free: Vec<u32> = nodes.iter().map(|&node| places[node as usize]).collect();
         free.sort_unstable();
         nodes.iter().zip(free).for_each(|(&node, place)| places[node as usize] = place);
-        self.moved.iter_mut().for_each(|moved| moved.extend(&nodes));
+        if let Some(moved) = &mut self.moved {
+            moved.earlier.extend(&self.backward);
+            moved.later.extend(&self.forward);
+        }
     }
 }

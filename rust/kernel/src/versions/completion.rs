@@ -1,15 +1,23 @@
 //! Levels whose verdict depends on versions without a known order: is there an order that explains all reads?
 
+mod candidate_faults;
+mod case_tree;
 mod forced_orders;
 mod forced_reasons;
+mod found_order;
+mod groups;
 mod level_problem;
+mod local_repair;
 mod order_search;
+mod parts;
 mod read_choices;
 mod refutation;
 mod supposed_reads;
 mod unsettled_keys;
+mod windows;
 
 use super::dependencies::Dependencies;
+use super::guess::Guess;
 use super::levels::Level;
 use super::lookup::Lookup;
 use super::open_reads::PossibleVersions;
@@ -18,13 +26,16 @@ use crate::cancel::Cancel;
 use crate::graph::Edges;
 use crate::observations::{ABSENT, INITIAL};
 use crate::solver::Budget;
+use case_tree::CaseTree;
+pub use found_order::FoundOrder;
+pub use groups::{Group, decide_groups};
 use level_problem::LevelProblem;
 pub use order_search::Answer;
 use order_search::OrderSearch;
 use refutation::Refutation;
 
 /// What the search for pairs that leave no order may cost, once it is known that there are some.
-const TOLD_STEPS: u64 = 20_000_000;
+const TOLD_STEPS: u64 = 5_000_000;
 
 /// Two versions of a key without a known order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +78,9 @@ pub struct Completion<'s, 'h> {
     reads: Vec<OpenRead>,
     /// Nodes that read each version of the open keys.
     readers: Edges,
-    /// A likely place of each transaction, for each order of them; nothing if only appends are open.
-    ranks: [Vec<u32>; 3],
-    budget: Budget,
+    guess: &'s Guess,
+    /// Whether orders that satisfy a level are kept.
+    keeps_orders: bool,
 }
 
 impl<'s, 'h> Completion<'s, 'h> {
@@ -80,15 +91,16 @@ impl<'s, 'h> Completion<'s, 'h> {
         small: &'s Dependencies,
         components: &[u32],
         lookup: &'s Lookup<'h>,
-        ranks: [Vec<u32>; 3],
-        budget: Budget,
+        guess: &'s Guess,
         reads: Vec<PossibleVersions>,
+        keeps_orders: bool,
     ) -> Self {
         let mut nodes = vec![ABSENT; lookup.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
         let (open, readers) = (Vec::new(), Edges::default());
         let (every_read, few) = (Vec::new(), Vec::new());
-        let mut all = Self { small, lookup, nodes, open, every_read, reads: few, readers, ranks, budget };
+        let mut all =
+            Self { small, lookup, nodes, open, every_read, reads: few, readers, guess, keeps_orders };
         all.find_open(components, &reads);
         all.find_reads(reads);
         all.find_readers();
@@ -143,12 +155,15 @@ impl<'s, 'h> Completion<'s, 'h> {
             is_open[version as usize] = true;
         }
         let mut pairs = Vec::new();
+        let mut seen = Vec::new();
         for (&transaction, node) in self.small.transactions.iter().zip(0..) {
-            let seen = self.lookup.observed(transaction).map(|(.., version)| version);
-            let seen = seen.filter(|&version| version != ABSENT && is_open[version as usize]);
-            pairs.extend(seen.map(|version| (version, node)));
+            seen.extend(self.lookup.observed(transaction).map(|(.., version)| version));
+            seen.sort_unstable();
+            seen.dedup();
+            let open = seen.drain(..).filter(|&version| version != ABSENT && is_open[version as usize]);
+            pairs.extend(open.map(|version| (version, node)));
         }
-        self.readers = Edges::new(is_open.len(), pairs);
+        self.readers = Edges::collected(is_open.len(), &[&pairs]);
     }
 
     fn is_inside(&self, version: u32) -> bool {
@@ -169,35 +184,71 @@ impl<'s, 'h> Completion<'s, 'h> {
         !self.lookup.orders.has_open_registers() && self.reads.is_empty()
     }
 
-    /// Whether some order of the open versions satisfies the level; if not, what follows from each order of a
-    /// few of them, if that is told in a few circles.
+    /// Whether some order of the open versions satisfies the level. If none does, `tells` asks why.
     #[must_use]
-    pub fn decide(&self, level: Level, cancel: &Cancel) -> (Answer, Vec<Vec<Step>>) {
-        if self.is_of_lists() && is_met_by_any_order(level) {
-            return (Answer::Found, Vec::new());
-        }
+    pub fn decide(&self, level: Level, mut budget: Budget, tells: bool, cancel: &Cancel) -> Decision {
         let mut level_problem = LevelProblem::new(self, level);
-        let clock = || self.budget.time.map_or(0, |time| (time.clock)());
+        if self.is_of_lists() && is_met_by_any_order(level) {
+            let found = self.keeps_orders.then(|| level_problem.any_order()).flatten();
+            return Decision { answer: Answer::Found, alternatives: Vec::new(), found };
+        }
+        let time = budget.time;
+        let clock = || time.map_or(0, |time| (time.clock)());
         let began = clock();
-        let forced = level_problem.force(self.budget, cancel);
-        let mut budget = self.budget;
+        let forced = level_problem.force(budget, cancel);
         if let Some(time) = &mut budget.time {
             time.milliseconds = time.milliseconds.saturating_sub(clock() - began);
         }
-        let (answer, mut pairs) = match forced {
-            Ok(()) => OrderSearch::decide(&level_problem, budget, cancel),
-            Err(pairs) => (Answer::Impossible, pairs),
-        };
-        if answer != Answer::Impossible || !self.reads.is_empty() {
-            return (answer, Vec::new());
+        if forced.is_ok()
+            && level_problem.is_too_large(budget)
+            && let Some(alternatives) = self.refuted_in_parts(level, budget, tells, cancel)
+        {
+            return Decision { answer: Answer::Impossible, alternatives, found: None };
         }
-        if !level_problem.forced.edges.is_empty() {
+        let (answer, mut pairs, candidate) = match forced {
+            Ok(()) => OrderSearch::decide(&level_problem, budget, cancel),
+            Err(pairs) => (Answer::Impossible, pairs, None),
+        };
+        if answer != Answer::Impossible {
+            let candidate = candidate.filter(|_| self.keeps_orders);
+            let found = candidate.map(|candidate| level_problem.found_order(&candidate));
+            return Decision { answer, alternatives: Vec::new(), found };
+        }
+        if !tells {
+            return Decision { answer, alternatives: Vec::new(), found: None };
+        }
+        if !self.reads.is_empty() {
+            return Decision { answer, alternatives: self.cases(level, budget, cancel), found: None };
+        }
+        if level_problem.forced.has_orders {
             // Pairs that leave no order without what was forced.
             level_problem = LevelProblem::new(self, level);
             pairs = OrderSearch::decide(&level_problem, Budget { steps: TOLD_STEPS, ..budget }, cancel).1;
         }
-        (answer, Refutation::alternatives_of(self, &level_problem, pairs, cancel))
+        let alternatives = Refutation::alternatives_of(self, &level_problem, pairs, cancel);
+        Decision { answer, alternatives, found: None }
     }
+
+    /// The cases of orders and of writers, all of which close a circle; nothing if that takes too many.
+    fn cases(&self, level: Level, budget: Budget, cancel: &Cancel) -> Vec<Vec<Step>> {
+        let level_problem = LevelProblem::new(self, level);
+        let budget = Budget { steps: TOLD_STEPS, ..budget };
+        let (questions, answer) = OrderSearch::questions(&level_problem, budget, cancel);
+        if answer != Answer::Impossible {
+            return Vec::new();
+        }
+        CaseTree::cases(&level_problem, questions, cancel)
+    }
+}
+
+/// What became of a level.
+pub struct Decision {
+    /// Whether some order satisfies it.
+    pub answer: Answer,
+    /// If none does, what follows from each order of a few versions, if that is told in a few circles.
+    pub alternatives: Vec<Vec<Step>>,
+    /// An order that satisfies it, if such orders are kept.
+    pub found: Option<FoundOrder>,
 }
 
 /// Whether a level that no known cycle breaks holds with unread appends in any order that follows the known

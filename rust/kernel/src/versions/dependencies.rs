@@ -3,6 +3,8 @@
 //! Nodes are transactions, session by session; behind them stand junctions (all readers of a version before
 //! all that overwrote it) and instants of real time, so that edges stay linear in the history.
 
+mod selection;
+
 use super::adjacent_versions::{Neighbour, adjacent_versions};
 use super::orders::{Orders, Source};
 use super::transaction_times::TransactionTimes;
@@ -11,7 +13,6 @@ use crate::graph::{Components, Edges, Graph};
 use crate::history::{History, Kind};
 use crate::observations::{ABSENT, INITIAL, Observations};
 use rayon::prelude::*;
-use std::array::from_fn;
 
 /// Pairs (node, predecessor).
 pub type Pairs = Vec<(u32, u32)>;
@@ -284,41 +285,6 @@ impl Dependencies {
         let nodes = 1..self.len();
         let same = nodes.filter(|&node| self.sessions[node] == self.sessions[node - 1]);
         same.map(|node| (node as u32, node as u32 - 1)).collect()
-    }
-
-    /// The same without what is on no cycle of these components: transactions of one component keep their
-    /// edges. Also says which old node each new one was.
-    #[must_use]
-    pub fn on_cycles(&self, components: &Components) -> (Self, Vec<u32>) {
-        let on_cycle = components.on_cycle();
-        let kept: Vec<u32> = (0..self.nodes() as u32).filter(|&node| on_cycle[node as usize]).collect();
-        let mut new = vec![ABSENT; self.nodes()];
-        kept.iter().zip(0..).for_each(|(&old, place)| new[old as usize] = place);
-        let transactions = kept.partition_point(|&node| (node as usize) < self.len());
-        let instants_from = (self.len() as u32) + self.junctions;
-        let junctions = kept.partition_point(|&node| node < instants_from) - transactions;
-        let is_inside = |(node, before): (u32, u32)| {
-            on_cycle[node as usize] && components.of[node as usize] == components.of[before as usize]
-        };
-        let inside = |pairs: &Pairs| -> Pairs {
-            let kept = pairs.iter().filter(|&&pair| is_inside(pair));
-            kept.map(|&(node, before)| (new[node as usize], new[before as usize])).collect()
-        };
-        let small = Self {
-            transactions: kept[..transactions].iter().map(|&n| self.transactions[n as usize]).collect(),
-            sessions: kept[..transactions].iter().map(|&n| self.sessions[n as usize]).collect(),
-            junctions: junctions as u32,
-            instants: (kept.len() - transactions - junctions) as u32,
-            wr: inside(&self.wr),
-            ww: inside(&self.ww),
-            rw: from_fn(|span| inside(&self.rw[span])),
-            rw_keys: from_fn(|span| {
-                let keys = self.rw[span].iter().zip(&self.rw_keys[span]);
-                keys.filter(|&(&pair, _)| is_inside(pair)).map(|(_, &key)| key).collect()
-            }),
-            real_time: inside(&self.real_time),
-        };
-        (small, kept)
     }
 }
 

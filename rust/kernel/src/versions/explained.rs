@@ -4,24 +4,25 @@
 //! effect, unknown initial values, the elements of lists and the rows of recorded orders are tried one by one; the
 //! writers of reads of registers are left to the solver, and tried only for levels that it does not decide.
 
-use super::anomalies::VersionAnomaly;
+use super::anomalies::{Finding, VersionAnomaly};
 use super::level_outcomes::no_commit_order;
 use super::levels::Level;
+use super::search_times::{SearchTimes, Searching};
 use super::session_guarantees::GUARANTEES;
 use super::transaction_times::TransactionTimes;
-use super::{Judge, Judgement, Outcome, Question, first_transactions, judge};
+use super::witness_order::{ShownWrites, WitnessOrder, implies};
+use super::{Judge, Judgement, Outcome, Question, first_transactions, judge_within};
 use crate::cancel::Cancel;
-use crate::explanations::{Ambiguity, Premise, Refusal, Sites, Told};
+use crate::explanations::{Ambiguity, Enumeration, Premise, Told};
 use crate::history::History;
 use crate::observations::Observations;
 use crate::reads::{ReadAnomaly, judge_counted};
+use crate::solver::{Budget, Progress};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
 
-/// Of more transactions that may have taken effect, only all and none are tried.
-const MAX_EFFECTS: usize = 10;
-/// So many explanations are tried, and so many operations judged on the way, but a few in any case.
-const MOST_EXPLANATIONS: usize = 2_000;
-const MOST_OPERATIONS: usize = 2_000_000;
-const FEW_EXPLANATIONS: usize = 16;
+/// What a search without repeated values may cost before explanations are looked for.
+const FEW_STEPS: u64 = 1_000_000;
 
 /// What all explanations together say of a level.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,18 +48,31 @@ pub fn judge_with_repeated(
     question: &Question<'_>,
     cancel: &Cancel,
 ) -> Judgement {
-    let mut judgement = judge(history, observations, question, cancel);
+    let times = &SearchTimes::new(question);
+    let judge = |question: &Question<'_>, is_first_look: bool| {
+        judge_within(history, observations, question, Searching { times, is_first_look }, cancel)
+    };
+    let mut judgement =
+        if repeated_keys.is_empty() { judge(question, false) } else { judge(&in_few_steps(question), true) };
     let keys = [repeated_keys, &judgement.unsure_keys].concat();
-    if keys.is_empty() {
+    if keys.is_empty() || cancel.is_asked() {
         return judgement;
     }
     let ambiguity = Ambiguity::new(history, &observations.counted, keys);
     if !ambiguity.is_covered() {
+        judgement = judge(question, false);
         // Such rows are skipped.
         judgement.unsure_keys.clear();
         return judgement;
     }
-    let answers = Explaining::new(history, ambiguity, question, cancel).answers(&judgement.outcomes);
+    let explaining = Explaining::new(ambiguity, question, times, cancel);
+    let first = explaining.first_pass();
+    if first.leaves_open(question, &judgement.outcomes) && !explaining.is_over() {
+        judgement = judge(question, false);
+    }
+    let Concluded { answers, witnesses, cases } = explaining.answers(&first, &judgement.outcomes);
+    judgement.witnesses = witnesses;
+    add_progress(&mut judgement.progress, &explaining.progress.into_inner());
     for (level, answer) in Level::ALL.into_iter().zip(answers) {
         let outcome = &mut judgement.outcomes[level as usize];
         let was_violated = *outcome == Outcome::Violated;
@@ -71,28 +85,72 @@ pub fn judge_with_repeated(
             Answer::Violated => {
                 *outcome = Outcome::Violated;
                 judgement.named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
-                judgement.named.findings.push(no_commit_order(level, Vec::new()));
+                // What breaks a weaker level breaks this one.
+                let is_told = |weaker: Level| weaker == level || implies(level, weaker);
+                let told = cases.iter().find(|finding| finding.level.is_some_and(is_told));
+                let alternatives = told.map(|finding| finding.alternatives.clone()).unwrap_or_default();
+                judgement.named.findings.push(no_commit_order(level, alternatives));
             }
         }
         judgement.explained.push(level);
     }
     judgement.named.findings.sort_by_key(|finding| finding.name);
+    judgement.witnesses.retain(|witness| answers[witness.level as usize] == Answer::Holds);
     judgement
 }
 
+/// The same question, answered without repeated values as far as that is easy: explanations need the time.
+fn in_few_steps<'q>(question: &Question<'q>) -> Question<'q> {
+    let Question { claims, max_anomalies, budget, predicates, asked, witnessed } = *question;
+    let budget = Budget { steps: budget.steps.min(FEW_STEPS), ..budget };
+    Question { claims, max_anomalies, budget, predicates, asked, witnessed }
+}
+
+/// Adds up how far searches for the same level came.
+fn add_progress(all: &mut Vec<(Level, Progress)>, further: &[(Level, Progress)]) {
+    for &(level, came) in further {
+        match all.iter_mut().find(|(other, _)| *other == level) {
+            Some((_, known)) => {
+                known.choices = known.choices.max(came.choices);
+                known.conflicts += came.conflicts;
+                known.milliseconds += came.milliseconds;
+                known.is_full |= came.is_full;
+            }
+            None => all.push((level, came)),
+        }
+    }
+}
+
 /// What the explanations so far say of each level.
-#[derive(Clone, Copy)]
 struct Tally {
     holds: [bool; Level::COUNT],
     /// Broken by every explanation so far.
     broken: [bool; Level::COUNT],
     explanations: usize,
+    /// Of the first explanation that meets each level.
+    witnesses: Vec<WitnessOrder>,
+    /// Why levels are broken in the first explanation.
+    cases: Vec<Finding>,
 }
 
 impl Tally {
-    const EMPTY: Self = Self { holds: [false; Level::COUNT], broken: [true; Level::COUNT], explanations: 0 };
+    const EMPTY: Self = Self {
+        holds: [false; Level::COUNT],
+        broken: [true; Level::COUNT],
+        explanations: 0,
+        witnesses: Vec::new(),
+        cases: Vec::new(),
+    };
 
-    fn add(&mut self, outcomes: &[Outcome; Level::COUNT]) {
+    fn add(&mut self, Explained { outcomes, witnesses, cases, .. }: Explained) {
+        if self.explanations == 0 {
+            self.cases = cases;
+        }
+        let is_new = |witness: &WitnessOrder| {
+            let level = witness.level as usize;
+            outcomes[level] == Outcome::Holds && !self.holds[level]
+        };
+        self.witnesses.extend(witnesses.into_iter().filter(is_new));
         for (level, &outcome) in outcomes.iter().enumerate() {
             self.holds[level] |= outcome == Outcome::Holds;
             self.broken[level] &= outcome == Outcome::Violated;
@@ -106,11 +164,11 @@ impl Tally {
 }
 
 struct Explaining<'e> {
-    history: &'e History,
     ambiguity: Ambiguity<'e>,
     question: &'e Question<'e>,
-    /// When the time of the question is over, by its clock.
-    end: Option<u64>,
+    times: &'e SearchTimes,
+    /// How far searches came that were too long.
+    progress: RefCell<Vec<(Level, Progress)>>,
     cancel: &'e Cancel,
 }
 
@@ -124,10 +182,31 @@ struct Pass {
     has_open_reads: bool,
 }
 
+/// What one explanation says.
+struct Explained {
+    outcomes: [Outcome; Level::COUNT],
+    /// Whether its sources contradict each other.
+    is_contradictory: bool,
+    witnesses: Vec<WitnessOrder>,
+    cases: Vec<Finding>,
+}
+
+/// What all explanations say.
+struct Concluded {
+    answers: Answers,
+    witnesses: Vec<WitnessOrder>,
+    /// Why levels are broken, if there is only one explanation.
+    cases: Vec<Finding>,
+}
+
 impl Pass {
+    fn tally(&self) -> &Tally {
+        if self.coherent.explanations > 0 { &self.coherent } else { &self.contradictory }
+    }
+
     /// Explanations in which sources contradict each other count only if there are no others.
     fn answers(&self) -> Answers {
-        let tally = if self.coherent.explanations > 0 { &self.coherent } else { &self.contradictory };
+        let tally = self.tally();
         let is_known = self.is_exhaustive && tally.explanations > 0;
         std::array::from_fn(|level| match (tally.holds[level], tally.broken[level]) {
             // If others were not tried, it is not known whether sources contradict each other in all of them.
@@ -137,131 +216,109 @@ impl Pass {
             _ => Answer::Untried,
         })
     }
+
+    /// Whether a level that is asked for is known neither from explanations nor without them.
+    fn leaves_open(&self, question: &Question<'_>, plain: &[Outcome; Level::COUNT]) -> bool {
+        let answers = self.answers();
+        let is_open = |&level: &Level| {
+            answers[level as usize] == Answer::Untried && plain[level as usize] == Outcome::Spent
+        };
+        question.asked.unwrap_or(&Level::ALL).iter().any(is_open)
+    }
 }
 
 impl<'e> Explaining<'e> {
     fn new(
-        history: &'e History,
         ambiguity: Ambiguity<'e>,
         question: &'e Question<'e>,
+        times: &'e SearchTimes,
         cancel: &'e Cancel,
     ) -> Self {
-        let end = question.budget.time.map(|time| (time.clock)() + time.milliseconds);
-        Self { history, ambiguity, question, end, cancel }
+        Self { ambiguity, question, times, progress: RefCell::default(), cancel }
     }
 
     /// Whether time is over, or a stop was asked for.
     fn is_over(&self) -> bool {
-        let clock = self.question.budget.time.zip(self.end);
-        self.cancel.is_asked() || clock.is_some_and(|(time, end)| (time.clock)() >= end)
+        self.cancel.is_asked() || self.times.is_over(self.question)
+    }
+
+    fn first_pass(&self) -> Pass {
+        let can_leave_open = !self.question.claims.any();
+        self.pass(!can_leave_open)
     }
 
     /// `plain` is what was found without repeated values. The solver leaves nothing open but the session guarantees,
     /// and what it leaves open says nothing against what was found.
-    fn answers(&self, plain: &[Outcome; Level::COUNT]) -> Answers {
-        let can_leave_open = !self.question.claims.any();
-        let first = self.pass(!can_leave_open);
+    fn answers(&self, first: &Pass, plain: &[Outcome; Level::COUNT]) -> Concluded {
         let mut answers = first.answers();
+        let mut witnesses = first.tally().witnesses.clone();
+        let is_single = first.is_exhaustive && first.tally().explanations == 1;
+        let cases = if is_single { first.tally().cases.clone() } else { Vec::new() };
         if !first.has_open_reads {
-            return answers;
+            return Concluded { answers, witnesses, cases };
         }
         let is_left = |level: Level| {
             let is_in_doubt = GUARANTEES.contains(&level) || plain[level as usize] == Outcome::Violated;
             is_in_doubt && answers[level as usize] == Answer::Untried
         };
-        if Level::ALL.into_iter().any(is_left) && !self.is_over() {
-            let second = self.pass(true).answers();
-            for (answer, second) in answers.iter_mut().zip(second) {
+        let asked = self.question.asked.unwrap_or(&Level::ALL);
+        let is_settled = asked.iter().all(|&level| answers[level as usize] != Answer::Untried);
+        if !is_settled && Level::ALL.into_iter().any(is_left) && !self.is_over() {
+            let pass = self.pass(true);
+            let is_new = |witness: &&WitnessOrder| answers[witness.level as usize] == Answer::Untried;
+            witnesses.extend(pass.tally().witnesses.iter().filter(is_new).cloned());
+            for (answer, second) in answers.iter_mut().zip(pass.answers()) {
                 if *answer == Answer::Untried {
                     *answer = second;
                 }
             }
         }
-        answers
-    }
-
-    fn most(&self) -> usize {
-        let affordable = MOST_OPERATIONS / self.history.operation_count().max(1);
-        affordable.clamp(FEW_EXPLANATIONS, MOST_EXPLANATIONS)
+        Concluded { answers, witnesses, cases }
     }
 
     /// Tries one explanation after the other; the writers of reads of registers too if `with_reads`.
     fn pass(&self, with_reads: bool) -> Pass {
-        let mut pass = Pass {
-            coherent: Tally::EMPTY,
-            contradictory: Tally::EMPTY,
-            is_exhaustive: self.ambiguity.effects().len() <= MAX_EFFECTS,
-            has_open_reads: false,
-        };
-        let mut left = self.most();
-        for effects in subsets(self.ambiguity.effects()) {
-            let Some(premises) = self.ambiguity.premises(&effects, left) else {
-                pass.is_exhaustive = false;
-                continue;
-            };
-            for premise in premises {
-                match self.ambiguity.sites(&premise, self.most()) {
-                    Ok(sites) => self.try_options(&premise, &sites, with_reads, &mut left, &mut pass),
-                    Err(Refusal::NoWriter) => {}
-                    Err(Refusal::TooMany) => pass.is_exhaustive = false,
-                }
-                if pass.coherent.is_settled() {
-                    return pass;
-                }
-                if self.is_over() {
-                    pass.is_exhaustive = false;
-                    return pass;
-                }
-            }
-        }
+        let (coherent, contradictory) = (Tally::EMPTY, Tally::EMPTY);
+        let mut pass = Pass { coherent, contradictory, is_exhaustive: false, has_open_reads: false };
+        let enumeration = Enumeration { with_reads, is_over: &|| self.is_over() };
+        pass.is_exhaustive = self.ambiguity.each(&enumeration, &mut |told, premise| {
+            pass.has_open_reads |= !told.open.is_empty() || told.has_open_wrong_reads;
+            let judged = self.judged(told, premise);
+            let tally = if judged.is_contradictory { &mut pass.contradictory } else { &mut pass.coherent };
+            tally.add(judged);
+            if pass.coherent.is_settled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
         pass
     }
 
-    fn try_options(
-        &self,
-        premise: &Premise,
-        sites: &Sites,
-        with_reads: bool,
-        left: &mut usize,
-        pass: &mut Pass,
-    ) {
-        let sizes = sites.sizes(with_reads);
-        let mut options = vec![0; sizes.len()];
-        loop {
-            if *left == 0 {
-                pass.is_exhaustive = false;
-                return;
-            }
-            *left -= 1;
-            let told = self.ambiguity.told(premise, sites, &options);
-            pass.has_open_reads |= !told.open.is_empty() || told.has_open_wrong_reads;
-            let (outcomes, is_contradictory) = self.judged(&told, premise);
-            if is_contradictory { &mut pass.contradictory } else { &mut pass.coherent }.add(&outcomes);
-            if pass.coherent.is_settled() || !advance(&mut options, &sizes) {
-                return;
-            }
-            if self.is_over() {
-                pass.is_exhaustive = false;
-                return;
-            }
-        }
-    }
-
-    /// What an explanation says of each level, and whether its sources contradict each other.
-    fn judged(&self, told: &Told, premise: &Premise) -> ([Outcome; Level::COUNT], bool) {
+    fn judged(&self, told: &Told, premise: &Premise) -> Explained {
         let (reads, observations) = judge_counted(&told.history, premise.counted.clone(), self.cancel);
         let times = TransactionTimes::new(&told.history, &observations.counted);
         let first = first_transactions(&told.history);
         let judge_by = |believed| {
             let (history, question, cancel) = (&told.history, self.question, self.cancel);
+            let searching = Searching { times: self.times, is_first_look: false };
             let (observations, times, first, open_reads) =
                 (&observations, &times, &first[..], &told.open[..]);
-            Judge { history, observations, times, question, believed, first, open_reads, cancel }.run()
+            Judge { history, observations, times, question, searching, believed, first, open_reads, cancel }
+                .run()
         };
         let (mut judged, orders) = judge_by(None);
+        add_progress(&mut self.progress.borrow_mut(), &judged.progress);
         let is_contradictory = !orders.contradictions.is_empty();
         if is_contradictory {
-            judged.outcomes = agreed(orders.speaking.iter().map(|&source| judge_by(Some(source)).0.outcomes));
+            let mut witnesses = Vec::new();
+            judged.outcomes = agreed(orders.speaking.iter().map(|&source| {
+                let mut alone = judge_by(Some(source)).0;
+                witnesses.append(&mut alone.witnesses);
+                alone.outcomes
+            }));
+            judged.witnesses = witnesses;
+        }
+        for witness in &mut judged.witnesses {
+            let shown = told.shown.iter().cloned();
+            witness.reads.extend(shown.map(|(read, writes, is_list)| ShownWrites { read, writes, is_list }));
+            witness.reads.sort_unstable();
         }
         let shows = |name: ReadAnomaly| reads.findings.iter().any(|finding| finding.name == name);
         let is_wrong = reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead);
@@ -282,7 +339,9 @@ impl<'e> Explaining<'e> {
                 outcome => outcome,
             }
         });
-        (outcomes, is_contradictory)
+        let is_case = |finding: &Finding| !finding.alternatives.is_empty();
+        let cases = judged.named.findings.into_iter().filter(is_case).collect();
+        Explained { outcomes, is_contradictory, witnesses: judged.witnesses, cases }
     }
 }
 
@@ -292,31 +351,6 @@ fn agreed(by_source: impl Iterator<Item = [Outcome; Level::COUNT]>) -> [Outcome;
         std::array::from_fn(|at| if one[at] == other[at] { one[at] } else { Outcome::Contradictory })
     };
     by_source.reduce(agree).unwrap_or([Outcome::Contradictory; Level::COUNT])
-}
-
-fn implies(level: Level, weaker: Level) -> bool {
-    level.implied().iter().any(|&other| other == weaker || implies(other, weaker))
-}
-
-/// The next combination of options; whether there is one.
-fn advance(options: &mut [usize], sizes: &[usize]) -> bool {
-    for (option, &size) in options.iter_mut().zip(sizes) {
-        *option += 1;
-        if *option < size {
-            return true;
-        }
-        *option = 0;
-    }
-    false
-}
-
-/// All subsets of a few; of more, none and all.
-fn subsets(all: &[u32]) -> Vec<Vec<u32>> {
-    if all.len() > MAX_EFFECTS {
-        return vec![Vec::new(), all.to_vec()];
-    }
-    let chosen = |bits: u32| all.iter().zip(0..).filter(move |&(_, place)| bits >> place & 1 == 1);
-    (0..1u32 << all.len()).map(|bits| chosen(bits).map(|(&one, _)| one).collect()).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ pub mod anomalies;
 pub mod completion;
 pub mod dependencies;
 mod dependency_cycles;
+pub mod event_graph;
 pub mod explained;
+mod guess;
 pub mod level_cycles;
 mod level_outcomes;
 pub mod levels;
@@ -19,11 +21,14 @@ pub mod lost_updates;
 mod open_reads;
 mod order_anomalies;
 pub mod orders;
+mod proofs;
 #[cfg(test)]
 pub(crate) mod random;
 pub mod reachability;
 mod recorded_graph;
 mod replayed_order;
+mod saturation;
+mod search_times;
 pub mod session_guarantees;
 pub mod shortest_paths;
 mod skews;
@@ -32,30 +37,32 @@ pub mod transaction_times;
 pub mod version_paths;
 pub mod version_readers;
 pub mod witness;
+pub mod witness_order;
 
 use crate::cancel::Cancel;
 use crate::explanations::OpenRead;
+use crate::graph::Components;
 use crate::history::{History, Kind};
 use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
 use crate::predicates;
 use crate::solver::{Budget, Progress};
-use acyclic_levels::acyclic_levels;
 use anomalies::{Named, VersionAnomaly};
-use completion::{Answer, Completion};
+use completion::{Answer, Completion, FoundOrder, Group, decide_groups};
 use dependencies::{Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
 use levels::{Level, cycles};
 use lookup::Lookup;
-use open_reads::{possible_versions, suppose_versions};
+use open_reads::possible_versions;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
 pub use recorded_graph::{edges, ordered, recorded, recorded_by};
-use replayed_order::replayed_order;
+use search_times::{SearchTimes, Searching};
 use session_guarantees::GUARANTEES;
 use transaction_times::TransactionTimes;
 use version_readers::Readers;
+use witness_order::WitnessOrder;
 
 /// Levels that are judged by cycles, a stronger one behind those that it implies.
 const JUDGED: [Level; Level::COUNT - GUARANTEES.len()] = {
@@ -98,6 +105,8 @@ pub struct Question<'q> {
     /// Levels that are asked for; nothing: all. An order of open versions is searched for other levels only if
     /// one of these stays unknown.
     pub asked: Option<&'q [Level]>,
+    /// Levels whose witness is given if they hold; not of one that stands behind a level that implies it and has one.
+    pub witnessed: &'q [Level],
 }
 
 impl Question<'_> {
@@ -108,6 +117,12 @@ impl Question<'_> {
         let is_plain = |other: &Level| other.order() == Order::Plain && asked.contains(other);
         let proves = level.order() == Order::Session && level.implied().iter().any(is_plain);
         proves || asked.contains(&level)
+    }
+
+    /// Whether it is told why a level is broken: it is asked for, or one that implies it.
+    fn tells(&self, level: Level) -> bool {
+        let is_of = |&asked: &Level| asked == level || witness_order::implies(asked, level);
+        self.asked.is_none_or(|asked| asked.iter().any(is_of))
     }
 }
 
@@ -128,6 +143,8 @@ pub struct Judgement {
     pub explained: Vec<Level>,
     /// How far each search came that was too long.
     pub progress: Vec<(Level, Progress)>,
+    /// Why levels hold, of those whose witness was asked for.
+    pub witnesses: Vec<WitnessOrder>,
 }
 
 /// Judges all levels that speak of versions.
@@ -138,11 +155,30 @@ pub fn judge(
     question: &Question<'_>,
     cancel: &Cancel,
 ) -> Judgement {
+    let search_times = &SearchTimes::new(question);
+    judge_within(
+        history,
+        observations,
+        question,
+        Searching { times: search_times, is_first_look: false },
+        cancel,
+    )
+}
+
+/// The same, as far as the time for searches lasts.
+fn judge_within(
+    history: &History,
+    observations: &Observations,
+    question: &Question<'_>,
+    searching: Searching<'_>,
+    cancel: &Cancel,
+) -> Judgement {
     let times = TransactionTimes::new(history, &observations.counted);
     let first = first_transactions(history);
     let judge = |believed| {
         let (first, open_reads) = (&first[..], &[][..]);
-        Judge { history, observations, times: &times, question, believed, first, open_reads, cancel }.run()
+        let times = &times;
+        Judge { history, observations, times, question, searching, believed, first, open_reads, cancel }.run()
     };
     let (all, orders) = judge(None);
     if orders.contradictions.is_empty() {
@@ -151,7 +187,8 @@ pub fn judge(
     let alone: Vec<Judgement> = orders.speaking.iter().map(|&source| judge(Some(source)).0).collect();
     let mut alone = alone.into_iter();
     let Some(mut first) = alone.next() else { return all };
-    for other in alone {
+    for mut other in alone {
+        first.witnesses.append(&mut other.witnesses);
         for (outcome, other) in first.outcomes.iter_mut().zip(other.outcomes) {
             if *outcome != other {
                 *outcome = Outcome::Contradictory;
@@ -159,6 +196,7 @@ pub fn judge(
         }
     }
     first.named.adopt(all.named, VersionAnomaly::ContradictoryEvidence);
+    first.witnesses.retain(|witness| first.outcomes[witness.level as usize] == Outcome::Holds);
     first
 }
 
@@ -187,6 +225,7 @@ struct Judge<'j> {
     observations: &'j Observations,
     times: &'j TransactionTimes,
     question: &'j Question<'j>,
+    searching: Searching<'j>,
     believed: Option<Source>,
     first: &'j [u32],
     /// Reads that several transactions may have served.
@@ -218,7 +257,8 @@ impl Judge<'_> {
         if !self.question.predicates.misses.is_empty() {
             levels.refute(Level::Serializable);
         }
-        let ranks = self.suppose(&all, &lookup, &mut levels);
+        let mut proofs = Vec::new();
+        let guess = self.suppose(&all, &lookup, &mut levels, &mut proofs);
         let mut progress = Vec::new();
         let is_open = !orders.is_complete() || !self.open_reads.is_empty();
         if is_open
@@ -226,10 +266,16 @@ impl Judge<'_> {
             && JUDGED.into_iter().any(|level| self.is_asked(level, &levels))
         {
             let (small, components) = self.on_cycles(&all, Some(&orders));
-            let reads = possible_versions(self.open_reads, &small, &orders);
-            let completion =
-                Completion::new(&small, &components, &lookup, ranks, self.question.budget, reads);
-            progress = self.complete(&completion, &mut levels, &mut named);
+            let groups = Group::all(small, components);
+            let keeps = !self.question.witnessed.is_empty();
+            let completions = groups.iter().map(|Group { small, components }| {
+                let reads = possible_versions(self.open_reads, small, &orders);
+                Completion::new(small, components, &lookup, &guess, reads, keeps)
+            });
+            let completions: Vec<Completion<'_, '_>> = completions.collect();
+            let mut found = Vec::new();
+            progress = self.complete(&completions, &mut levels, &mut named, &mut found);
+            proofs.extend(self.proofs(&all, &orders, found));
         }
         levels.look_at_guarantees(&all, &lookup, self.open_reads.is_empty(), &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
@@ -237,14 +283,29 @@ impl Judge<'_> {
         drop(lookup);
         let has_unsure_appends = orders.has_unsure_appends;
         let (ordered, unsure_keys, explained) = (orders.extent(), orders.unsure_keys.clone(), Vec::new());
-        let judgement =
-            Judgement { outcomes, named, ordered, has_unsure_appends, unsure_keys, explained, progress };
+        let witnesses = self.witnesses(&outcomes, &orders, &proofs);
+        let judgement = Judgement {
+            outcomes,
+            named,
+            ordered,
+            has_unsure_appends,
+            unsure_keys,
+            explained,
+            progress,
+            witnesses,
+        };
         (judgement, orders)
     }
 
     /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the
     /// component of each node. Appends on no such cycle can follow the edges, whatever the order of registers.
     fn on_cycles(&self, all: &Dependencies, open: Option<&Orders>) -> (Dependencies, Vec<u32>) {
+        let found = self.possible_components(all, open);
+        let (small, kept) = all.on_cycles(&found);
+        (small, kept.into_iter().map(|node| found.of[node as usize]).collect())
+    }
+
+    fn possible_components(&self, all: &Dependencies, open: Option<&Orders>) -> Components {
         let mut pairs = all.session_pairs(true);
         let mut nodes = all.nodes() as u32;
         if let Some(orders) = open {
@@ -252,10 +313,7 @@ impl Judge<'_> {
         }
         let mut lists: Vec<&[(u32, u32)]> = vec![&all.ww, &all.wr, &all.real_time, &pairs];
         lists.extend(all.believed(Order::RealTime));
-        let edges = crate::graph::Edges::collected(nodes as usize, &lists);
-        let found = components(&edges, nodes as usize);
-        let (small, kept) = all.on_cycles(&found);
-        (small, kept.into_iter().map(|node| found.of[node as usize]).collect())
+        components(&crate::graph::Edges::collected(nodes as usize, &lists), nodes as usize)
     }
 
     /// Writers of a register whose order is open may follow each other in any way, and its readers may
@@ -285,37 +343,6 @@ impl Judge<'_> {
         }
     }
 
-    /// Orders open versions of registers as a replay suggests: whatever that does not break holds. Returns the
-    /// places of transactions in the replay for each order of them.
-    fn suppose(&self, all: &Dependencies, lookup: &Lookup<'_>, levels: &mut LevelOutcomes) -> [Vec<u32>; 3] {
-        let mut places = [const { Vec::new() }; 3];
-        if !lookup.orders.has_open_registers() && self.open_reads.is_empty() {
-            return places;
-        }
-        let reads = possible_versions(self.open_reads, all, lookup.orders);
-        for order in Order::ALL.into_iter().rev() {
-            let is_open = |level: Level| level.order() <= order && !levels.is_known(level);
-            let is_untimed = order == Order::RealTime && !self.times.is_complete;
-            if is_untimed || !JUDGED.into_iter().any(is_open) {
-                continue;
-            }
-            let ranks = replayed_order(all, lookup, order, &reads);
-            let mut supposed = lookup.orders.completed(&ranks, order);
-            let reads = possible_versions(self.open_reads, all, &supposed);
-            suppose_versions(&reads, all, &ranks, &mut supposed);
-            places[order as usize] = ranks;
-            let all = Dependencies::new(self.history, self.observations, &supposed, self.times);
-            let small = self.on_cycles(&all, None).0;
-            if self.cancel.is_asked() {
-                break;
-            }
-            for level in acyclic_levels(&small, order) {
-                levels.prove(level);
-            }
-        }
-        places
-    }
-
     fn is_asked(&self, level: Level, levels: &LevelOutcomes) -> bool {
         let is_untimed = !self.times.is_known && !self.times.is_complete;
         !levels.is_known(level) && (level.order() != Order::RealTime || !is_untimed)
@@ -330,13 +357,15 @@ impl Judge<'_> {
     /// came that were too long.
     fn complete(
         &self,
-        completion: &Completion<'_, '_>,
+        completions: &[Completion<'_, '_>],
         levels: &mut LevelOutcomes,
         named: &mut Named,
+        found: &mut Vec<(Level, FoundOrder)>,
     ) -> Vec<(Level, Progress)> {
         let mut progress = Vec::new();
         let (first, others): (Vec<Level>, Vec<Level>) =
             JUDGED.into_iter().rev().partition(|&level| self.question.comes_first(level));
+        let others = if self.searching.is_first_look { Vec::new() } else { others };
         for level in first.into_iter().chain(others) {
             if !self.is_asked(level, levels) {
                 continue;
@@ -344,14 +373,19 @@ impl Judge<'_> {
             if self.is_settled(levels) {
                 break;
             }
-            match completion.decide(level, self.cancel) {
-                (Answer::Found, _) => levels.prove(level),
-                (Answer::Impossible, alternatives) => {
+            let budget = self.searching.times.budget(self.question, level);
+            let tells = self.question.tells(level);
+            let decide = || decide_groups(completions, level, budget, tells, self.cancel);
+            let decision = self.searching.times.counted(self.question, level, decide);
+            found.extend(decision.found.map(|order| (level, order)));
+            match decision.answer {
+                Answer::Found => levels.prove(level),
+                Answer::Impossible => {
                     levels.refute(level);
                     named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
-                    named.findings.push(no_commit_order(level, alternatives));
+                    named.findings.push(no_commit_order(level, decision.alternatives));
                 }
-                (Answer::Unknown(came), _) => progress.push((level, came)),
+                Answer::Unknown(came) => progress.push((level, came)),
             }
         }
         progress

@@ -28,7 +28,8 @@ pub fn possible_versions(reads: &[OpenRead], all: &Dependencies, orders: &Orders
     };
     let mut found = Vec::new();
     for of_key in reads.chunk_by(|one, other| one.key == other.key) {
-        let order = &orders.keys[of_key[0].key as usize];
+        // A stop that was asked for leaves no orders.
+        let Some(order) = orders.keys.get(of_key[0].key as usize) else { continue };
         let mut by_writer: Vec<(u32, u32)> =
             (order.start..order.end).map(|version| (orders.writers[version as usize], version)).collect();
         by_writer.sort_unstable();

@@ -8,6 +8,7 @@
 use super::dependencies::{Dependencies, Order, Pairs, Parts};
 use super::lookup::Lookup;
 use super::open_reads::PossibleVersions;
+use super::saturation::Saturation;
 use super::version_readers::Readers;
 use crate::graph::Edges;
 use crate::observations::ABSENT;
@@ -28,8 +29,9 @@ pub fn replayed_order(
     lookup: &Lookup<'_>,
     order: Order,
     open_reads: &[PossibleVersions],
+    saturation: Option<&Saturation>,
 ) -> Vec<u32> {
-    let mut replay = Replay::new(all, lookup, order, open_reads);
+    let mut replay = Replay::new(all, lookup, order, open_reads, saturation);
     replay.run();
     replay.ranks
 }
@@ -72,11 +74,18 @@ impl<'r, 'h> Replay<'r, 'h> {
         lookup: &'r Lookup<'h>,
         order: Order,
         open_reads: &'r [PossibleVersions],
+        saturation: Option<&Saturation>,
     ) -> Self {
         let nodes = all.nodes();
         let orders = lookup.orders;
         let readers = Readers::new(lookup.history, orders, &all.transactions);
-        let edges = all.graph(Parts { wr: true, rw: true, order });
+        let mut known: Pairs = all.graph(Parts { wr: true, rw: true, order }).pairs().collect();
+        let mut likely = hints(all, lookup);
+        if let Some(saturation) = saturation {
+            known.extend(&saturation.edges);
+            likely = saturation.places(&likely);
+        }
+        let edges = Edges::collected(nodes, &[&known]);
         let waiting = (0..nodes as u32).map(|node| edges.of(node).len() as u32).collect();
         let forward: Pairs = edges.pairs().map(|(node, before)| (before, node)).collect();
         let once = |version: u32| readers.of(version).chunk_by(|one, other| one == other).count() as u32;
@@ -96,7 +105,7 @@ impl<'r, 'h> Replay<'r, 'h> {
             lookup,
             after: Edges::collected(nodes, &[&forward]),
             waiting,
-            hints: hints(all, lookup),
+            hints: likely,
             is_open: orders.keys.iter().map(|order| orders.is_open_register(order)).collect(),
             is_done: vec![false; nodes],
             current: orders.keys.iter().map(|order| order.start).collect(),
@@ -356,9 +365,7 @@ fn hints(all: &Dependencies, lookup: &Lookup<'_>) -> Vec<u32> {
         nodes.sort_by_cached_key(|&node| time(node));
     } else {
         nodes.sort_unstable_by_key(|&node| transaction(node));
-        let session = |node: u32| all.sessions[node as usize];
-        let same = nodes.windows(2).filter(|pair| session(pair[0]) == session(pair[1])).count();
-        if 2 * same >= nodes.len() {
+        if is_session_by_session(all, lookup) {
             let shares = shares(&all.sessions);
             nodes.sort_by_key(|&node| shares[node as usize]);
         }
@@ -366,6 +373,18 @@ fn hints(all: &Dependencies, lookup: &Lookup<'_>) -> Vec<u32> {
     let mut hints = vec![0; all.len()];
     nodes.iter().zip(0..).for_each(|(&node, place)| hints[node as usize] = place);
     hints
+}
+
+/// Whether the order of the file is no hint: it has no times, and mostly one session after the other.
+#[must_use]
+pub fn is_session_by_session(all: &Dependencies, lookup: &Lookup<'_>) -> bool {
+    if lookup.times.is_complete && lookup.times.is_known {
+        return false;
+    }
+    let mut nodes: Vec<u32> = (0..all.len() as u32).collect();
+    nodes.sort_unstable_by_key(|&node| all.transactions[node as usize]);
+    let session = |node: u32| all.sessions[node as usize];
+    2 * nodes.windows(2).filter(|pair| session(pair[0]) == session(pair[1])).count() >= nodes.len()
 }
 
 /// How far into its session each node is: sessions mostly ran side by side.

@@ -9,7 +9,7 @@ use super::lookup::Lookup;
 use super::orders::Source;
 use super::version_paths::without_loops;
 use super::witness::Step;
-use crate::graph::Edges;
+use crate::graph::{Components, Edges};
 use crate::history::NO_KEY;
 use crate::observations::INITIAL;
 use crate::relation::Relation;
@@ -66,6 +66,20 @@ impl<'s, 'h> Touches<'s, 'h> {
     /// Whether the guarantee is broken.
     #[must_use]
     pub fn breaks(&self, guarantee: Level) -> bool {
+        let versions = self.lookup.orders.writers.len() as u32;
+        let found = self.demanded(guarantee);
+        found.cycles().any(|group| group.iter().filter(|&&node| node < versions).count() > 1)
+    }
+
+    /// A place for each version, in an order that contains what is known and what the guarantee demands; nothing if
+    /// there is none.
+    #[must_use]
+    pub fn places(&self, guarantee: Level) -> Option<Vec<u32>> {
+        (!self.breaks(guarantee)).then(|| self.demanded(guarantee).of)
+    }
+
+    /// The components of the known order and of what the guarantee demands: versions, and nodes behind them.
+    fn demanded(&self, guarantee: Level) -> Components {
         let orders = self.lookup.orders;
         let mut pairs = Pairs::new();
         for order in &orders.keys {
@@ -78,9 +92,7 @@ impl<'s, 'h> Touches<'s, 'h> {
         for row in self.rows() {
             demands(guarantee, row, &mut nodes, &mut pairs);
         }
-        let found = components(&Edges::collected(nodes as usize, &[&pairs]), nodes as usize);
-        let versions = orders.writers.len() as u32;
-        found.cycles().any(|group| group.iter().filter(|&&node| node < versions).count() > 1)
+        components(&Edges::collected(nodes as usize, &[&pairs]), nodes as usize)
     }
 
     /// Two transactions of a session that show it at once, if there are such.

@@ -241,7 +241,7 @@ impl Witnesses<'_, '_> {
     }
 
     /// The write of `writer` that a read shows.
-    fn shown_write(&self, writer: u32, read: u32, key: u32, version: u32) -> Option<u32> {
+    pub(super) fn shown_write(&self, writer: u32, read: u32, key: u32, version: u32) -> Option<u32> {
         let lookup = self.lookup;
         let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
         let shown = lookup.history.values.as_list(values[read as usize]);

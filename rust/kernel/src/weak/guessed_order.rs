@@ -18,8 +18,8 @@ const GUESSES: usize = 16;
 
 /// What came of the guesses.
 pub enum Guess {
-    /// The level holds: there is a commit order.
-    Holds,
+    /// The level holds: this is a commit order.
+    Holds(Components),
     /// These demands, which are not all, cannot be met.
     Violated(Demands),
     /// Not decided yet.
@@ -47,16 +47,24 @@ pub fn guess(dependencies: &Dependencies<'_>, mut visits: usize, cancel: &Cancel
             return Guess::Violated(Demands { edges, contradiction: check.contradiction });
         }
         if check.missed.is_empty() {
-            return Guess::Holds;
+            return Guess::Holds(order);
         }
         pairs.append(&mut check.missed);
     }
     Guess::Open
 }
 
+/// Whether a commit order shows the causal level: no read misses a writer that stands behind its source and happens before
+/// the reader.
+#[must_use]
+pub fn is_shown_by(dependencies: &Dependencies<'_>, order: &Components, cancel: &Cancel) -> bool {
+    let mut check = Check::new(dependencies, order, usize::MAX);
+    check.run(cancel) && check.missed.is_empty() && check.contradiction.is_none()
+}
+
 /// Nodes in the order of the input; where that is session after session, as far into each session as into
 /// the others, because sessions mostly ran side by side.
-fn likely_order(dependencies: &Dependencies<'_>) -> Vec<u32> {
+pub(super) fn likely_order(dependencies: &Dependencies<'_>) -> Vec<u32> {
     let mut nodes: Vec<u32> = dependencies.nodes.iter().copied().filter(|&node| node < INITIAL).collect();
     let sessions = &dependencies.sessions;
     let same = nodes.windows(2).filter(|pair| sessions[pair[0] as usize] == sessions[pair[1] as usize]);

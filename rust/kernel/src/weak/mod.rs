@@ -8,9 +8,12 @@ pub mod alternatives;
 pub mod anomalies;
 pub mod causal;
 pub mod clocks;
+pub mod commits;
 pub mod dependencies;
 pub mod direct;
+pub mod explained;
 pub mod guessed_order;
+pub mod open_reads;
 pub mod reader;
 pub mod recorded_order;
 mod rows;
@@ -49,6 +52,8 @@ pub struct Judgement {
     pub demands: usize,
     /// What happens-before cost, if it was computed with tree clocks or by traversal.
     pub effort: Effort,
+    /// For each level that holds, and if asked for: transactions in a commit order that satisfies its axiom.
+    pub orders: Vec<Option<Vec<u32>>>,
 }
 
 /// What to judge, and how.
@@ -62,13 +67,16 @@ pub struct Question {
     pub method: HappensBeforeMethod,
     /// How much may be done and held.
     pub limits: Limits,
+    /// Whether a commit order of each level that holds is given.
+    pub keeps_orders: bool,
 }
 
 impl Question {
     /// The levels up to `strongest`, in the usual way.
     #[must_use]
     pub fn new(strongest: WeakLevel, max_anomalies: usize) -> Self {
-        Self { strongest, max_anomalies, method: HappensBeforeMethod::default(), limits: Limits::default() }
+        let (method, limits) = (HappensBeforeMethod::default(), Limits::default());
+        Self { strongest, max_anomalies, method, limits, keeps_orders: false }
     }
 }
 
@@ -112,13 +120,17 @@ fn judge_in_order(
     let mut violated = vec![false; question.strongest as usize + 1];
     let mut is_partial = false;
     let mut strongest = question.strongest;
+    let mut guessed = None;
     let demands = match causal(&dependencies, &order, question, &mut effort, cancel) {
         Answer::Demands(demands) => demands,
         Answer::PartialDemands(demands) => {
             is_partial = true;
             demands
         }
-        Answer::Holds => Demands::default(),
+        Answer::Holds(order) => {
+            guessed = Some(order);
+            Demands::default()
+        }
         Answer::Undecided => {
             if strongest == WeakLevel::Causal {
                 strongest = WeakLevel::ReadAtomic;
@@ -128,11 +140,16 @@ fn judge_in_order(
         }
     };
     let kept = demands.edges.len();
-    let components = commit_order(&dependencies, &demands.edges).components();
+    let components = guessed.unwrap_or_else(|| commit_order(&dependencies, &demands.edges).components());
     if !components.is_cyclic() && demands.contradiction.is_none() {
         let (counts, findings) = ([0; WeakAnomaly::COUNT], Vec::new());
         let contradictory = vec![false; violated.len()];
+        let mut orders = vec![None; violated.len()];
+        if question.keeps_orders {
+            orders.fill(Some(commits::replayed(&dependencies, &components, strongest, cancel)));
+        }
         return Judgement {
+            orders,
             violated,
             contradictory,
             counts,
@@ -146,7 +163,7 @@ fn judge_in_order(
     levels.truncate(strongest as usize);
     levels.push(demands);
     let broken = Broken { dependencies: &dependencies, order: &order, levels, cancel };
-    let broken = broken.judge(question.max_anomalies, question.limits.bytes);
+    let broken = broken.judge(question.max_anomalies, question.limits.bytes, question.keeps_orders);
     Judgement { demands: kept, effort, is_partial: is_partial || broken.is_partial, ..broken }
 }
 
@@ -156,8 +173,8 @@ enum Answer {
     Demands(Demands),
     /// Some of its demands, which cannot be met.
     PartialDemands(Demands),
-    /// It holds, and so do the weaker levels.
-    Holds,
+    /// It holds, and so do the weaker levels: this is a commit order.
+    Holds(Components),
     /// It was not asked for, or there are too many sessions.
     Undecided,
 }
@@ -187,7 +204,7 @@ fn causal(
         _ => Guess::Open,
     };
     match guess {
-        Guess::Holds => Answer::Holds,
+        Guess::Holds(order) => Answer::Holds(order),
         _ if question.strongest != WeakLevel::Causal => Answer::Undecided,
         _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
         Guess::Violated(demands) => Answer::PartialDemands(demands),
@@ -221,7 +238,7 @@ struct Broken<'d, 'h> {
 }
 
 impl Broken<'_, '_> {
-    fn judge(&self, max_anomalies: usize, bytes: usize) -> Judgement {
+    fn judge(&self, max_anomalies: usize, bytes: usize, keeps_orders: bool) -> Judgement {
         let components: Vec<Components> = self
             .levels
             .iter()
@@ -231,6 +248,12 @@ impl Broken<'_, '_> {
         let violated: Vec<bool> =
             violated.map(|(found, level)| found.is_cyclic() || level.contradiction.is_some()).collect();
         let contradictory = vec![false; violated.len()];
+        let order = |level: WeakLevel| {
+            let is_kept = keeps_orders && !violated[level as usize];
+            let components = &components[level as usize];
+            is_kept.then(|| commits::replayed(self.dependencies, components, level, self.cancel))
+        };
+        let orders = WeakLevel::ALL[..violated.len()].iter().map(|&level| order(level)).collect();
         let mut rows = self.rows(components.last());
         let room = HappensBefore::rows_in(self.dependencies, bytes);
         let is_partial = rows.len() > room;
@@ -263,7 +286,7 @@ impl Broken<'_, '_> {
             }
         }
         let (demands, effort) = (0, Effort::default());
-        Judgement { violated, contradictory, counts, is_partial, findings, demands, effort }
+        Judgement { violated, contradictory, counts, is_partial, findings, demands, effort, orders }
     }
 
     /// Rows that conflicts may be about: one that must not be missed, those on cycles, short cycles first,

@@ -21,7 +21,7 @@ pub struct Recorded {
 }
 
 /// What sources say, beside values.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct RecordedOrder {
     /// Sorted.
     pub pairs: Vec<Recorded>,
@@ -30,7 +30,7 @@ pub struct RecordedOrder {
 }
 
 impl RecordedOrder {
-    fn new(orders: &Orders, believed: Option<Source>) -> Self {
+    pub(super) fn new(orders: &Orders, believed: Option<Source>) -> Self {
         let mut pairs = Vec::new();
         for (order, key) in orders.keys.iter().zip(0..) {
             let source = order.source;

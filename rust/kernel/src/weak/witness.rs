@@ -12,19 +12,7 @@ use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
 use crate::versions::orders::Source;
 
-/// One step of a proof; transactions and operations by their numbers in the history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Step {
-    pub before: u32,
-    pub after: u32,
-    pub relation: Relation,
-    pub key: u32,
-    /// The read that shows it, and what it is held against.
-    pub operations: Vec<u32>,
-    /// What orders two versions, if no read does.
-    pub source: Source,
-}
+pub use crate::versions::witness::Step;
 
 /// An anomaly with its proof.
 #[derive(Debug, Clone)]

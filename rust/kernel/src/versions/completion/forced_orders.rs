@@ -10,8 +10,10 @@ use super::order_search::Succession;
 use super::{OpenPair, OpenRead};
 use crate::cancel::Cancel;
 use crate::graph::Edges;
+use crate::observations::ABSENT;
 use crate::solver::reach_table::ReachTable;
 use crate::solver::{Budget, Problem, TimeLimit, starting_order};
+use crate::versions::levels::Level;
 use hashbrown::HashMap;
 
 /// Of keys with many versions, each is only compared with so many that likely come next.
@@ -57,13 +59,17 @@ pub(super) struct ForcedOrders<'p, 'c, 's, 'h> {
     reads: Vec<OpenRead>,
     forced: Vec<Forced>,
     table: ReachTable,
+    /// So many forced edges are in the table as it was filled.
+    filled: usize,
 }
 
 /// What is known more.
 #[derive(Default)]
 pub(super) struct Consequences {
-    /// Edges (before, after).
+    /// Edges (before, after), and those that were known before; nothing if nothing was looked for.
     pub(super) edges: Vec<(u32, u32)>,
+    /// Whether some of them were not known before.
+    pub(super) has_orders: bool,
     /// Reads that several versions explain still.
     pub(super) reads: Vec<OpenRead>,
     /// Nodes of reads that only one version explains by now, by version.
@@ -124,14 +130,15 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
         }
         let open = keys.iter().map(|versions| pairs_of(versions)).collect();
         let table = ReachTable::new(base.nodes, &sources);
-        Some(Self { level_problem, base, keys, open, reads: all.reads.clone(), forced: Vec::new(), table })
+        let (reads, forced) = (all.reads.clone(), Vec::new());
+        Some(Self { level_problem, base, keys, open, reads, forced, table, filled: 0 })
     }
 
     /// Looks at all that is open once; whether something followed.
     fn pass(&mut self) -> Result<bool, Broken> {
-        let known = self.base.edges.iter().map(|&(before, after)| (after, before));
-        let forced = self.forced.iter().map(|edge| (edge.after, edge.before));
-        let pairs: Vec<(u32, u32)> = known.chain(forced).collect();
+        let pairs: Vec<(u32, u32)> =
+            self.edges().into_iter().map(|(before, after)| (after, before)).collect();
+        self.filled = self.forced.len();
         if !self.table.fill(&Edges::collected(self.base.nodes, &[&pairs])) {
             return Err(None);
         }
@@ -139,6 +146,13 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
         self.force_reads()?;
         self.force_pairs()?;
         Ok(before != (self.forced.len(), self.explanations()))
+    }
+
+    /// All edges (before, after), as far as others do not imply them.
+    fn edges(&self) -> Vec<(u32, u32)> {
+        let known = if self.filled == 0 { &self.base.edges } else { self.table.needed() };
+        let forced = self.forced[self.filled..].iter().map(|edge| (edge.before, edge.after));
+        known.iter().copied().chain(forced).collect()
     }
 
     fn explanations(&self) -> usize {
@@ -172,15 +186,26 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
         let is_before = |other: &&Version| other.end != read.node && table.reaches(other.end, read.node);
         let hides_others = self.level_problem.has_missed_versions();
         let hiding: Vec<&Version> = versions.iter().filter(|_| hides_others).filter(is_before).collect();
+        // Of two transactions that update one version, one update would be lost.
+        let updates = self.level_problem.forbids_lost_updates() && self.writes(read.at, read.node);
         let is_possible = |number: u32| {
             let Some(version) = versions.iter().find(|version| version.number == number) else {
                 return hiding.is_empty();
             };
             let is_hidden =
                 |other: &&Version| other.end != version.end && table.reaches(version.end, other.end);
-            !table.reaches(read.node, version.end) && !hiding.iter().any(is_hidden)
+            let is_updated = |&other: &u32| other != read.node && self.writes(read.at, other);
+            let is_refuted = table.reaches(read.node, version.end)
+                || hiding.iter().any(is_hidden)
+                || updates && version.readers.iter().any(is_updated);
+            !is_refuted
         };
         read.versions.iter().copied().filter(|&number| is_possible(number)).collect()
+    }
+
+    /// Whether a node writes a key.
+    fn writes(&self, at: usize, node: u32) -> bool {
+        self.keys[at].iter().any(|version| version.node == node)
     }
 
     /// A read showed this version.
@@ -266,6 +291,7 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
     }
 
     fn consequences(self) -> Consequences {
+        let edges = self.edges();
         let mut readers: HashMap<u32, Vec<u32>> = HashMap::new();
         for version in self.keys.into_iter().flatten() {
             let known = self.level_problem.all.readers(version.number).len();
@@ -273,8 +299,7 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
                 readers.insert(version.number, version.readers[known..].to_vec());
             }
         }
-        let edges = self.forced.iter().map(|edge| (edge.before, edge.after)).collect();
-        Consequences { edges, reads: self.reads, readers }
+        Consequences { edges, has_orders: !self.forced.is_empty(), reads: self.reads, readers }
     }
 }
 
@@ -284,10 +309,13 @@ impl LevelProblem<'_, '_, '_> {
         if self.supposes_reads() && !self.reads().is_empty() {
             return Ok(());
         }
-        // Each writer has a column at least.
-        let writers = self.all.open.iter().map(|open| open.versions.len()).sum::<usize>();
-        let max_bytes = budget.bytes / SHARE;
-        if ReachTable::bytes(self.nodes, writers.min(self.all.small.len()) / 2) > max_bytes {
+        if self.is_too_large(budget) {
+            let saturated = self.saturated();
+            if !saturated.is_empty() {
+                self.forced.has_orders = true;
+                self.forced.edges = self.base().edges;
+                self.forced.edges.extend(saturated);
+            }
             return Ok(());
         }
         let base = self.base();
@@ -297,9 +325,29 @@ impl LevelProblem<'_, '_, '_> {
         let end = budget.time.map(|TimeLimit { clock, milliseconds }| clock().saturating_add(milliseconds));
         let is_late = || budget.time.zip(end).is_some_and(|(time, end)| (time.clock)() >= end);
         let is_over = |steps: u64| steps >= budget.steps || cancel.is_asked() || is_late();
-        let found = ForcedOrders::find(self, &base, &places, max_bytes, is_over).transpose()?;
+        let found = ForcedOrders::find(self, &base, &places, budget.bytes / SHARE, is_over).transpose()?;
         self.forced = found.unwrap_or_else(|| std::mem::take(&mut self.forced));
         Ok(())
+    }
+}
+
+impl LevelProblem<'_, '_, '_> {
+    /// Whether a table of what reaches what takes too much memory.
+    pub(super) fn is_too_large(&self, budget: Budget) -> bool {
+        // Each writer has a column at least.
+        let writers = self.all.open.iter().map(|open| open.versions.len()).sum::<usize>();
+        ReachTable::bytes(self.nodes, writers.min(self.all.small.len()) / 2) > budget.bytes / SHARE
+    }
+
+    /// Edges that follow at serializability, as far as sessions show.
+    fn saturated(&self) -> Vec<(u32, u32)> {
+        if !matches!(self.level, Level::StrongSessionSerializable | Level::StrictSerializable) {
+            return Vec::new();
+        }
+        let nodes = &self.all.nodes;
+        let follows = self.all.guess.follows[self.level.order() as usize].iter();
+        let edges = follows.map(|&(before, after)| (nodes[before as usize], nodes[after as usize]));
+        edges.filter(|&(before, after)| before != ABSENT && after != ABSENT).collect()
     }
 }
 

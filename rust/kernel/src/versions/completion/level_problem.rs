@@ -267,6 +267,11 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
             )
     }
 
+    /// Whether no two transactions that read one version may both write the next.
+    pub(super) fn forbids_lost_updates(&self) -> bool {
+        self.has_edges_of_readers() && self.level != Level::Prefix
+    }
+
     /// Whether an order of versions has edges beside those of its writers and readers.
     pub(super) fn has_further_edges(&self) -> bool {
         matches!(self.level, Level::MonotonicView | Level::UpdateSerializable)
@@ -277,7 +282,7 @@ impl<'c, 's, 'h> LevelProblem<'c, 's, 'h> {
     pub(super) fn rank(&self, node: u32) -> u64 {
         let small = self.all.small;
         let transactions = small.len() as u32;
-        let ranks = &self.all.ranks[self.level.order() as usize];
+        let ranks = &self.all.guess.ranks[self.level.order() as usize];
         let place = |transaction: u32| ranks.get(transaction as usize).copied().unwrap_or(transaction);
         let of = |node: u32| 2 * (u64::from(place(small.transactions[node as usize])) + 1);
         match node {

@@ -6,22 +6,23 @@
 //! cycle: pairs that are further apart follow. A candidate that fails is repaired pair by pair, key by key, as long as
 //! one order of a pair closes no cycle with those taken before; the solver decides the rest.
 
+use super::candidate_faults::{Update, updates};
 use super::level_problem::LevelProblem;
 use super::read_choices::ReadChoices;
-use super::supposed_reads::{Supposed, SupposedBars, SupposedRead};
+use super::supposed_reads::SupposedRead;
 use super::unsettled_keys::UnsettledKeys;
 use super::{OpenKey, OpenPair};
 use crate::cancel::Cancel;
-use crate::observations::ABSENT;
-use crate::solver::bars::{Bars, Reasoned};
 use crate::solver::engine::{EdgeList, Ending, Engine};
-use crate::solver::topological_order::KNOWN;
 use crate::solver::{Budget, Literal, Problem, Progress, Side, starting_order};
 use crate::versions::levels::Level;
 use hashbrown::HashMap;
 
 /// So many pairs with one version become choices for one candidate.
 const MAX_AT_ONCE: usize = 8;
+
+/// After so many repairs of parts, the whole search decides.
+const MAX_LOCAL_REPAIRS: usize = 32;
 
 /// Whether an order satisfies a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,57 +43,100 @@ pub(super) struct Succession {
     pub(super) after: u32,
 }
 
-/// A transaction that read a version of a key and wrote the next.
-struct Update {
-    /// The place among the open keys.
-    at: usize,
-    read: u32,
-    own: u32,
-    /// Whether the version that was read is known to come before all that are open.
-    is_first: bool,
-}
-
 /// A search for one level.
 pub(super) struct OrderSearch<'p, 'c, 's, 'h> {
     pub(super) level_problem: &'p LevelProblem<'c, 's, 'h>,
-    base: Problem,
-    updates: Vec<Update>,
+    pub(super) base: Problem,
+    pub(super) updates: Vec<Update>,
     pub(super) engine: Engine<'p>,
     /// The pair of each choice; a choice about a read has none.
     pub(super) pairs: Vec<Option<OpenPair>>,
     /// The choice of each pair: the lower version first.
     choices: HashMap<(u32, u32), u32>,
     pub(super) reads: ReadChoices,
-    cancel: &'p Cancel,
+    /// The versions of each open key, as they stood when it was looked at last.
+    sequences: Vec<Vec<u32>>,
+    /// What the candidate that satisfies the level supposes of reads.
+    supposed: Vec<SupposedRead>,
+    /// Choices whose sides both closed a cycle in the last repair.
+    pub(super) failed: Vec<u32>,
+    /// Pairs that leave no order, if few transactions show that.
+    refuted: Vec<OpenPair>,
+    pub(super) budget: Budget,
+    pub(super) cancel: &'p Cancel,
+}
+
+/// An order that satisfies a level.
+pub(super) struct Candidate {
+    /// The place of each node.
+    pub(super) places: Vec<u32>,
+    /// Of levels whose places do not say what reads show: each read, by its place, and the version.
+    pub(super) reads: Vec<(usize, u32)>,
 }
 
 impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
-    /// Decides a level; if it is impossible, also says which pairs leave no order.
+    /// A search that has not begun; nothing if known edges close a cycle.
+    pub(super) fn new(
+        level_problem: &'p LevelProblem<'c, 's, 'h>,
+        budget: Budget,
+        cancel: &'p Cancel,
+    ) -> Option<Self> {
+        let mut base = level_problem.base();
+        if !level_problem.forced.edges.is_empty() {
+            base.edges.clone_from(&level_problem.forced.edges);
+        }
+        let rank = |node: u32| level_problem.rank(node);
+        let places = starting_order(base.nodes, &base.edges, rank)?;
+        let engine = Engine::new(&base.edges, places, budget, cancel);
+        let updates =
+            if level_problem.level == Level::CursorStability { updates(level_problem) } else { Vec::new() };
+        let sequences = level_problem.all.open.iter().map(|open| open.versions.clone()).collect();
+        let (pairs, choices) = (Vec::new(), HashMap::new());
+        let (reads, supposed, failed) = (ReadChoices::default(), Vec::new(), Vec::new());
+        Some(Self {
+            level_problem,
+            base,
+            updates,
+            engine,
+            pairs,
+            choices,
+            reads,
+            sequences,
+            supposed,
+            failed,
+            refuted: Vec::new(),
+            budget,
+            cancel,
+        })
+    }
+
+    /// Decides a level; also gives the order that was found, or the pairs that leave none.
     pub(super) fn decide(
         level_problem: &'p LevelProblem<'c, 's, 'h>,
         budget: Budget,
         cancel: &'p Cancel,
-    ) -> (Answer, Vec<OpenPair>) {
-        let mut base = level_problem.base();
-        base.edges.extend(&level_problem.forced.edges);
-        let rank = |node: u32| level_problem.rank(node);
-        let Some(places) = starting_order(base.nodes, &base.edges, rank) else {
-            return (Answer::Impossible, Vec::new());
+    ) -> (Answer, Vec<OpenPair>, Option<Candidate>) {
+        let Some(mut search) = Self::new(level_problem, budget, cancel) else {
+            return (Answer::Impossible, Vec::new(), None);
         };
-        let engine = Engine::new(&base.edges, places, budget, cancel);
-        let updates =
-            if level_problem.level == Level::CursorStability { updates(level_problem) } else { Vec::new() };
-        let (pairs, choices) = (Vec::new(), HashMap::new());
-        let reads = ReadChoices::default();
-        let mut search = Self { level_problem, base, updates, engine, pairs, choices, reads, cancel };
         let answer = search.run();
-        let blamed = search.engine.blamed().filter_map(|choice| search.pairs[choice as usize]).collect();
-        (answer, blamed)
+        let mut blamed = std::mem::take(&mut search.refuted);
+        if blamed.is_empty() {
+            blamed = search.engine.blamed().filter_map(|choice| search.pairs[choice as usize]).collect();
+        }
+        let candidate = (answer == Answer::Found).then(|| Candidate {
+            places: search.engine.places().to_vec(),
+            reads: search.supposed.iter().map(|read| (read.number, read.version)).collect(),
+        });
+        (answer, blamed, candidate)
     }
 
-    fn run(&mut self) -> Answer {
+    pub(super) fn run(&mut self) -> Answer {
         let mut unsettled = UnsettledKeys::new(self.level_problem);
+        let mut repairs = 0..MAX_LOCAL_REPAIRS;
+        let mut has_looked = false;
         loop {
+            self.failed.clear();
             self.engine.hold();
             let is_repaired = self.repair(&mut unsettled);
             self.engine.release();
@@ -105,10 +149,22 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
                 let (reads, unmet) = self.suppose_reads();
                 let failed = failed + unmet;
                 match self.forbid_at_faults(&sequences, &reads) {
-                    Some(0) if failed == 0 => return Answer::Found,
+                    Some(0) if failed == 0 => {
+                        self.supposed = reads;
+                        return Answer::Found;
+                    }
                     None => return Answer::Impossible,
                     Some(_) => {}
                 }
+            }
+            if !is_repaired && !std::mem::replace(&mut has_looked, true) {
+                self.refuted = self.refuted_in_windows();
+                if !self.refuted.is_empty() {
+                    return Answer::Impossible;
+                }
+            }
+            if !is_repaired && repairs.next().is_some() && self.repair_locally() {
+                continue;
             }
             match self.engine.run() {
                 Ending::Spent => return Answer::Unknown(self.engine.progress()),
@@ -144,12 +200,13 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     /// Takes an order of pairs of one key whose edges lead back. A read that comes after several writers fails at
     /// each of them.
     fn repair_key(&mut self, at: usize) -> bool {
-        let open = &self.open()[at];
-        let versions = self.sequence(open);
+        let key = self.open()[at].key;
+        self.sort(at);
+        let versions = std::mem::take(&mut self.sequences[at]);
         let mut is_repaired = true;
         for (place, &before) in versions.iter().enumerate() {
             for &after in versions[place + 1..].iter().take(MAX_AT_ONCE) {
-                let pair = Succession { key: open.key, before, after };
+                let pair = Succession { key, before, after };
                 // A pair that turned meanwhile is looked at when its key comes again.
                 if !self.is_in_order(pair) || !self.leads_back(pair) {
                     break;
@@ -157,6 +214,7 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
                 is_repaired &= self.take(pair);
             }
         }
+        self.sequences[at] = versions;
         is_repaired
     }
 
@@ -168,13 +226,17 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
     /// Makes a choice of a pair and takes a side of it; whether one closes no cycle.
     fn take(&mut self, pair: Succession) -> bool {
         let (first, second) = (pair.before.min(pair.after), pair.before.max(pair.after));
-        if self.choices.contains_key(&(first, second)) {
+        if let Some(&choice) = self.choices.get(&(first, second)) {
+            self.failed.push(choice);
             return false;
         }
         let (sides, preferred) = self.sides(pair.key, first, second);
         let (choice, is_taken) = self.engine.held_choice(sides, preferred);
         self.pairs.push(Some(OpenPair { key: pair.key, first, second }));
         self.choices.insert((first, second), choice);
+        if !is_taken {
+            self.failed.push(choice);
+        }
         is_taken
     }
 
@@ -186,24 +248,25 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         (sides.map(|side| side.edges), u8::from(other < one))
     }
 
-    fn open(&self) -> &'c [OpenKey] {
+    pub(super) fn open(&self) -> &'c [OpenKey] {
         &self.level_problem.all.open
     }
 
-    /// The versions of an open key in the order of the candidate.
-    fn sequence(&self, open: &OpenKey) -> Vec<u32> {
-        let places = self.engine.places();
-        let mut versions = open.versions.clone();
-        versions.sort_unstable_by_key(|&version| (places[self.level_problem.end(version) as usize], version));
-        versions
+    /// Brings the versions of an open key in the order of the candidate. Few have moved since the last time, so a sort
+    /// that keeps what is in order takes little.
+    fn sort(&mut self, at: usize) {
+        let (places, problem) = (self.engine.places(), self.level_problem);
+        self.sequences[at].sort_by_key(|&version| (places[problem.end(version) as usize], version));
     }
 
-    fn sequences(&self) -> Vec<Vec<u32>> {
-        self.open().iter().map(|open| self.sequence(open)).collect()
+    /// The versions of all open keys in the order of the candidate.
+    fn sequences(&mut self) -> Vec<Vec<u32>> {
+        (0..self.sequences.len()).for_each(|at| self.sort(at));
+        self.sequences.clone()
     }
 
     /// Neighbours of different writers in the candidate.
-    fn successions<'q>(
+    pub(super) fn successions<'q>(
         &self,
         sequences: &'q [Vec<u32>],
     ) -> impl Iterator<Item = Succession> + use<'q, 'c, 's, 'h> {
@@ -216,7 +279,7 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         })
     }
 
-    fn side(&self, succession: Succession) -> Side {
+    pub(super) fn side(&self, succession: Succession) -> Side {
         self.level_problem.side(succession.key, succession.before, succession.after)
     }
 
@@ -259,107 +322,4 @@ impl<'p, 'c, 's, 'h> OrderSearch<'p, 'c, 's, 'h> {
         self.choices.insert((first, second), choice);
         (choice, side)
     }
-
-    /// Forbids what breaks bars or loses updates in the candidate: how many, or nothing if that needs no choice.
-    fn forbid_at_faults(&mut self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Option<usize> {
-        let mut faults = self.broken_bars(sequences, reads);
-        faults.extend(self.lost_by_reads(reads, sequences));
-        if !self.updates.is_empty() {
-            let positions = positions(sequences);
-            let updates = self.updates.iter();
-            let lost = updates.filter_map(|update| self.lost(update, &sequences[update.at], &positions));
-            faults.extend(lost.map(|fault| fault.into_iter().map(Supposed::Order).collect()));
-        }
-        for fault in &faults {
-            if fault.is_empty() {
-                return None;
-            }
-            let literals = self.literals_of(fault);
-            self.engine.forbid(&literals);
-        }
-        Some(faults.len())
-    }
-
-    fn broken_bars(&self, sequences: &[Vec<u32>], reads: &[SupposedRead]) -> Vec<Vec<Supposed>> {
-        if !self.level_problem.has_bars() {
-            return Vec::new();
-        }
-        let known = |pairs: &[(u32, u32)]| -> Vec<Reasoned> {
-            pairs.iter().map(|&(from, to)| Reasoned { from, to, reason: KNOWN }).collect()
-        };
-        let mut bars =
-            Bars { nodes: self.base.nodes, edges: known(&self.base.edges), barred: known(&self.base.barred) };
-        let mut reasons: Vec<Succession> = self.chosen().collect();
-        reasons.extend(self.successions(sequences));
-        for (&succession, reason) in reasons.iter().zip(0..) {
-            let Side { edges, barred, .. } = self.side(succession);
-            bars.edges.extend(edges.iter().map(|&(from, to)| Reasoned { from, to, reason }));
-            bars.barred.extend(barred.iter().map(|&(from, to)| Reasoned { from, to, reason }));
-        }
-        let reasons = reasons.into_iter().map(|succession| vec![Supposed::Order(succession)]).collect();
-        let mut all = SupposedBars { bars, reasons };
-        self.add_reads(reads, &mut all);
-        let SupposedBars { bars, reasons } = all;
-        let told = bars.broken(self.cancel).into_iter();
-        told.map(|blamed| blamed.into_iter().flat_map(|reason| reasons[reason as usize].clone()).collect())
-            .collect()
-    }
-
-    /// What was chosen in the last run.
-    fn chosen(&self) -> impl Iterator<Item = Succession> {
-        self.pairs.iter().zip(0..).filter_map(|(&pair, choice)| {
-            let OpenPair { key, first, second } = pair?;
-            let (before, after) =
-                if self.engine.side(choice) == 0 { (first, second) } else { (second, first) };
-            Some(Succession { key, before, after })
-        })
-    }
-
-    /// What loses an update: another version between the one that was read and the own one.
-    fn lost(
-        &self,
-        update: &Update,
-        versions: &[u32],
-        positions: &HashMap<u32, usize>,
-    ) -> Option<Vec<Succession>> {
-        let all = self.level_problem.all;
-        let &own = positions.get(&update.own)?;
-        let first = if update.is_first { 0 } else { positions.get(&update.read)? + 1 };
-        let between = versions.get(first..own)?;
-        let is_other = |&&other: &&u32| all.node(other) != all.node(update.own);
-        let &other = between.iter().find(is_other)?;
-        let key = self.open()[update.at].key;
-        let mut fault = vec![Succession { key, before: other, after: update.own }];
-        if !update.is_first {
-            fault.push(Succession { key, before: update.read, after: other });
-        }
-        Some(fault)
-    }
-}
-
-/// The place of each version in the sequence of its key.
-fn positions(sequences: &[Vec<u32>]) -> HashMap<u32, usize> {
-    sequences
-        .iter()
-        .flat_map(|versions| versions.iter().zip(0..).map(|(&version, place)| (version, place)))
-        .collect()
-}
-
-/// Transactions that read a version of an open key and wrote one.
-fn updates(level_problem: &LevelProblem<'_, '_, '_>) -> Vec<Update> {
-    let all = level_problem.all;
-    let lookup = all.lookup;
-    let mut found = Vec::new();
-    for (open, at) in all.open.iter().zip(0..) {
-        let order = lookup.order(open.key);
-        for &own in &open.versions {
-            let writer = lookup.orders.writers[own as usize];
-            let reads = lookup.observed(writer).filter(|&(_, key, _)| key == open.key);
-            for (.., read) in reads.filter(|&(.., read)| read != own && read != ABSENT) {
-                let is_first = order.chain().contains(&read) && read <= order.before_tail();
-                found.push(Update { at, read, own, is_first });
-            }
-        }
-    }
-    found
 }

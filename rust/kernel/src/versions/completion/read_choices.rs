@@ -18,6 +18,16 @@ pub(super) struct ReadChoices {
     missed: HashMap<(usize, u32), u32>,
 }
 
+impl ReadChoices {
+    /// The read, by its place, that a choice is about.
+    pub(super) fn read_of(&self, choice: u32) -> Option<usize> {
+        let shown =
+            self.shown.iter().find(|(_, choices)| choices.contains(&choice)).map(|(&number, _)| number);
+        let missed = || self.missed.iter().find(|&(_, &other)| other == choice);
+        shown.or_else(|| missed().map(|(&(number, _), _)| number))
+    }
+}
+
 impl OrderSearch<'_, '_, '_, '_> {
     /// Makes choices of reads that show another value in the candidate; how many reads do.
     pub(super) fn choose_at_reads(&mut self, sequences: &[Vec<u32>]) -> usize {

@@ -19,12 +19,12 @@ pub(super) enum Supposed {
 
 /// A read and the version that a candidate supposes.
 pub(super) struct SupposedRead {
-    number: usize,
+    pub(super) number: usize,
     node: u32,
     read: u32,
     key: u32,
     at: usize,
-    version: u32,
+    pub(super) version: u32,
 }
 
 /// Edges and bars of a candidate, and what each of them supposes.

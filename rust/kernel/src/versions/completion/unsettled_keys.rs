@@ -22,7 +22,7 @@ impl UnsettledKeys {
                 pairs.extend(level_problem.readers(version).map(|reader| (reader, at)));
             }
         }
-        let touched = Edges::new(all.small.len(), pairs);
+        let touched = Edges::collected(all.small.len(), &[&pairs]);
         Self { queue: VecDeque::new(), is_queued: vec![false; all.open.len()], touched }
     }
 

@@ -47,9 +47,17 @@ fn the_solver_agrees_with_trying_every_writer() {
         let (judged, observations) = reads::judge(&history, &cancel);
         let predicates = crate::predicates::Judgement::default();
         let (claims, budget) = (crate::versions::Claims::default(), crate::solver::Budget::default());
-        let question = Question { claims, max_anomalies: 0, budget, asked: None, predicates: &predicates };
+        let question = Question {
+            claims,
+            max_anomalies: 0,
+            budget,
+            asked: None,
+            predicates: &predicates,
+            witnessed: &[],
+        };
         let ambiguity = Ambiguity::new(&history, &observations.counted, judged.repeated_keys);
-        let explaining = Explaining::new(&history, ambiguity, &question, &cancel);
+        let times = SearchTimes::new(&question);
+        let explaining = Explaining::new(ambiguity, &question, &times, &cancel);
         let first = explaining.pass(false);
         let every = explaining.pass(true);
         if !first.has_open_reads || !every.is_exhaustive {
