@@ -1,0 +1,27 @@
+"""Cut isolation: two external reads of a key in one transaction show the same.
+
+Bailis et al. 2013. Cost: linear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from isoscope.verify.explanation import external_reads
+from isoscope.verify.history import RejectedError
+
+if TYPE_CHECKING:
+    from isoscope.verify.explanation import Explanation
+
+__all__ = ["check"]
+
+
+def check(explanation: Explanation) -> None:
+    """Raise `RejectedError` for a transaction that reads a key in two states."""
+    for t in explanation.history.transactions:
+        if not explanation.counting[t.number]:
+            continue
+        first: dict[Any, Any] = {}
+        for _, key, value in external_reads(t, []):
+            if first.setdefault(key, value) != value:
+                raise RejectedError(f"{t} reads key {key} twice and differently")

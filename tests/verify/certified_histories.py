@@ -1,0 +1,212 @@
+"""`python -m tests.verify.certified_histories [COUNT] [--from SEED] [--into FILE] [--record]`.
+
+Certified random histories.
+
+Each seed gives one history: registers and lists, with and without repeated values, unknown ends, timestamps,
+real time, logs and declared orders. All levels are checked, and the certificate is verified. It counts the
+decided levels that are verified, that have no certificate, and that the verifier rejects, which must be none.
+
+A long run is made in parts: `--into FILE` adds the counts of the seeds to a file every hundred histories, and
+`--sum FILE --record` writes the page of all that it holds, each seed once.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from isoscope import checkers, formats
+from isoscope.cli.certificate_file import proofs
+from isoscope.verdict import Outcome
+from isoscope.verify.verification import verify
+from tests.reference.choice_histories import random_choice_history
+from tests.reference.clock_histories import random_clock_history
+from tests.reference.histories import random_history
+from tests.test_witness import registers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from isoscope.history import History
+
+__all__ = ["FAMILIES", "certified", "drawn"]
+
+_PAGE = Path(__file__).parents[2] / "benchmarks" / "certificates.md"
+#: How the history of a seed is drawn: seeds take turns.
+FAMILIES: dict[str, Callable[[int], History]] = {
+    "registers": registers,
+    "repeated values": lambda seed: random_choice_history(random.Random(seed), evidence=False),
+    "repeated values with evidence": lambda seed: random_choice_history(random.Random(seed)),
+    "serial runs": lambda seed: random_choice_history(random.Random(seed), is_true=True),
+    "unique values with evidence": lambda seed: random_history(random.Random(seed), unique=True, judged=True),
+    "anything": lambda seed: random_history(random.Random(seed), judged=True),
+    "clocks": lambda seed: random_clock_history(random.Random(seed)),
+}
+
+
+def drawn(seed: int) -> tuple[str, History]:
+    """The family and the history of a seed."""
+    family = [*FAMILIES][seed % len(FAMILIES)]
+    return family, FAMILIES[family](seed)
+
+
+def certified(
+    history: History, folder: Path, *, searches: bool = True
+) -> Iterator[tuple[str, str, str, str]]:
+    """Of each level: its name, its outcome, what became of its proof, and why it is not verified.
+
+    Without `searches` the proofs are only those of the checkers, as for large histories.
+    """
+    path, file = folder / "history.parquet", folder / "certificate.jsonl"
+    formats.save(history, path)
+    loaded = formats.load(path)
+    report = checkers.check(loaded, witness=True)
+    made = proofs(loaded, report, None, path if searches else None)
+    file.write_text("".join(f"{line}\n" for line in made.lines))
+    found = {finding.level: finding for finding in (verify(path, file) if made.certified else [])}
+    reasons = "; ".join(sorted(made.left_out))
+    for verdict in report:
+        level, outcome = str(verdict.level), str(verdict.outcome)
+        if verdict.outcome is Outcome.UNKNOWN:
+            yield level, outcome, "undecided", ""
+        elif level not in found:
+            yield level, outcome, "uncertified", reasons
+        else:
+            yield level, outcome, "verified" if found[level].verified else "rejected", found[level].reason
+
+
+def main() -> None:
+    first = int(_option("--from")) if "--from" in sys.argv else 0
+    count = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1].isdigit() else 1000
+    with tempfile.TemporaryDirectory() as folder:
+        if "--verdicts" in sys.argv:
+            _print_verdicts(Path(folder), count)
+            return
+        if "--sum" in sys.argv:
+            text = _summed(Path(_option("--sum")))
+        else:
+            into = Path(_option("--into")) if "--into" in sys.argv else None
+            text = _counted(Path(folder), first, count, into)
+    print(text)
+    if "--record" in sys.argv:
+        _PAGE.write_text(text)
+
+
+def _option(name: str) -> str:
+    return sys.argv[sys.argv.index(name) + 1]
+
+
+def _print_verdicts(folder: Path, count: int) -> None:
+    """For `kernel_mutations`: every level of every history, as JSON lines; an error is no line."""
+    for seed in range(count):
+        try:
+            history = drawn(seed)[1]
+            searched = [*certified(history, folder)]
+            plain = {level: proof for level, _, proof, _ in certified(history, folder, searches=False)}
+            for level, outcome, proof, _ in searched:
+                found = "rejected" if plain[level] == "rejected" else proof
+                print(json.dumps([f"{seed} {level}", [outcome, found]]), flush=True)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            print(f"{seed}: {error!r}", file=sys.stderr)
+
+
+@dataclass
+class _Counts:
+    """How many levels were found, by level, outcome and proof; and histories and proofs by family."""
+
+    seeds: set[int] = field(default_factory=set)
+    levels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    families: Counter[tuple[str, str]] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, seed: int, folder: Path) -> None:
+        """Certifies the history of a seed."""
+        family, history = drawn(seed)
+        self.seeds.add(seed)
+        self.families[family, "histories"] += 1
+        for level, outcome, proof, reason in certified(history, folder):
+            self.levels[level, outcome, proof] += 1
+            self.families[family, proof] += 1
+            if proof in ("uncertified", "rejected"):
+                self.reasons[f"{proof}: {reason}"] += 1
+                told = f"{proof} seed {seed} ({family}) {level} {outcome}: {reason}"
+                print(told, file=sys.stderr, flush=True)
+
+    def line(self) -> str:
+        """The counts as a line of JSON."""
+        parts = [self.levels.items(), self.families.items(), self.reasons.items()]
+        return json.dumps([sorted(self.seeds), *map(list, parts)])
+
+    def add_line(self, line: str) -> None:
+        """Adds the counts of a line, unless one of its seeds is there already."""
+        seeds, levels, families, reasons = json.loads(line)
+        if self.seeds.isdisjoint(seeds):
+            self.seeds.update(seeds)
+            self.levels.update({(level, outcome, proof): n for (level, outcome, proof), n in levels})
+            self.families.update({(family, what): n for (family, what), n in families})
+            self.reasons.update(dict(reasons))
+
+
+def _counted(folder: Path, first: int, count: int, into: Path | None) -> str:
+    counts = _Counts()
+    for start in range(first, first + count, 100):
+        part = _Counts()
+        for seed in range(start, min(start + 100, first + count)):
+            part.add(seed, folder)
+        counts.add_line(part.line())
+        if into is not None:
+            with into.open("a") as file:
+                file.write(f"{part.line()}\n")
+        if (start - first) % 1000 == 0:
+            print(f"{start - first + 100} histories", file=sys.stderr, flush=True)
+    return _page(f"{count} --from {first} --record", counts)
+
+
+def _summed(path: Path) -> str:
+    counts = _Counts()
+    for line in path.read_text().splitlines():
+        counts.add_line(line)
+    return _page(f"--sum {path.name} --record", counts)
+
+
+def _page(arguments: str, counts: _Counts) -> str:
+    levels, families, reasons = counts.levels, counts.families, counts.reasons
+    proofs_of = ("verified", "uncertified", "rejected")
+    lines = [
+        "# Certificates of random histories",
+        "",
+        f"`python -m tests.verify.certified_histories {arguments}` writes this page: "
+        f"{len(counts.seeds):,} histories, the certificate of each verified. *Uncertified*: decided, but no "
+        "proof was found. *Rejected*: the verifier does not accept the proof.",
+        "",
+        "| histories | number | verified | uncertified | rejected | undecided |",
+        "|---|---|---|---|---|---|",
+    ]
+    for family in FAMILIES:
+        cells = [families[family, what] for what in ("histories", *proofs_of, "undecided")]
+        lines.append(f"| {family} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
+    lines += [
+        "",
+        "| level | " + " | ".join(f"{o}, {p}" for o in ("holds", "violated") for p in proofs_of) + " |",
+    ]
+    lines.append("|---" * 7 + "|")
+    for level in dict.fromkeys(level for level, _, _ in levels):
+        cells = [levels[level, outcome, proof] for outcome in ("holds", "violated") for proof in proofs_of]
+        if any(cells):
+            lines.append(f"| `{level}` | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
+    if reasons:
+        lines += ["", "| reason | levels |", "|---|---|"]
+        lines += [f"| {reason} | {number:,} |" for reason, number in reasons.most_common()]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()
