@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from isoscope.conformance import Opened
-from isoscope.databases import DATABASES, connect, driver
+from isoscope.databases import connect, driver
+from isoscope.databases.programs import cache_folder
 from isoscope.workloads.clients import RolledBack
 
 if TYPE_CHECKING:
@@ -28,15 +29,29 @@ SOON = 60.0
 SERVERS = {
     "postgresql": ("postgres", "/usr/lib/postgresql/*/bin/postgres"),
     "mariadb": ("mariadbd", "/usr/sbin/mariadbd"),
+    "etcd": ("etcd", f"{cache_folder()}/etcd-server/usr/bin/etcd"),
+    "galera": ("libgalera_smm.so", "/usr/lib/galera/libgalera_smm.so"),
 }
+#: Databases that take long to start: `test_galera.py` asks all questions of one that is started once.
+SLOW = ("galera", "cassandra")
+#: Databases of the whole suite; `test_more_databases.py` asks the others in processes of their own.
+IN_SUITE = ("sqlite", "duckdb", *(name for name in SERVERS if name not in SLOW), "simulated")
 #: Databases with a log of versions.
-WITH_LOG = {"sqlite", "postgresql", "mariadb", "simulated"}
+WITH_LOG = {"sqlite", "postgresql", "mariadb", "etcd", "galera", "simulated"}
 #: URLs without a database.
 UNREACHABLE = {
     "sqlite": "sqlite:/nowhere/isoscope.db",
     "duckdb": "duckdb:/nowhere/isoscope.db",
     "postgresql": "postgresql://isoscope:secret@127.0.0.1:1/isoscope",
     "mariadb": "mariadb://isoscope:secret@127.0.0.1:1/isoscope",
+    "tidb": "tidb://isoscope:secret@127.0.0.1:1/isoscope",
+    "cockroachdb": "cockroachdb://isoscope:secret@127.0.0.1:1/isoscope",
+    "yugabytedb": "yugabytedb://isoscope:secret@127.0.0.1:1/isoscope",
+    "redis": "redis://isoscope:secret@127.0.0.1:1/0",
+    "dgraph": "dgraph://127.0.0.1:1",
+    "etcd": "etcd://127.0.0.1:1",
+    "cassandra": "cassandra://127.0.0.1:1",
+    "galera": "galera://isoscope:secret@127.0.0.1:1/isoscope",
 }
 #: Settings that change how a database keeps its promise.
 _VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
@@ -84,14 +99,18 @@ def write(session: Session, key: int, value: int) -> None:
 
 def of_names(names: Iterable[str], *, is_started: bool = True) -> list[Any]:
     """A parameter for each of these databases."""
-    return [pytest.param(name, marks=_marks(name, is_started=is_started)) for name in names]
+    return [
+        pytest.param(name, marks=_marks(name, is_started=is_started))
+        for name in names
+        if not is_started or name not in SLOW
+    ]
 
 
 def cases() -> list[Any]:
     """A parameter for each isolation of each database."""
     return [
         pytest.param(case, marks=_marks(case.name, is_started=True), id=str(case))
-        for name in DATABASES
+        for name in IN_SUITE
         for case in _cases_of(name)
     ]
 
@@ -113,6 +132,11 @@ def _marks(name: str, *, is_started: bool) -> list[pytest.MarkDecorator]:
         is_there = shutil.which(program) or [*Path("/").glob(pattern.lstrip("/"))]
         marks += [pytest.mark.server, pytest.mark.skipif(not is_there, reason=f"{program} is not installed")]
     return marks
+
+
+def server_marks(name: str) -> list[pytest.MarkDecorator]:
+    """The marks of tests that start a database."""
+    return _marks(name, is_started=True)
 
 
 def _missing_module(name: str) -> str | None:

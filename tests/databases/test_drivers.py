@@ -12,9 +12,9 @@ import pytest
 
 from isoscope.databases import DATABASES, connect, driver
 from isoscope.errors import DatabaseError, UsageError
-from tests.databases.conformance import SOON, UNREACHABLE, Case, close_all, of_names, opened, write
+from tests.databases.conformance import IN_SUITE, SOON, UNREACHABLE, Case, close_all, of_names, opened, write
 
-STARTED = pytest.mark.parametrize("name", of_names(DATABASES))
+STARTED = pytest.mark.parametrize("name", of_names(IN_SUITE))
 KNOWN = pytest.mark.parametrize("name", of_names(DATABASES, is_started=False))
 
 

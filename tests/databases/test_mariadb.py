@@ -181,7 +181,7 @@ def test_an_error_says_how_the_transaction_ended(error: tuple[Any, ...], meaning
 def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
+    monkeypatch.setattr("isoscope.run.connections._PATIENCE", 0.5)
     database, started = connect("mariadb", settings=FAST), count()
 
     def kill() -> None:
@@ -199,7 +199,7 @@ def test_a_server_that_dies_ends_the_run_with_one_problem_and_keeps_the_history(
 
 @on_a_server
 def test_a_server_at_a_url_that_stops_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("isoscope.run.sessions._PATIENCE", 0.5)
+    monkeypatch.setattr("isoscope.run.connections._PATIENCE", 0.5)
     process, begun = Server("mariadb", users=("mysql", "nobody")), count()
     try:
         place = server.start(process, FAST)

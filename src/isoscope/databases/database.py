@@ -15,7 +15,7 @@ from isoscope import profiles
 from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from isoscope.history import Timestamp
     from isoscope.levels import Level
@@ -25,6 +25,7 @@ __all__ = [
     "ConnectionLost",
     "Content",
     "Database",
+    "FaultTarget",
     "Found",
     "Isolation",
     "Leftover",
@@ -33,6 +34,7 @@ __all__ = [
     "refuse_unknown",
 ]
 
+_CLUSTERS = "postgresql, etcd, galera, cassandra and simulated have nodes and faults"
 #: What a key holds.
 Content: TypeAlias = Literal["register", "list"]
 #: The result of a read; None if there is no such row.
@@ -69,6 +71,16 @@ class Leftover:
 
     what: str
     is_in_use: bool = False
+
+
+class FaultTarget(Protocol):
+    """Injects faults into the nodes of a database; used by one thread, after `open` and before `close`."""
+
+    def inject(self, kind: str, node: str) -> None:
+        """Begins a fault; raises `DatabaseError` if that is not possible."""
+
+    def heal(self, kind: str, node: str) -> str:
+        """Ends a fault; returns what did not work again, or an empty text."""
 
 
 class Session(Protocol):
@@ -144,6 +156,27 @@ class Database(Protocol):
 
     def session(self) -> Session:
         """A new connection; raises `DatabaseError` or `ConnectionLost`."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the nodes that sessions are spread over, after `open`; empty if there is only one."""
+        return ()
+
+    def session_at(self, node: str) -> Session:  # noqa: ARG002 - a database with nodes knows them
+        """A new connection to one of the nodes; raises as `session` does."""
+        return self.session()
+
+    def use_nodes(self, count: int) -> None:  # noqa: ARG002
+        """Before `open`: starts so many nodes. Raises `UsageError` if that is not possible."""
+        raise UsageError(f"{self.NAME} is started as one node\n\nhint: {_CLUSTERS}")
+
+    def use_urls(self, urls: Sequence[str]) -> None:  # noqa: ARG002
+        """Before `open`: further nodes of the same database. Raises `UsageError` if it has none."""
+        raise UsageError(f"{self.NAME} has one URL\n\nhint: {_CLUSTERS}")
+
+    def use_faults(self, kinds: Collection[str]) -> FaultTarget:
+        """Before `open`: these faults will be injected. Raises `UsageError` if one of them cannot be."""
+        raise UsageError(f"{self.NAME} takes no faults such as {', '.join(kinds)}\n\nhint: {_CLUSTERS}")
 
     def version_order(self) -> Iterable[tuple[int, int]] | None:
         """Committed versions (key, value) of registers in the order of the database's own log.

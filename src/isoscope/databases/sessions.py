@@ -7,6 +7,7 @@ isolations and its faults are the same (`rust/kernel/src/simulate/store`).
 from __future__ import annotations
 
 from contextlib import contextmanager
+from random import Random
 from time import sleep
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,24 +19,38 @@ from isoscope.errors import UsageError
 from isoscope.history import Timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from isoscope.databases.database import Content, Found
 
 __all__ = ["DATABASE"]
 
 
-class _Session:
-    """One client of the store."""
+#: Nodes of a run with faults whose user names no number, and ticks by which a clock steps.
+_USUAL_NODES, _STEP = 3, 1000
 
-    def __init__(self, store: _native.SimulatedStore, latency: float) -> None:
+
+class _Clock:
+    """The clock of a node: right, but for a step that a fault makes."""
+
+    def __init__(self) -> None:
+        self.offset = 0
+
+
+class _Session:
+    """One client of the store; timestamps are read from the clock of its node."""
+
+    def __init__(self, store: _native.SimulatedStore, latency: float, clock: _Clock) -> None:
         self._store = store
         self._latency = latency
+        self._clock = clock
+        self._offset = 0
         self._number = store.add_session()
 
     def begin(self) -> None:
         self.rollback()
         sleep(self._latency)
+        self._offset = self._clock.offset
         self._store.begin(self._number)
 
     def read(self, key: int) -> Found:
@@ -65,7 +80,7 @@ class _Session:
     def commit(self) -> tuple[Timestamp, Timestamp]:
         with self._statement():
             start, commit = self._store.commit(self._number)
-        return Timestamp(start), Timestamp(commit)
+        return Timestamp(start + self._offset), Timestamp(commit + self._clock.offset)
 
     def rollback(self) -> None:
         self._store.abort(self._number)
@@ -108,6 +123,8 @@ class _Sessions(Database):
         self._latency = _number("latency", settings, usual=0, largest=1_000_000) / 1e6
         self._seed = _seed(settings.get("seed", "0"))
         self._content: Content = "register"
+        self._clocks: dict[str, _Clock] = {}
+        self._steps = Random(self._seed)
         self._store = self._new_store()
 
     def _new_store(self) -> _native.SimulatedStore:
@@ -130,7 +147,33 @@ class _Sessions(Database):
             self._store.add_row(key, value)
 
     def session(self) -> _Session:
-        return _Session(self._store, self._latency)
+        return _Session(self._store, self._latency, _Clock())
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return tuple(self._clocks)
+
+    def session_at(self, node: str) -> _Session:
+        return _Session(self._store, self._latency, self._clocks[node])
+
+    def use_nodes(self, count: int) -> None:
+        self._clocks = {f"n{number}": _Clock() for number in range(1, count + 1)}
+
+    def use_faults(self, kinds: Collection[str]) -> _Sessions:
+        for kind in kinds:
+            refuse_unknown("fault for simulated", kind, ("clock",))
+        if not self._clocks:
+            self.use_nodes(_USUAL_NODES)
+        return self
+
+    def inject(self, kind: str, node: str) -> None:  # noqa: ARG002 - there is one kind
+        """The clock of a node steps forwards or backwards."""
+        self._clocks[node].offset = self._steps.choice((-_STEP, _STEP))
+
+    def heal(self, kind: str, node: str) -> str:  # noqa: ARG002
+        """The clock is right again."""
+        self._clocks[node].offset = 0
+        return ""
 
     def version_order(self) -> Iterable[tuple[int, int]] | None:
         return None if self._content == "list" else self._store.log()

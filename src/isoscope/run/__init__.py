@@ -29,6 +29,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from isoscope.run.database_run import DatabaseRun, run_database
+from isoscope.run.faults import FaultPlan
 from isoscope.run.hermitage import HERMITAGE, IsolationResult, run_hermitage
 from isoscope.run.history_file import HistoryFile, SavedHistory, refuse_unwritable
 from isoscope.run.history_log import HistoryLog
@@ -48,6 +49,7 @@ __all__ = [
     "HERMITAGE",
     "CompletedRun",
     "DatabaseRun",
+    "FaultPlan",
     "HistoryFile",
     "HistoryLog",
     "IsolationResult",

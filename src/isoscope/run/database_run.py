@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from isoscope import formats
 from isoscope import levels as lattice
+from isoscope.run.faults import DEFAULT_EVERY, FaultPlan
 from isoscope.run.plan import Plan, execute, verify_live
 from isoscope.run.result import Limits
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from isoscope.history import History
     from isoscope.levels import Level
@@ -69,6 +70,10 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
     until_violated: bool = False,
     seed: int = 0,
     settings: Mapping[str, str] | None = None,
+    urls: Sequence[str] = (),
+    nodes: int | None = None,
+    faults: str | None = None,
+    every: float = DEFAULT_EVERY,
     live: bool | str = False,
     profile: str | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -78,8 +83,8 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
 ) -> DatabaseRun:
     """Run a workload on a database and check what it promises.
 
-    target         `sqlite`, `duckdb`, `postgresql`, `mariadb` or `simulated`, made or started for this run,
-                   or a URL such as `postgresql://user:password@host/name`
+    target         `sqlite`, `duckdb`, `postgresql`, `mariadb`, `etcd`, `galera` or `simulated`, made or
+                   started for this run, or a URL such as `postgresql://user:password@host/name`
     driver         `module:Class` of a driver of your own; then `target` is its URL, or empty
     levels         levels to check instead of what is promised, by any of their names
     isolation      the isolation that sessions ask for; by default the first of the database
@@ -91,6 +96,10 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
     until_violated end when a promised level is violated, and not only by time
     seed           of the workload
     settings       of the database, as `{"journal": "wal"}`
+    urls           of further nodes of the database at `target`; sessions are spread over them
+    nodes          how many nodes are started, of `postgresql`, `etcd` or `galera`
+    faults         to inject meanwhile: `kill,pause` at random, or `kill@5s:n2,pause@12s`
+    every          seconds from one random fault to the next; each lasts for half of them
     live           verify while it runs: True in this process, or the URL of an `isoscope serve`
     profile        what the live verification looks for; by default the profile of the database
     out            a file for the history; its format follows from its name
@@ -119,6 +128,9 @@ def run_database(  # noqa: PLR0913 - all but the first are seldom needed
             retries=retries,
             until_violated=until_violated,
         ),
+        urls=urls,
+        nodes=nodes,
+        faults=None if faults is None else FaultPlan.parse(faults, every=every, seed=seed),
     )
     asked = [levels] if isinstance(levels, str) else levels or ()
     named = tuple(lattice.parse(str(level)) for level in asked)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from isoscope import formats
 from isoscope.errors import IsoscopeError, LossError, UsageError
 from isoscope.formats.source import uncompressed
-from isoscope.history import History, Source
+from isoscope.history import History
 
 __all__ = ["HistoryFile", "SavedHistory", "refuse_unwritable"]
 
@@ -47,8 +47,10 @@ class HistoryFile:
     lossy: bool
 
     @classmethod
-    def of(cls, path: str | None, *, name: str, lossy: bool = False) -> HistoryFile:
-        """`path`, or a new file called `name` in this folder.
+    def of(
+        cls, path: str | None, *, name: str, lossy: bool = False, also: tuple[str, ...] = ()
+    ) -> HistoryFile:
+        """`path`, or a new file called `name` in this folder; `also` are features that this run records.
 
         Raises, before anything has run, if it cannot be written or cannot hold what runs record.
         """
@@ -56,7 +58,7 @@ class HistoryFile:
         if chosen_path in ("", "-"):
             raise UsageError("--out needs the name of a file: the results are on standard output")
         chosen = formats.for_path(chosen_path)
-        missing = tuple(feature for feature in _RECORDED if feature not in chosen.holds)
+        missing = tuple(feature for feature in (*_RECORDED, *also) if feature not in chosen.holds)
         if missing and not lossy:
             raise LossError(chosen.name, missing)
         refuse_unwritable("--out", chosen_path)
@@ -106,4 +108,4 @@ def _free(folder: Path, name: str) -> str:
 
 def _in_file(history: History, path: str, format_: str) -> History:
     """The same history, with the file as its source."""
-    return History(history.columns, Source(path=path, format=format_))
+    return History(history.columns, replace(history.source, path=path, format=format_))

@@ -13,12 +13,13 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
-from isoscope.formats.recording import MAGIC, initial_frame, transactions_frame
+from isoscope.formats.recording import MAGIC, deployment_frame, initial_frame, transactions_frame
 from isoscope.run.recording import open_transactions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from isoscope.history import Deployment
     from isoscope.run.recording import Recording
 
 __all__ = ["HistoryLog"]
@@ -51,6 +52,10 @@ class HistoryLog:
         """Initial values, before any transaction can read them."""
         if of_key:
             self._write(initial_frame(of_key))
+
+    def deployment(self, deployment: Deployment) -> None:
+        """The nodes of sessions and the faults until now."""
+        self._write(deployment_frame(deployment))
 
     def finish(self) -> None:
         """Writes the rest: no transaction follows."""

@@ -21,10 +21,11 @@ from isoscope.verdict import Origin
 from isoscope.workloads import CLIENTS, client_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from isoscope.databases.database import Database
     from isoscope.history import History
+    from isoscope.run.faults import FaultPlan
     from isoscope.run.history_log import HistoryLog
     from isoscope.run.result import Progress, Run
     from isoscope.run.verification import SentSummary, Verification, VerifiedSummary
@@ -38,6 +39,8 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_WORKLOAD = "key-value"
 #: Databases in which more sessions, by default, would only abort each other: SQLite has one writer.
 _MOST_SESSIONS = {"sqlite": 3}
+#: Sessions of a run on several nodes, or with faults.
+_OF_NODES = 6
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -51,6 +54,7 @@ class Plan:
     clients: ClientWorkload
     seed: int
     limits: Limits
+    faults: FaultPlan | None = None
 
     @classmethod
     def of(  # noqa: PLR0913 - all but the first are seldom needed
@@ -64,21 +68,30 @@ class Plan:
         seed: int = 0,
         limits: Limits | None = None,
         driver: str | None = None,
+        urls: Sequence[str] = (),
+        nodes: int | None = None,
+        faults: FaultPlan | None = None,
     ) -> Plan:
         """`target` is the name of a database or a URL; the default isolation is the database's first.
 
         `driver` is `module:Class` of a driver of your own, and `target` then its URL, or empty. Without a
-        limit, the run takes ten seconds. Raises `UsageError` if a name or a parameter is unknown.
+        limit, the run takes ten seconds. `urls` are further nodes of the database at `target`; `nodes` is how
+        many are started. Raises `UsageError` if a name or a parameter is unknown.
         """
         if workload not in CLIENTS and not plugins.is_path(workload):
             refuse_unknown("workload", workload, [*CLIENTS, HERMITAGE, *plugins.names("workload")])
         limits = limits or Limits()
         if limits.seconds is None and limits.transactions is None:
             limits = replace(limits, seconds=DEFAULT_SECONDS)
-        database = databases.connect(target, isolation=isolation, settings=settings, driver_path=driver)
+        database = databases.connect(
+            target, isolation=isolation, settings=settings, driver_path=driver, urls=urls, nodes=nodes
+        )
         if workload == DEFAULT_WORKLOAD and "sessions" not in parameters:
-            limits = replace(limits, adapts=True)
-            parameters = {**parameters, "sessions": default_sessions(_MOST_SESSIONS.get(database.NAME))}
+            # At a standby, all transactions that write are aborted: that is no reason for fewer sessions.
+            is_alone = not urls and nodes is None and faults is None
+            limits = replace(limits, adapts=is_alone)
+            count = default_sessions(_MOST_SESSIONS.get(database.NAME))
+            parameters = {**parameters, "sessions": count if is_alone else max(count, _OF_NODES)}
         clients = client_workload(workload, {**parameters, "seed": seed})
         return cls(
             database=database,
@@ -87,6 +100,7 @@ class Plan:
             clients=clients if workload in CLIENTS else GuardedWorkload(workload, clients),
             seed=seed,
             limits=limits,
+            faults=faults,
         )
 
 
@@ -172,6 +186,8 @@ class CompletedRun:
             "interrupted": self.run.interrupted,
             "active_sessions": self.run.active_sessions,
             "found_violation": self.run.found_violation,
+            **({"nodes": list(self.run.nodes)} if self.run.nodes else {}),
+            **({"faults": [fault.document() for fault in self.run.faults]} if self.run.faults else {}),
         }
 
 
@@ -197,6 +213,7 @@ def execute(
         record=record,
         sink=verification,
         log=log,
+        faults=plan.faults,
         progress=progress,
     )
     return CompletedRun(

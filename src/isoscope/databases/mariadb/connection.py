@@ -27,11 +27,20 @@ _REFUSED = {
     1412: "table definition has changed",
     1969: "statement timeout",
     3024: "statement timeout",
+    # Of TiDB.
+    8002: "write conflict of a locking read",
+    8005: "write conflict",
+    8022: "commit failed, to be tried again",
+    8028: "schema has changed",
+    9007: "write conflict",
 }
 #: Errors of the server or the driver for a lost connection.
 _LOST = {
     0: "connection is closed",
+    # A node of Galera that has lost the others; its transaction goes on unless the connection ends.
+    1047: "the node is not in the primary component",
     1053: "server shutdown in progress",
+    1180: "error during the commit",
     1927: "connection was killed",
     2006: "server has gone away",
     2013: "lost connection to the server",

@@ -5,6 +5,7 @@ A list is a text in which a comma precedes each element, so that it grows by one
 
 from __future__ import annotations
 
+import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from isoscope.errors import DatabaseError
 
 if TYPE_CHECKING:
     from isoscope.databases.database import Content, Found
+    from isoscope.history import Timestamp
 
 __all__ = ["Connected"]
 
@@ -70,7 +72,7 @@ class Connected:
         self.run(f"{self._range}{low:d} AND {high:d} ORDER BY k")
         return list(self._cursor.fetchall())
 
-    def commit(self) -> None:
+    def commit(self) -> tuple[Timestamp, Timestamp] | None:
         """Commits; the server tells no timestamps."""
         try:
             self.run("COMMIT")
@@ -78,6 +80,7 @@ class Connected:
             # It may be committed nevertheless: only the log shows it.
             raise ConnectionLost(str(error)) from error
         self._is_begun = False
+        return None
 
     def rollback(self) -> None:
         """Rolls back if there is something to roll back; a lost connection does so by itself."""
@@ -90,6 +93,13 @@ class Connected:
         """Closes the connection."""
         with suppress(self._errors):
             self._connection.close()
+
+    def cut(self) -> None:
+        """Cuts the connection, from any thread."""
+        wire = getattr(self._connection, "_sock", None)
+        if wire is not None:
+            with suppress(OSError):
+                wire.shutdown(socket.SHUT_RDWR)
 
     @property
     def is_open(self) -> bool:

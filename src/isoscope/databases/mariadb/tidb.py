@@ -1,0 +1,143 @@
+"""TiDB through the protocol of MySQL, judged by TiDB's own promises; its timestamps are those of its oracle.
+
+`@@tidb_current_ts` is the start timestamp of the transaction, and `@@tidb_last_txn_info` has its commit
+timestamp. A program `tidb-server` that is on PATH, or that `ISOSCOPE_TIDB` names, is started with its store
+for tests, unistore: one process, with the SQL layer and the two-phase commit of a cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from isoscope import profiles
+from isoscope.databases.database import Aborted, ConnectionLost, Isolation
+from isoscope.databases.mariadb import MariaDB, connection
+from isoscope.databases.mariadb.session import Connected
+from isoscope.errors import DatabaseError
+from isoscope.history import Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from isoscope.databases.database import Content
+    from isoscope.databases.process import Server
+    from isoscope.levels import Level
+
+__all__ = ["DATABASE", "TiDB", "started"]
+
+_START = "SELECT @@tidb_current_ts"
+_END = "SELECT @@tidb_last_txn_info"
+
+
+class TiDB(MariaDB):
+    """A temporary TiDB server, or one at a URL."""
+
+    NAME: ClassVar[str] = "tidb"
+    ISOLATIONS: ClassVar[Mapping[str, Isolation]] = MappingProxyType(
+        {
+            "repeatable-read": Isolation(
+                meaning="pessimistic: reads show one snapshot, writes lock and change the newest version",
+                profile="tidb/repeatable-read",
+            ),
+            "read-committed": Isolation(
+                meaning="pessimistic: every read shows what is committed by then",
+                profile="tidb/read-committed",
+            ),
+            "optimistic": Isolation(
+                meaning="snapshot isolation: of two transactions that write a row, the first to commit wins",
+                profile="tidb/optimistic",
+            ),
+        }
+    )
+    SETTINGS: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
+        super().__init__(isolation, url=url, settings=settings)
+        is_optimistic = isolation == "optimistic"
+        level = "repeatable read" if is_optimistic else isolation.replace("-", " ")
+        self._preludes = [
+            f"SET SESSION TRANSACTION ISOLATION LEVEL {level}",
+            f"SET SESSION tidb_txn_mode='{'optimistic' if is_optimistic else 'pessimistic'}'",
+        ]
+
+    @property
+    def promises(self) -> tuple[Level, ...]:
+        """Those of TiDB, not those of MariaDB."""
+        return profiles.load(f"tidb/{self.isolation}").promised(registers=self._content == "register")
+
+    def _started(self, process: Server) -> connection.Place:
+        return started(process)
+
+    def _title(self, version: str) -> str:
+        """As `TiDB v8.5.0`; the version is told as `8.0.11-TiDB-v8.5.0`."""
+        if "TiDB" not in version:
+            raise DatabaseError(f"the server is no TiDB, but {version}\n\nhint: isoscope run mariadb://...")
+        return f"TiDB {version.rpartition('TiDB-')[2]}"
+
+    def _open_log(self, _name: str) -> None:
+        """There is no binary log, and no need of one: commit timestamps order the versions."""
+
+    def _session(self, connected: Any, table: str, content: Content) -> Connected:
+        return TiDBSession(connected, table, content)
+
+
+DATABASE = TiDB
+
+
+class TiDBSession(Connected):
+    """A session that asks for the timestamps of each transaction."""
+
+    _start = 0
+
+    def begin(self) -> None:
+        """Starts a transaction and asks for its start timestamp, which is that of its snapshot."""
+        super().begin()
+        self._start = int(self._asked(_START))
+
+    def commit(self) -> tuple[Timestamp, Timestamp] | None:
+        """Commits; a transaction that wrote nothing has no commit timestamp but that of its start."""
+        super().commit()
+        try:
+            ended = end_of(str(self._asked(_END)), self._start)
+        except (Aborted, DatabaseError) as error:
+            # It is committed, and must not be taken for aborted.
+            raise ConnectionLost(f"the commit timestamp is not told: {error}") from error
+        return Timestamp(self._start), Timestamp(ended)
+
+    def _asked(self, question: str) -> Any:
+        self.run(question)
+        return self._cursor.fetchone()[0]
+
+
+def started(process: Server) -> connection.Place:
+    """Starts a temporary server; raises `DatabaseError` if there is no program."""
+    program = os.environ.get("ISOSCOPE_TIDB") or shutil.which("tidb-server")
+    if not program:
+        raise DatabaseError(
+            "TiDB cannot be started: there is no tidb-server on this machine\n\n"
+            "hint: ISOSCOPE_TIDB names the program; or name a server: tidb://USER:PASSWORD@HOST:PORT/DATABASE"
+        )
+    place = connection.Place(host="127.0.0.1", port=0, user="root", password="")
+    command = [program, "-store", "unistore", "-path", "data", "-host", "127.0.0.1", "-L", "error"]
+    command += ["--report-status=false", "--temp-dir", "temporary", "--socket", "socket"]
+
+    def answers(port: int) -> bool:
+        try:
+            connection.connect(replace(place, port=port)).close()
+        except DatabaseError:
+            return False
+        return True
+
+    port = process.start(lambda port: [*command, "-P", str(port)], answers)
+    return replace(place, port=port)
+
+
+def end_of(text: str, start: int) -> int:
+    """The commit timestamp in `tidb_last_txn_info`, if that is of the transaction that began at `start`."""
+    told = json.loads(text) if text else {}
+    return int(told.get("commit_ts") or start) if told.get("start_ts") == start else start

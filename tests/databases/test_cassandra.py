@@ -1,0 +1,172 @@
+"""Cassandra: what its commits compare, on a client that answers from a table; and a run on real nodes."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from isoscope.databases import connect
+from isoscope.databases.cassandra.server import find_jars
+from isoscope.databases.cassandra.session import CassandraSession
+from isoscope.databases.database import Aborted, ConnectionLost
+from isoscope.errors import DatabaseError, UsageError
+from isoscope.levels import Level
+from isoscope.run import Limits, Plan, execute
+from isoscope.verdict import Outcome
+
+
+class Row(NamedTuple):
+    v: str | None
+
+
+class Client:
+    """Keeps what it was asked, and knows some rows."""
+
+    def __init__(self, rows: dict[int, str]) -> None:
+        self.rows, self.asked = rows, list[str]()
+        self.is_late = False
+
+    def __call__(self, statement: str) -> list[Any]:
+        self.asked.append(statement)
+        if self.is_late:
+            raise Aborted("WriteTimeout")
+        if statement.startswith("SELECT"):
+            key = int(statement.rpartition(" ")[2])
+            return [Row(self.rows[key])] if key in self.rows else []
+        if " IF v" in statement:
+            return [(self._is_true(statement),)]
+        keys = [int(key) for key in re.findall(r"LET r\d+ = \(SELECT v FROM t WHERE k = (\d+)\)", statement)]
+        return [tuple(self.rows.get(key) for key in keys)]
+
+    def _is_true(self, statement: str) -> bool:
+        """Whether all conditions of a batch are true."""
+        found = re.findall(r"k = (\d+) IF v (!?=) (?:null|'(\d+)')", statement)
+        return all((self.rows.get(int(key), "") == text) == (how == "=") for key, how, text in found)
+
+
+def session(client: Client, isolation: str = "accord") -> CassandraSession:
+    return CassandraSession(client, "t", "register", isolation)
+
+
+def test_a_transaction_of_accord_compares_all_that_was_read_and_then_writes() -> None:
+    client = Client({1: "10", 2: "20", 3: "30"})
+    one = session(client)
+    assert (one.read(1), one.read(9)) == (10, None)
+    one.write(3, 33)
+    one.commit()
+    assert client.asked[-1] == (
+        "BEGIN TRANSACTION LET r0 = (SELECT v FROM t WHERE k = 1); LET r1 = (SELECT v FROM t WHERE k = 3); "
+        "LET r2 = (SELECT v FROM t WHERE k = 9); SELECT r0.v, r1.v, r2.v; "
+        "IF r0.v = '10' AND r1 IS NOT NULL AND r2 IS NULL THEN INSERT INTO t (k, v) VALUES (3, '33'); END IF "
+        "COMMIT TRANSACTION"
+    )
+
+
+def test_a_key_that_has_changed_since_it_was_read_aborts() -> None:
+    client = Client({1: "10", 2: "20"})
+    one = session(client)
+    one.read(1)
+    one.write(2, 22)
+    client.rows[1] = "11"
+    with pytest.raises(Aborted, match="a compared key has changed"):
+        one.commit()
+
+
+def test_a_transaction_that_only_reads_is_compared_unless_it_is_one_read() -> None:
+    client = Client({1: "10", 2: "20"})
+    one = session(client)
+    one.read(1)
+    one.commit()
+    assert len(client.asked) == 1
+    one.begin()
+    one.read(1)
+    one.read(2)
+    client.rows[1] = "11"
+    with pytest.raises(Aborted, match="a compared key has changed"):
+        one.commit()
+
+
+def test_a_lightweight_transaction_has_a_condition_for_all_that_was_read_or_is_written() -> None:
+    client = Client({1: "10", 2: "20", 3: "30"})
+    one = session(client, "lightweight")
+    assert (one.read(1), one.read(9)) == (10, None)
+    assert client.asked[0] == "SELECT v FROM t WHERE p = 0 AND k = 1"
+    one.write(3, 33)
+    one.delete(2)
+    one.commit()
+    assert client.asked[-1] == (
+        "BEGIN BATCH UPDATE t SET c = 0 WHERE p = 0 AND k = 1 IF v = '10'; "
+        "UPDATE t SET v = null WHERE p = 0 AND k = 2 IF v = '20'; "
+        "UPDATE t SET v = '33' WHERE p = 0 AND k = 3 IF v != null; "
+        "UPDATE t SET c = 0 WHERE p = 0 AND k = 9 IF v = null; APPLY BATCH"
+    )
+
+
+@pytest.mark.parametrize("changed", [{1: "11"}, {9: "90"}])
+def test_a_condition_that_is_not_true_aborts(changed: dict[int, str]) -> None:
+    client = Client({1: "10", 2: "20"})
+    one = session(client, "lightweight")
+    one.read(1)
+    one.insert(9, 99)
+    client.rows |= changed
+    with pytest.raises(Aborted, match="a compared key has changed"):
+        one.commit()
+
+
+def test_rows_are_added_with_conditions_and_without_reads() -> None:
+    client = Client({})
+    one = session(client, "lightweight")
+    one.add(1, "0")
+    one.commit()
+    assert client.asked == ["BEGIN BATCH UPDATE t SET v = '0' WHERE p = 0 AND k = 1 IF v = null; APPLY BATCH"]
+
+
+def test_a_batch_at_quorum_compares_nothing() -> None:
+    client = Client({1: "10"})
+    one = session(client, "quorum")
+    one.read(1)
+    one.write(1, 11)
+    client.rows[1] = "99"
+    one.commit()
+    assert client.asked[-1] == "BEGIN BATCH INSERT INTO t (k, v) VALUES (1, '11'); APPLY BATCH"
+
+
+def test_a_commit_without_an_answer_may_have_taken_effect() -> None:
+    client = Client({1: "10"})
+    one = session(client)
+    one.write(1, 11)
+    client.is_late = True
+    with pytest.raises(ConnectionLost, match="WriteTimeout"):
+        one.commit()
+
+
+def test_settings_places_and_faults_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="download=perhaps makes no sense"):
+        connect("cassandra", settings={"download": "perhaps"})
+    with pytest.raises(UsageError, match="the URL of Cassandra makes no sense"):
+        connect("cassandra://host/path")
+    with pytest.raises(UsageError, match="takes the faults kill, pause, partition and slow"):
+        connect("cassandra").use_faults(["cut"])
+
+
+@pytest.mark.server
+@pytest.mark.skipif("ISOSCOPE_CASSANDRA" not in os.environ, reason="three nodes take minutes to start")
+@pytest.mark.parametrize("isolation", ["accord", "lightweight"])
+def test_commits_that_compare_are_strict_serializable_on_three_nodes(isolation: str) -> None:
+    try:
+        find_jars(download=False)
+    except DatabaseError as error:
+        pytest.skip(str(error))
+    plan = Plan.of(
+        "cassandra",
+        isolation=isolation,
+        parameters={"sessions": 6, "keys": 5},
+        limits=Limits(seconds=15),
+    )
+    completed = execute(plan)
+    assert completed.run.problem is None
+    report = completed.check(levels=(Level.STRICT_SERIALIZABLE,))
+    assert report[Level.STRICT_SERIALIZABLE].outcome is Outcome.HOLDS

@@ -1,0 +1,113 @@
+"""etcd: what each way to compare lets through, local reads, URLs, and faults on three nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from isoscope.databases import connect
+from isoscope.databases.database import Aborted, Session
+from isoscope.errors import UsageError
+from isoscope.levels import Level
+from isoscope.run import FaultPlan, Limits, Plan, execute
+from isoscope.verdict import Outcome
+from tests.databases.conformance import Case, opened, server_marks
+
+SERVER = pytest.param("etcd", marks=server_marks("etcd"))
+
+
+def skewed(one: Session, other: Session, keys: tuple[int, int]) -> None:
+    """Two transactions that read both keys, and write one each."""
+    for session in (one, other):
+        session.begin()
+        assert [session.read(key) for key in keys] == [0, 0]
+    one.write(keys[0], 1)
+    other.write(keys[1], 2)
+    one.commit()
+    other.commit()
+
+
+def lost(one: Session, other: Session, key: int) -> None:
+    """Two transactions that read a key and overwrite it."""
+    for session in (one, other):
+        session.begin()
+        assert session.read(key) == 0
+    one.write(key, 1)
+    other.write(key, 2)
+    one.commit()
+    other.commit()
+
+
+@pytest.mark.parametrize("name", [SERVER])
+@pytest.mark.parametrize("isolation", ["read-set", "written-keys", "none"])
+def test_what_is_compared_decides_what_is_lost(name: str, isolation: str) -> None:
+    with opened(Case(name=name, isolation=isolation), "register") as database:
+        one, other = database.session(), database.session()
+        keys = database.row(), database.row()
+        if isolation == "read-set":
+            with pytest.raises(Aborted, match="a compared key has changed"):
+                skewed(one, other, keys)
+        else:
+            skewed(one, other, keys)
+        key = database.row()
+        if isolation == "none":
+            lost(one, other, key)
+            assert database.committed(key) == 2
+        else:
+            with pytest.raises(Aborted, match="a compared key has changed"):
+                lost(one, other, key)
+            assert database.committed(key) == 1
+
+
+@pytest.mark.parametrize("name", [SERVER])
+def test_a_phantom_is_compared_with_the_range_that_was_read(name: str) -> None:
+    with opened(Case(name=name, isolation="read-set"), "register") as database:
+        one, other, key = database.session(), database.session(), database.row()
+        one.begin()
+        assert one.range_read(key, key + 10) == [(key, 0)]
+        other.begin()
+        other.insert(key + 5, 7)
+        other.commit()
+        one.write(key, 1)
+        with pytest.raises(Aborted, match="a compared key has changed"):
+            one.commit()
+
+
+@pytest.mark.parametrize("name", [SERVER])
+def test_three_nodes_stay_strict_serializable_although_one_is_killed_and_one_paused(name: str) -> None:
+    plan = Plan.of(
+        name,
+        parameters={"sessions": 6, "keys": 10},
+        limits=Limits(seconds=8),
+        faults=FaultPlan.parse("kill@1s:n1,pause@4s:n2,cut@6s:n3", every=3),
+    )
+    completed = execute(plan)
+    assert completed.run.problem is None
+    assert completed.run.nodes == ("n1", "n2", "n3")
+    assert [(fault.kind, fault.remark) for fault in completed.run.faults] == [
+        ("kill", ""),
+        ("pause", ""),
+        ("cut", ""),
+    ]
+    assert completed.run.progress.committed > 20
+    report = completed.check(levels=(Level.STRICT_SERIALIZABLE,))
+    assert report[Level.STRICT_SERIALIZABLE].outcome is Outcome.HOLDS
+
+
+def test_settings_and_places_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="reads=old makes no sense"):
+        connect("etcd", settings={"reads": "old"})
+    with pytest.raises(UsageError, match="the URL of etcd makes no sense"):
+        connect("etcd://host:2379/path")
+    with pytest.raises(UsageError, match="several nodes are several URLs"):
+        connect("etcd", urls=["etcd://host"])
+    with pytest.raises(UsageError, match="--nodes starts nodes, and a URL locates one"):
+        connect("etcd://host", nodes=3)
+    with pytest.raises(UsageError, match="sqlite is started as one node"):
+        connect("sqlite", nodes=3)
+
+
+def test_local_reads_promise_less() -> None:
+    assert connect("etcd", isolation="read-set").promises == (Level.STRICT_SERIALIZABLE,)
+    assert connect("etcd", isolation="read-set", settings={"reads": "local"}).promises == (
+        Level.SERIALIZABLE,
+    )
