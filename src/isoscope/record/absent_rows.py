@@ -1,0 +1,146 @@
+"""Rows that a read did not show, although some version of them meets its condition.
+
+Such a read saw a version that does not meet the condition: the row was not there yet, deleted, or
+different. Where one version only can have been seen, the read is an observation of it like any other. This
+is how phantoms are found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from isoscope.record.conditions import AliasedRow, equalities, matches, value_of
+from isoscope.record.plan import Kind
+from isoscope.record.rows import key_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from isoscope.record.tables import Table
+    from isoscope.record.traces import Statement, TracedDatabase, TracedTransaction
+    from isoscope.record.versions import RowHistory, Version, Versions
+
+__all__ = ["AbsentRow", "AbsentRows"]
+
+_WITH_CONDITION = (Kind.SELECT, Kind.UPDATE, Kind.DELETE)
+_SEVERAL = "rows that it did not show have several versions that it may have seen"
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentRow:
+    """A row that a read did not show; `version` is what it saw of it, None if that is not known."""
+
+    key: str
+    version: Version | None
+    reason: str = ""
+
+
+class AbsentRows:
+    """Finds them, with an index of the columns that conditions compare for equality."""
+
+    def __init__(self, versions: Versions) -> None:
+        self._versions = versions
+        self._indexes: dict[tuple[str, tuple[str, ...]], _Index] = {}
+
+    def of(self, reader: TracedTransaction, statement: Statement, shown: set[str]) -> Iterator[AbsentRow]:
+        """The rows that this statement did not show and that matter."""
+        plan = statement.plan
+        if plan.kind not in _WITH_CONDITION or (plan.point and shown):
+            return  # A condition that names one row cannot hide another.
+        hides = "a join" if len(plan.references) > 1 else "LIMIT" if _is_cut_off(statement) else ""
+        for reference in plan.references:
+            for row in self._rows(reader.database, reader.database.tables[reference.table], statement):
+                if row.key in shown:
+                    continue
+                found = _absent(reader, statement, row, reference.alias)
+                if found is not None and hides:
+                    yield AbsentRow(row.key, None, f"{hides} may have hidden rows that it read")
+                elif found is not None:
+                    yield found
+
+    def _rows(self, database: TracedDatabase, table: Table, statement: Statement) -> Iterable[RowHistory]:
+        """The rows of a table that may meet the condition in some version."""
+        name = database.prefix + table.name
+        if len(statement.plan.references) > 1:
+            return self._versions.by_table[name]
+        compared = equalities(statement.plan.condition, statement.values)
+        if not set(table.key) <= compared.keys():
+            return self._candidates(name, compared)
+        found = self._versions.rows.get(key_label(name, [compared[column] for column in table.key]))
+        return [found] if found is not None else []
+
+    def _candidates(self, table: str, compared: dict[str, Any]) -> Iterable[RowHistory]:
+        """The rows of which some version may have these values."""
+        columns = tuple(sorted(compared))
+        if not columns:
+            return self._versions.by_table[table]
+        if (table, columns) not in self._indexes:
+            self._indexes[table, columns] = _Index(self._versions.by_table[table], columns)
+        return self._indexes[table, columns].find(compared)
+
+
+class _Index:
+    """Rows by the values of some columns, in any version."""
+
+    def __init__(self, rows: Iterable[RowHistory], columns: tuple[str, ...]) -> None:
+        self._columns = columns
+        self._rows: dict[tuple[str, ...], dict[str, RowHistory]] = {}
+        self._unknown: dict[str, RowHistory] = {}
+        for row in rows:
+            for version in (row.initial(), *row.versions):
+                self._add(row, version)
+
+    def _add(self, row: RowHistory, version: Version) -> None:
+        if version.is_dead:
+            return
+        content = version.content or {}
+        if any(column not in content for column in self._columns):
+            self._unknown[row.key] = row
+            return
+        values = tuple(str(content[column]) for column in self._columns)
+        self._rows.setdefault(values, {})[row.key] = row
+
+    def find(self, compared: dict[str, Any]) -> Iterable[RowHistory]:
+        values = tuple(str(compared[column]) for column in self._columns)
+        return {**self._rows.get(values, {}), **self._unknown}.values()
+
+
+def _is_cut_off(statement: Statement) -> bool:
+    """Whether a LIMIT may have hidden rows."""
+    if statement.plan.limit is None or statement.plan.is_aggregate:
+        return False
+    limit = value_of(statement.plan.limit.expression, {}, statement.values)
+    return not isinstance(limit, int) or len(statement.rows) >= limit
+
+
+def _absent(reader: TracedTransaction, statement: Statement, row: RowHistory, alias: str) -> AbsentRow | None:
+    """What a read that does not show a row saw of it; None if that says nothing."""
+    if any(one.writer is reader for one in row.versions):
+        return None  # Its own write, before or after: no observation of another transaction.
+    states = [row.initial(), *row.versions]
+    answers = [_matches(statement, one, alias) for one in states]
+    if not any(answer is not False for answer in answers):
+        return None
+    possible = [
+        one
+        for place, (one, answer) in enumerate(zip(states, answers, strict=True))
+        if answer is not True and _is_possible(reader, statement, row, place, one)
+    ]
+    return AbsentRow(row.key, possible[0] if len(possible) == 1 else None, _SEVERAL)
+
+
+def _matches(statement: Statement, version: Version, alias: str) -> bool | None:
+    if version.is_dead:
+        return False
+    return matches(statement.plan.condition, AliasedRow(alias, version.content or {}), statement.values)
+
+
+def _is_possible(
+    reader: TracedTransaction, statement: Statement, row: RowHistory, place: int, version: Version
+) -> bool:
+    """By the clock: it was committed when the read ended, and not replaced before the reader began."""
+    if version.writer is not None and version.writer.end[0] > statement.complete:
+        return False
+    following = row.versions[place:] if row.is_ordered else []
+    return not any(one.writer is not None and one.writer.end[1] < reader.begin for one in following)

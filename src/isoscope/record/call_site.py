@@ -1,0 +1,44 @@
+"""The line of the program that issued a statement: the first frame outside of libraries."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["call_site"]
+
+_LIBRARIES = tuple(
+    {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {str(Path(__file__).parents[1]), "<"}
+)
+#: More frames than this are not searched.
+_DEPTH = 200
+#: Whether each file that was met belongs to a library.
+_MET: dict[str, bool] = {}
+
+
+def _is_library(path: str) -> bool:
+    found = path.startswith(_LIBRARIES) or "site-packages" in path or "dist-packages" in path
+    _MET[path] = found
+    return found
+
+
+def call_site() -> tuple[str, int]:
+    """The path and the line; an empty path if all frames belong to libraries."""
+    # The frame of the caller is ours, and the next one is mostly that of the program.
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to the calling frames
+    if frame is not None and _MET.get(path := frame.f_code.co_filename) is False:
+        return path, frame.f_lineno
+    for _ in range(_DEPTH):
+        if frame is None:
+            break
+        path = frame.f_code.co_filename
+        if not (_MET[path] if path in _MET else _is_library(path)):
+            return path, frame.f_lineno
+        frame = frame.f_back
+    return "", 0

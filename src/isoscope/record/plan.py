@@ -1,0 +1,111 @@
+"""How a statement is executed, and how the rows that it read and wrote are found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from isoscope.record.placeholders import Marked
+    from isoscope.record.tables import Table
+
+__all__ = ["CHANGES", "Dialect", "Kind", "Plan", "Reference", "not_understood"]
+
+
+class Kind(StrEnum):
+    """What a statement does, as far as rows are concerned."""
+
+    SELECT = "select"
+    INSERT = "insert"
+    UPDATE = "update"
+    DELETE = "delete"
+    NO_ROWS = "no-rows"
+    NOT_UNDERSTOOD = "not-understood"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a database says what the hidden columns need.
+
+    `version` names the hidden column of a row's version, empty if the database has none: then the version
+    is the content of the row. `style` is the parameter style of the driver. Columns of the types `plain`
+    are sent as texts that need no cast. If `is_separate`, a SELECT stays as it is, and a second one in the
+    same snapshot names the rows. If `is_commit_ordered`, no two commits overlap by their recorded times.
+    `returning` are the changes that can return rows. If not `is_folding`, names
+    of tables without quotes keep their case.
+    """
+
+    name: str
+    style: str
+    version: str = ""
+    text: str = "CAST({} AS TEXT)"
+    plain: frozenset[str] = frozenset()
+    row: str = ""
+    collect: str = ""
+    pair: str = ""
+    cell: str = "{}"
+    is_separate: bool = False
+    is_commit_ordered: bool = False
+    quote: str = '"'
+    is_folding: bool = True
+    returning: tuple[Kind, ...] = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)
+
+    def shows_key(self, table: Table) -> bool:
+        """Whether the content of a row shows its key as the key itself is shown."""
+        return bool(table.types) and all(table.type_of(column) in self.plain for column in table.key)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A table in a statement, and the name by which the statement calls it."""
+
+    table: str
+    alias: str
+    is_outer: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A statement as it is executed, and how its hidden columns are read.
+
+    A row of the result has `visible` columns of the program (None: all but `hidden`), then the hidden ones:
+    for each reference its version and its key, or one text of all rows that an aggregate is made of. A change
+    has the content of the row, too; its key is then left out if the content shows it.
+    `separate` is the statement that names the rows instead, with the parameters at the places `kept`. If an
+    UPDATE `is_locating`, it is executed before the change, and the rows are read again behind it. If the
+    condition compares each column of an integer key with a parameter, `point` are their places, and the
+    hidden columns do not repeat the key.
+    """
+
+    kind: Kind
+    text: str
+    references: tuple[Reference, ...] = ()
+    hidden: int = 0
+    is_returning: bool = True
+    is_aggregate: bool = False
+    is_locking: bool = False
+    limit: exp.Expr | None = field(default=None, compare=False)
+    written: frozenset[str] = frozenset()
+    separate: str = ""
+    kept: tuple[int, ...] = ()
+    is_locating: bool = False
+    point: tuple[int, ...] = ()
+    condition: exp.Expr | None = field(default=None, compare=False)
+    marked: Marked | None = field(default=None, compare=False)
+    reason: str = ""
+    #: The text as psycopg takes it fastest: it finds what it made of bytes by their hash, which is kept.
+    sent: str | bytes = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sent", self.text.encode() if self.text.isascii() else self.text)
+
+
+CHANGES = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)
+
+
+def not_understood(sql: str, reason: str) -> Plan:
+    """The plan of a statement that is executed unchanged."""
+    return Plan(kind=Kind.NOT_UNDERSTOOD, text=sql, reason=reason)

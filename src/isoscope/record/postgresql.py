@@ -1,0 +1,351 @@
+"""PostgreSQL through psycopg 3: connections and cursors that record what they do.
+
+The version of a row is its `xmin`, the number of the transaction that wrote it, so that each read names its
+writer.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.rows import tuple_row
+
+from isoscope.record.call_site import call_site
+from isoscope.record.done import Done
+from isoscope.record.plan import Kind, Plan, not_understood
+from isoscope.record.postgresql_catalog import failed_status, postgresql_database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from isoscope.record.recording import Database, Recording, Session
+
+__all__ = ["connect", "install", "recorded_connection", "uninstall"]
+
+_IN_TRANSACTION = frozenset(map(int, (TransactionStatus.INTRANS, TransactionStatus.INERROR)))
+_ORIGINAL = psycopg.Connection.__dict__["connect"].__func__
+
+
+def install(recording: Recording) -> None:
+    """Records every connection that is made from now on, in this process."""
+
+    def connect(cls: type[psycopg.Connection[Any]], *given: Any, **named: Any) -> Any:
+        return _connect(cls, recording, *given, **named)
+
+    psycopg.Connection.connect = classmethod(connect)  # type: ignore[assignment,method-assign]
+    psycopg.connect = psycopg.Connection.connect
+
+
+def uninstall() -> None:
+    """New connections are no longer recorded."""
+    psycopg.Connection.connect = classmethod(_ORIGINAL)  # type: ignore[assignment,method-assign]
+    psycopg.connect = psycopg.Connection.connect
+
+
+def connect(recording: Recording, *given: Any, **named: Any) -> Any:
+    """A connection that is recorded."""
+    return _connect(psycopg.Connection, recording, *given, **named)
+
+
+def _connect(cls: Any, recording: Recording, *given: Any, **named: Any) -> Any:
+    connection = _ORIGINAL(recorded_connection(cls), *given, **named)
+    connection.recording = recording
+    return connection
+
+
+@cache
+def recorded_connection(made: Any) -> Any:
+    """The class of connections that record what they do, and otherwise behave like `made`."""
+    if issubclass(made, _RecordedConnection):
+        return made
+    return type(f"Recorded{made.__name__}", (_RecordedConnection, made), {})
+
+
+@cache
+def _recorded_cursor(made: Any) -> Any:
+    return type(f"Recorded{made.__name__}", (_RecordedCursor, made), {})
+
+
+def _database(connection: psycopg.Connection[Any], recording: Recording) -> Database:
+    """The tables are looked up on a connection of its own, so that no snapshot of the program is touched."""
+    where = {**connection.info.get_parameters(), "password": connection.info.password}
+    side = _ORIGINAL(psycopg.Connection, **where, autocommit=True)
+    recording.closing(side)
+
+    def ask(sql: str, values: Sequence[Any]) -> Sequence[Any]:
+        rows: Sequence[Any] = side.execute(sql, values).fetchall()
+        return rows
+
+    return postgresql_database(f"{side.info.host}:{side.info.port}/{side.info.dbname}", ask)
+
+
+class _RecordedConnection:
+    """What a recorded connection does beside its own work."""
+
+    recorded: Session | None = None
+    recording: Recording
+
+    @property
+    def cursor_factory(self) -> Any:
+        return self._cursor_factory
+
+    @cursor_factory.setter
+    def cursor_factory(self, made: Any) -> None:
+        self._cursor_factory = made if issubclass(made, _RecordedCursor) else _recorded_cursor(made)
+
+    def session(self) -> Session:
+        """The session of this connection, made by its first statement."""
+        if self.recorded is None:
+            recording: Recording = self.recording
+            where = tuple(sorted(self.info.get_parameters().items()))  # type: ignore[attr-defined]
+            database = recording.database(where, lambda: _database(self, recording))  # type: ignore[arg-type]
+            self.recorded = recording.session(database, database.facts["isolation"])
+        return self.recorded
+
+    def level(self) -> str:
+        """The level that the program asked this connection for, empty if it did not."""
+        level = self.isolation_level  # type: ignore[attr-defined]
+        return "" if level is None else level.name.lower().replace("_", "-")
+
+    def _exec_command(self, command: Any, *given: Any, **named: Any) -> Any:
+        """Commands of the driver itself: BEGIN, COMMIT, ROLLBACK and savepoints."""
+        text = command.decode() if isinstance(command, bytes) else command.as_string(self)
+        session = self.session()
+        is_commit = text.upper().startswith("COMMIT")
+        if text.upper().startswith("BEGIN"):
+            text = session.recording.hook.begin(text)
+            command = text.encode()
+        if is_commit:
+            session.recording.hook.before_end(session)
+        invoke = session.recording.clock()
+        try:
+            waiting = super()._exec_command(command, *given, **named)  # type: ignore[misc]
+            result = yield from (_meanwhile(waiting, session.prepare) if is_commit else waiting)
+        except BaseException as error:
+            if is_commit:
+                session.end(_failed(error), invoke, session.recording.clock(), isolation=self.level())
+            raise
+        self.commanded(text, invoke, result)
+        return result
+
+    def commanded(self, text: str, invoke: int, result: Any) -> None:
+        """A command has been executed that may have ended the transaction."""
+        session = self.session()
+        session.control(text)
+        if session.done:
+            is_aborted = result is not None and result.command_status == b"ROLLBACK"
+            self.end_if_over("aborted" if is_aborted else "committed", invoke)
+
+    def end_if_over(self, status: str, invoke: int, complete: int | None = None) -> None:
+        """The transaction ended if the driver says so."""
+        if self.pgconn.transaction_status not in _IN_TRANSACTION:  # type: ignore[attr-defined]
+            session = self.session()
+            session.end(status, invoke, complete or session.recording.clock(), isolation=self.level())
+
+    def skip(self, sql: str, reason: str) -> None:
+        """A statement whose rows are not known."""
+        session = self.session()
+        now = session.recording.clock()
+        session.add(Done(sql, not_understood(sql, reason), None, call_site(), now, now))
+
+    def cursor(self, name: str = "", **named: Any) -> Any:
+        """A cursor; the rows of one with a name stay on the server, and are not known."""
+        if name:
+            self.skip(f"DECLARE {name}", "a server-side cursor does not show which rows it read")
+        return super().cursor(name, **named)  # type: ignore[misc]
+
+    def close(self) -> None:
+        """An open transaction is rolled back by the server."""
+        if self.recorded is not None and self.recorded.done:
+            now = self.recorded.recording.clock()
+            self.recorded.end("aborted", now, now, isolation=self.level())
+        super().close()  # type: ignore[misc]
+
+
+def _meanwhile(waiting: Any, work: Callable[[], None]) -> Any:
+    """A generator of the driver that does some work as soon as the server has been asked."""
+    try:
+        wanted = next(waiting)
+        work()
+        while True:
+            wanted = waiting.send((yield wanted))
+    except StopIteration as end:
+        return end.value
+
+
+def _failed(error: BaseException) -> str:
+    return failed_status(error.sqlstate if isinstance(error, psycopg.Error) else None)
+
+
+class _RecordedCursor:
+    """What a recorded cursor does beside its own work."""
+
+    _plan: Plan | None = None
+    _results: list[Any]
+    pgresult: Any
+
+    def execute(self, query: Any, params: Any = None, **named: Any) -> Any:
+        connection: Any = self._conn  # type: ignore[attr-defined]
+        session: Session = connection.recorded or connection.session()
+        recording = session.recording
+        sql = query if type(query) is str else _sql(query, self)
+        if recording.is_hooked:
+            sql = recording.hook.changed(sql)
+        database = session.database
+        plan = database.plans.get(sql) or database.plan(sql)
+        if plan.hidden and (self.format or named.get("binary")):  # type: ignore[attr-defined]
+            plan = database.cast_plan(sql)
+        pgconn = connection.pgconn
+        if pgconn.pipeline_status and plan.hidden:
+            plan = not_understood(sql, "it is sent in a pipeline, and its rows come later")
+        self._plan = plan
+        text = plan.sent if plan.hidden else query
+        if recording.is_hooked:
+            text = _announced(session, plan, sql, text)
+        invoke = recording.clock()
+        try:
+            super().execute(text, params, **named)  # type: ignore[misc]
+        except BaseException as error:
+            if session.done:
+                session.has_failed = True
+                connection.end_if_over(_failed(error), invoke)
+            raise
+        complete = recording.clock()
+        result = self._results[0] if self._results else None
+        reader = _rows if plan.hidden and result is not None else _no_rows
+        session.add(Done(sql, plan, params, call_site(), invoke, complete, result, reader))
+        if pgconn.transaction_status not in _IN_TRANSACTION:
+            is_aborted = result is not None and result.command_status == b"ROLLBACK"
+            connection.end_if_over("aborted" if is_aborted else "committed", invoke, complete)
+        return self
+
+    def executemany(self, query: Any, params_seq: Iterable[Any], *, returning: bool = False) -> Any:
+        """One statement after the other; a pipeline would not show which rows each wrote."""
+        if returning:
+            self._skip(_sql(query, self), "executemany returns rows of several statements")
+            return super().executemany(query, params_seq, returning=True)  # type: ignore[misc]
+        changed = 0
+        for params in params_seq:
+            self.execute(query, params)
+            changed += max(0, self.rowcount)  # type: ignore[attr-defined]
+        self._rowcount = changed
+        return None
+
+    def copy(self, statement: Any, *given: Any, **named: Any) -> Any:
+        self._skip(_sql(statement, self), "COPY does not show which rows it read or wrote")
+        return super().copy(statement, *given, **named)  # type: ignore[misc]
+
+    def stream(self, query: Any, *given: Any, **named: Any) -> Any:
+        self._skip(_sql(query, self), "its rows are streamed")
+        return super().stream(query, *given, **named)  # type: ignore[misc]
+
+    def _skip(self, sql: str, reason: str) -> None:
+        """A statement that is executed unchanged, and named in the report."""
+        self._plan = None
+        self.connection.skip(sql, reason)  # type: ignore[attr-defined]
+
+    @property
+    def description(self) -> Any:
+        columns = super().description  # type: ignore[misc]
+        if self._plan is None or not self._plan.hidden or columns is None:
+            return columns
+        return columns[: -self._plan.hidden]
+
+    def _select_current_result(self, i: int, *given: Any, **named: Any) -> None:
+        """Takes a result; that of a change without RETURNING has no rows that a program can fetch."""
+        plan = self._plan
+        if plan is None or not plan.hidden or plan.is_returning:
+            super()._select_current_result(i, *given, **named)  # type: ignore[misc]
+            return
+        # The driver would look up how to read the hidden columns, which takes longer than all the rest.
+        result = self._results[i]
+        self._iresult, self._pos = i, 0
+        self.pgresult = _Silent(result)
+        self._rowcount = result.ntuples
+        self._statusmessage = result.command_status
+        self._make_row = tuple
+
+    def _make_row_maker(self) -> Callable[[Any], Any]:
+        if self._plan is None or not self._plan.hidden or self.pgresult is None:
+            maker: Callable[[Any], Any] = super()._make_row_maker()  # type: ignore[misc]
+            return maker
+        visible = self.pgresult.nfields - self._plan.hidden
+        if self._row_factory is tuple_row:  # type: ignore[attr-defined]
+            return _first(visible)
+        inner = self._row_factory(_Trimmed(self, visible))  # type: ignore[attr-defined]
+        return lambda values: inner(values[:visible])
+
+
+@cache
+def _first(columns: int) -> Callable[[Any], Any]:
+    """Takes the first columns of a row."""
+    return itemgetter(slice(columns))
+
+
+class _Silent:
+    """The result of a change without RETURNING, as the program expects it: without rows."""
+
+    status = ExecStatus.COMMAND_OK
+    nfields = ntuples = 0
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result, name)
+
+
+class _Trimmed:
+    """A cursor as row factories see it: without the hidden columns."""
+
+    def __init__(self, cursor: Any, visible: int) -> None:
+        self._cursor = cursor
+        self.pgresult = _TrimmedResult(cursor.pgresult, visible)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+
+class _TrimmedResult:
+    def __init__(self, result: Any, visible: int) -> None:
+        self._result = result
+        self.nfields = visible
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result, name)
+
+
+def _announced(session: Session, plan: Plan, sql: str, text: Any) -> Any:
+    """The hook may wait, and may change the command that begins a transaction."""
+    hook = session.recording.hook
+    hook.before(session)
+    return hook.begin(sql) if plan.kind is Kind.NO_ROWS and sql[:5].upper() == "BEGIN" else text
+
+
+def _no_rows(result: Any, hidden: int) -> list[Any]:
+    """A result that does not name rows."""
+    del result, hidden
+    return []
+
+
+def _rows(result: Any, hidden: int) -> list[list[str | None]]:
+    """The hidden columns of each row, as texts."""
+    end, get = result.nfields, result.get_value
+    columns = range(end - hidden, end)
+    return [
+        [None if cell is None else cell.decode() for cell in [get(row, column) for column in columns]]
+        for row in range(result.ntuples)
+    ]
+
+
+def _sql(query: Any, cursor: Any) -> str:
+    if isinstance(query, str):
+        return query
+    if isinstance(query, bytes):
+        return query.decode()
+    text: str = query.as_string(cursor)
+    return text

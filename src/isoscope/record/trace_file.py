@@ -1,0 +1,152 @@
+"""The files of recorded processes, one for each process and thread.
+
+A file is a sequence of records, each a list of objects behind its length and checksum: tables, statements and
+places when they are first used, and transactions when they end. A process that is killed loses only the
+transactions that were open. The objects are written by `marshal`, which takes a quarter of the time of JSON;
+its format for plain values is the same in all versions of Python that Isoscope supports.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+from struct import Struct
+from typing import TYPE_CHECKING, Any, TypeAlias
+from zlib import crc32
+
+from isoscope.errors import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from isoscope.record.done import Done
+    from isoscope.record.plan import Plan
+    from isoscope.record.recording import Database
+    from isoscope.record.tables import Table
+
+__all__ = ["Prepared", "Writer", "encoded", "plain", "read_records"]
+
+#: Lines that come before a transaction, the number of its database, and its statements.
+Prepared: TypeAlias = "tuple[list[Any], int, list[list[Any]]]"
+_HEAD = Struct("<II")
+_MARSHAL = 4
+
+
+class Writer:
+    """A file of one thread; statements and tables are written when they are first used."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+        self._statements: dict[tuple[int, str], int] = {}
+        self._databases: dict[int, int] = {}
+        self._tables: dict[tuple[int, str], Table] = {}
+        #: The number of each plan in this file; the plan is kept so that its identity is not used again.
+        self._plans: dict[int, tuple[int, Plan]] = {}
+        self._places: dict[tuple[str, int], int] = {}
+
+    def prepared(self, database: Database, done: Sequence[Done]) -> Prepared:
+        """What can be made of a transaction before its end is known."""
+        lines: list[Any] = []
+        number = self._database(database, lines)
+        return lines, number, [self._done(one, number, database, lines) for one in done]
+
+    def transaction(self, session: str, row: dict[str, Any], prepared: Prepared) -> None:
+        """Writes a transaction that has ended; the file then holds it whatever happens."""
+        lines, number, done = prepared
+        lines.append({"transaction": session, "database": number, **row, "done": done})
+        self._file.write(encoded(lines))
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _database(self, database: Database, lines: list[Any]) -> int:
+        number = self._databases.get(id(database))
+        if number is None:
+            number = self._databases[id(database)] = len(self._databases)
+            dialect = database.dialect.name
+            lines.append({"kind": database.kind, "number": number, "dialect": dialect, **database.facts})
+        return number
+
+    def _done(self, one: Done, number: int, database: Database, lines: list[Any]) -> list[Any]:
+        known = self._plans.get(id(one.plan))
+        statement = self._statement(one, number, database, lines) if known is None else known[0]
+        place = self._places.get(one.place)
+        if place is None:
+            place = self._places[one.place] = len(self._places)
+            lines.append({"place": place, "at": one.place})
+        return [
+            statement,
+            one.parameters,
+            place,
+            one.invoke,
+            one.complete,
+            one.read(),
+            one.is_undone,
+            one.plan.reason,
+        ]
+
+    def _statement(self, one: Done, number: int, database: Database, lines: list[Any]) -> int:
+        """The number of a statement whose plan is new, with the tables that it needs."""
+        for reference in one.plan.references:
+            table = database.tables.get(reference.table)
+            if table is not None and self._tables.get((number, table.name)) != table:
+                self._tables[number, table.name] = table
+                about = {"key": table.key, "columns": table.columns, "types": table.types}
+                lines.append({"table": table.name, "database": number, **about})
+        statement = self._statements.get((number, one.sql))
+        if statement is None:
+            statement = self._statements[number, one.sql] = len(self._statements)
+            lines.append({"statement": statement, "database": number, "sql": one.sql})
+        self._plans[id(one.plan)] = statement, one.plan
+        return statement
+
+
+def encoded(objects: list[Any]) -> bytes:
+    """A record of a file."""
+    try:
+        data = marshal.dumps(objects, _MARSHAL)
+    except ValueError:
+        data = marshal.dumps(plain(objects), _MARSHAL)
+    return _HEAD.pack(len(data), crc32(data)) + data
+
+
+def plain(value: Any) -> Any:
+    """A value of which JSON can hold each part: times and numbers of other types become texts."""
+    return json.loads(_ENCODER.encode(value))
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if isoformat is not None else str(value)
+
+
+_ENCODER = json.JSONEncoder(default=_text, separators=(",", ":"))
+
+
+def read_records(path: Path) -> Iterator[Any]:
+    """The objects of a file; a last record that is not complete is left out."""
+    data = path.read_bytes()
+    at, number = 0, 1
+    while at + _HEAD.size <= len(data):
+        length, checksum = _HEAD.unpack_from(data, at)
+        record = data[at + _HEAD.size : at + _HEAD.size + length]
+        if len(record) < length:
+            return  # The process was killed while it wrote.
+        if crc32(record) != checksum:
+            raise _damaged(path, number, record)
+        yield from marshal.loads(record)
+        at, number = at + _HEAD.size + length, number + 1
+
+
+def _damaged(path: Path, number: int, record: bytes) -> FormatError:
+    return FormatError(
+        path=str(path),
+        line=number,
+        expected="a record that a recorded process wrote",
+        found=ascii(record[:20]),
+        hint="the file was changed or damaged",
+    )

@@ -1,0 +1,182 @@
+"""Reads the files of recorded processes back: transactions with their statements, each with its plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from isoscope.record.dialects import DIALECTS
+from isoscope.record.placeholders import bound
+from isoscope.record.plan import CHANGES, Plan, not_understood
+from isoscope.record.rows import point_key
+from isoscope.record.sql import analyse
+from isoscope.record.tables import Table
+from isoscope.record.trace_file import plain, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from isoscope.record.rows import SeenRow
+
+__all__ = ["Statement", "TracedDatabase", "TracedTransaction", "read_traces"]
+
+_PLAIN = frozenset({int, str, bool, type(None)})
+
+
+@dataclass(slots=True)
+class TracedDatabase:
+    """A database as one file of a process describes it.
+
+    `prefix` stands before the names of its tables if the recording is of several databases.
+    """
+
+    kind: str
+    name: str = ""
+    first: int = 0
+    prefix: str = ""
+    tables: dict[str, Table] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict)
+
+    def add(self, table: Table) -> None:
+        """A table as it is from here on; plans of an earlier form of it are forgotten."""
+        if self.tables.get(table.name, table) != table:
+            self.plans.clear()
+        self.tables[table.name] = table
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether rows name their writers; otherwise their content has to do."""
+        return bool(DIALECTS[self.kind].version)
+
+    @property
+    def has_commit_order(self) -> bool:
+        """Whether no two commits overlap by their times."""
+        return DIALECTS[self.kind].is_commit_ordered
+
+    def plan(self, sql: str) -> Plan:
+        """The plan that the process had, made again from the text."""
+        if sql not in self.plans:
+            self.plans[sql] = analyse(sql, DIALECTS[self.kind], self.tables.get)
+        return self.plans[sql]
+
+
+@dataclass
+class Statement:
+    """A statement that was executed."""
+
+    sql: str
+    plan: Plan
+    parameters: Any
+    path: str
+    line: int
+    invoke: int
+    complete: int
+    rows: list[list[Any]]
+    is_undone: bool
+    seen: list[SeenRow] | None = None
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The parameters in the order of the placeholders in the text."""
+        return [] if self.plan.marked is None else bound(self.plan.marked, self.parameters) or []
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it writes rows that are known."""
+        return self.plan.kind in CHANGES
+
+
+@dataclass(slots=True, eq=False)
+class TracedTransaction:
+    """A transaction of the program; `end` is when its end was asked for and answered.
+
+    Of one that did not commit, only the statements that write are kept: its reads are never judged.
+    """
+
+    session: str
+    database: TracedDatabase
+    status: str
+    isolation: str
+    begin: int
+    end: tuple[int, int]
+    statements: list[Statement]
+    number: int = 0
+
+    @property
+    def label(self) -> str:
+        """Its name in messages, and the name of the versions that it wrote."""
+        return f"T{self.number}"
+
+
+def read_traces(folder: Path) -> list[TracedTransaction]:
+    """All transactions of a folder, numbered in the order in which they ended."""
+    found = [one for path in sorted(folder.glob("*.trace")) for one in _read(path)]
+    found.sort(key=lambda one: (one.end[1], one.session))
+    for number, one in enumerate(found, start=1):
+        one.number = number
+    names = list(dict.fromkeys(one.database.name for one in found))
+    for one in found if len(names) > 1 else ():
+        one.database.prefix = f"db{names.index(one.database.name) + 1}."
+    return found
+
+
+def _read(path: Path) -> Iterator[TracedTransaction]:
+    databases: dict[int, TracedDatabase] = {}
+    texts = _Texts()
+    for row in read_records(path):
+        if "transaction" in row:
+            yield _transaction(row, databases[row["database"]], texts)
+        elif "statement" in row:
+            texts.statements[row["statement"]] = row["sql"]
+        elif "place" in row:
+            texts.places[row["place"]] = tuple(row["at"])
+        elif "table" in row:
+            parts = (tuple(row[name]) for name in ("key", "columns", "types"))
+            databases[row["database"]].add(Table(row["table"], *parts))
+        else:
+            databases[row["number"]] = TracedDatabase(row["kind"], row.get("name", ""), row.get("first", 0))
+
+
+@dataclass(slots=True)
+class _Texts:
+    """What the lines of a file call by numbers."""
+
+    statements: dict[int, str] = field(default_factory=dict)
+    places: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+
+def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTransaction:
+    is_aborted = row["status"] == "aborted"
+    plans = [_plan(one, database, texts.statements[one[0]]) for one in row["done"]]
+    statements = [
+        Statement(texts.statements[one[0]], plan, _parameters(one[1]), *texts.places[one[2]], *one[3:-1])
+        for one, plan in zip(row["done"], plans, strict=True)
+        if not is_aborted or plan.kind in CHANGES
+    ]
+    for one in statements:
+        if one.plan.point and point_key(one.plan, one.values) is None:
+            one.plan = not_understood(one.sql, "its key is compared with a value that is no integer")
+    return TracedTransaction(
+        row["transaction"],
+        database,
+        row["status"],
+        row["isolation"],
+        row["done"][0][3],
+        tuple(row["end"]),
+        statements,
+    )
+
+
+def _parameters(given: Any) -> Any:
+    """The parameters with values of JSON only."""
+    if isinstance(given, tuple | list) and all(type(one) in _PLAIN for one in given):
+        return list(given)
+    return plain(given)
+
+
+def _plan(done: list[Any], database: TracedDatabase, sql: str) -> Plan:
+    """The plan that the process had; the last part of a statement says why it was not understood."""
+    reason: str = done[-1]
+    return not_understood(sql, reason) if reason else database.plan(sql)

@@ -1,0 +1,151 @@
+"""The versions of each row that a recorded program wrote, and their order.
+
+The order of two versions follows from times, because a writer holds the lock of the row from its write
+until its commit: a transaction whose write was answered before the commit of another was asked for cannot
+have come after it. Two statements that overlap outside of transactions leave the order open, unless the
+process lets its connections commit one after the other: then the order is that of the commits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from isoscope.record.plan import Kind
+from isoscope.record.rows import SeenRow, seen_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from isoscope.record.traces import Statement, TracedTransaction
+
+__all__ = ["ABSENT", "INITIAL", "RowHistory", "Version", "Versions", "content_text"]
+
+INITIAL = "initial"
+ABSENT = "absent"
+
+
+@dataclass(slots=True, eq=False)
+class Version:
+    """What a transaction left of a row; `writer` is None for the state before the recording."""
+
+    writer: TracedTransaction | None
+    value: Any
+    content: dict[str, Any] | None
+    is_dead: bool = False
+    locked: int = 0
+
+    @property
+    def released(self) -> int:
+        """When the end of its writer was asked for: until then the row was locked."""
+        return 0 if self.writer is None else self.writer.end[0]
+
+
+@dataclass(slots=True)
+class RowHistory:
+    """One row: its versions after the initial state, in their order if `is_ordered`."""
+
+    table: str
+    key: str
+    columns: dict[str, Any]
+    versions: list[Version] = field(default_factory=list)
+    is_inserted_first: bool = False
+    is_ordered: bool = True
+    is_initial_seen: bool = False
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def existed(self) -> bool:
+        """Whether the row was there before the recording."""
+        return self.is_initial_seen or not self.is_inserted_first
+
+    def initial(self) -> Version:
+        """The state before the first write; its content as far as it is known."""
+        if not self.existed:
+            return Version(None, ABSENT, None, is_dead=True)
+        return Version(None, INITIAL, {**self.kept, **self.columns})
+
+
+class Versions:
+    """All rows that the transactions wrote."""
+
+    def __init__(self, transactions: Iterable[TracedTransaction]) -> None:
+        self.rows: dict[str, RowHistory] = {}
+        self.by_table: dict[str, list[RowHistory]] = defaultdict(list)
+        #: The transaction of each number that rows have as their version.
+        self.writers: dict[str, TracedTransaction] = {}
+        #: The contents of each row that transactions wrote, whether they committed or not.
+        self.contents: dict[str, set[str]] = defaultdict(set)
+        self._firsts: dict[str, tuple[Statement, SeenRow]] = {}
+        for transaction in transactions:
+            for statement in transaction.statements:
+                if statement.is_change:
+                    self._add(transaction, statement)
+        for row in self.rows.values():
+            self._order(row)
+
+    def _add(self, transaction: TracedTransaction, statement: Statement) -> None:
+        for seen in seen_rows(statement, transaction.database):
+            if transaction.database.has_versions and statement.plan.kind is not Kind.DELETE:
+                self.writers[seen.version] = transaction
+            if not transaction.database.has_versions:
+                self.contents[seen.key].add(content_text(seen.content))
+            if statement.is_undone or transaction.status == "aborted":
+                continue
+            row = self.row(seen)
+            version = _version(transaction, statement, seen)
+            if row.versions and row.versions[-1].writer is transaction:
+                version.locked = row.versions.pop().locked
+            else:
+                self._firsts.setdefault(f"{row.key}\0{transaction.number}", (statement, seen))
+            row.versions.append(version)
+
+    def row(self, seen: SeenRow) -> RowHistory:
+        """The history of a row, new if it was not seen before."""
+        found = self.rows.get(seen.key)
+        if found is None:
+            found = self.rows[seen.key] = RowHistory(seen.table, seen.key, dict(seen.columns))
+            self.by_table[seen.table].append(found)
+        return found
+
+    def _order(self, row: RowHistory) -> None:
+        row.versions.sort(key=_moment)
+        pairs = zip(row.versions, row.versions[1:], strict=False)
+        row.is_ordered = all(_is_before(one, other) for one, other in pairs)
+        if not row.versions or (writer := row.versions[0].writer) is None:
+            return
+        statement, seen = self._firsts[f"{row.key}\0{writer.number}"]
+        row.is_inserted_first = statement.plan.kind is Kind.INSERT
+        if statement.plan.kind is Kind.UPDATE and seen.content:
+            # An UPDATE leaves the columns that it does not set as they were.
+            written = statement.plan.written
+            row.kept = {name: value for name, value in seen.content.items() if name not in written}
+
+
+def _version(transaction: TracedTransaction, statement: Statement, seen: SeenRow) -> Version:
+    if statement.plan.kind is Kind.DELETE:
+        dead = f"{transaction.label}_deleted"
+        return Version(transaction, dead, None, is_dead=True, locked=statement.complete)
+    value = transaction.label if transaction.database.has_versions else content_text(seen.content)
+    return Version(transaction, value, seen.content, locked=statement.complete)
+
+
+def content_text(content: dict[str, Any] | None) -> str:
+    """The content of a row as one value of a history."""
+    return ", ".join(f"{name}={value}" for name, value in (content or {}).items())
+
+
+def _moment(one: Version) -> tuple[int, int]:
+    """By what versions are sorted: the commits where they do not overlap, else the middle of the lock."""
+    if one.writer is None:
+        return 0, 0
+    is_ordered = one.writer.database.has_commit_order
+    return (one.writer.end[1] if is_ordered else one.locked + one.released), one.writer.number
+
+
+def _is_before(one: Version, other: Version) -> bool:
+    """Whether the opposite order is impossible: `one` had its lock before `other` released its own."""
+    if one.writer is not None and other.writer is not None and one.writer.database.has_commit_order:
+        return one.writer.end[1] <= other.writer.end[0]
+    return other.released > one.locked and not one.released > other.locked

@@ -1,0 +1,1 @@
+"""Recording programs: SQL, drivers, interpretation, stress."""
