@@ -1,0 +1,7 @@
+// PL-2: looks for a cycle of dependencies.
+// Incomplete: longer cycles than the depth, 4, are not found; --depth writes another number here.
+// The path may end anywhere; a filter keeps those that end where they started.
+MATCH p = (start:Transaction {graph: $graph})-[:ww|wr*2..4]->(last:Transaction)
+WHERE last.id = start.id
+RETURN p
+LIMIT 1

@@ -1,0 +1,6 @@
+// PL-2: looks for a cycle of dependencies.
+// Incomplete: longer cycles than the depth, 4, are not found; --depth writes another number here.
+// Every transaction is a start, and the path must lead back to it.
+MATCH p = (start:Transaction {graph: $graph})-[:ww|wr*2..4]->(start)
+RETURN p
+LIMIT 1
