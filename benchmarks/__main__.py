@@ -1,7 +1,8 @@
 """`python -m benchmarks [NAME] [--record]`: measures, prints, records.
 
 Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
-intervals, recording, history-log, versions, report, journal, explainable, weak, large, solver.
+intervals, recording, history-log, versions, report, journal, explainable, weak, large, solver,
+solver-points, verification, certification, graph, instructions.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -17,13 +18,17 @@ from typing import TYPE_CHECKING
 
 from benchmarks import (
     adya,
+    certification,
     clock,
     clock_growth,
     collection,
     explainable,
     faults,
+    graph,
+    graph_page,
     growth,
     history_log,
+    instructions,
     intervals,
     journal,
     loading,
@@ -34,8 +39,10 @@ from benchmarks import (
     service,
     soak,
     solver,
+    solver_points,
     stability,
     startup,
+    verification,
     versions,
     weak,
 )
@@ -257,16 +264,55 @@ def _explainable(*, record: bool) -> None:
         _record("explainable", "Intervals against an exact oracle", explainable.HOW, _table(rows), {})
 
 
+def _solver_points(*, record: bool) -> None:
+    rows = _printed(solver_points.rows())
+    if record:
+        _record("solver-points", "Published evaluations of solvers", solver_points.HOW, _table(rows), {})
+
+
 def _solver(*, record: bool) -> None:
     rows = _printed(solver.rows())
     if record:
         _record("solver", "Snapshot isolation and serializability from values", solver.HOW, _table(rows), {})
 
 
+def _verification(*, record: bool) -> None:
+    rows = _printed(verification.rows())
+    if record:
+        _record(
+            "verification", "How long certificates take to be verified", verification.HOW, _table(rows), {}
+        )
+
+
+def _certification(*, record: bool) -> None:
+    rows = _printed(certification.rows())
+    if record:
+        _record("certification", "What certificates add to a check", certification.HOW, _table(rows), {})
+
+
 def _history_log(*, record: bool) -> None:
     rows = _printed(history_log.rows())
     if record:
         _record("history-log", "What the log of a run costs", history_log.HOW, _table(rows), {})
+
+
+def _instructions(*, record: bool) -> None:
+    costs: dict[str, instructions.Cost] = {}
+    for name, cost in instructions.measure_all():
+        costs[name] = cost
+        print(f"{name}: {cost.instructions} instructions, {cost.bytes} bytes an operation", flush=True)
+    if record:
+        instructions.write(costs)
+
+
+def _graph(*, record: bool) -> None:
+    points: list[graph.Point] = []
+    for point in graph.measure_all():
+        points.append(point)
+        print(graph.line(point), flush=True)
+    if record:
+        title = "Levels as queries on graph databases"
+        _record("graph", title, graph.how(), graph_page.page(points), graph_page.pictures(points))
 
 
 _PLOTTED = {
@@ -285,7 +331,12 @@ _PLOTTED = {
     "recording": _recording,
     "explainable": _explainable,
     "history-log": _history_log,
+    "verification": _verification,
+    "certification": _certification,
     "solver": _solver,
+    "solver-points": _solver_points,
+    "graph": _graph,
+    "instructions": _instructions,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from isoscope.reports.charts import round_up
@@ -15,15 +16,16 @@ __all__ = ["Panel", "figure"]
 
 WIDTH, HEIGHT, COLUMNS = 300, 210, 3
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 30, 46
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#333333")
-SHAPES = ("circle", "square", "diamond", "cross")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#333333", "#aa4499")
+SHAPES = ("circle", "square", "diamond", "cross", "triangle")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """Series over the same places of the horizontal axis; `joined` if these are numbers that grow.
 
-    `at` are those numbers, if the axis is to be true to scale.
+    `at` are those numbers, if the axis is to be true to scale. A logarithmic axis is for series that
+    differ by factors; its values are more than 0.
     """
 
     title: str
@@ -32,12 +34,39 @@ class Panel:
     series: Mapping[str, Sequence[float]]
     joined: bool = True
     at: Sequence[float] = ()
+    is_logarithmic: bool = False
 
     def place(self, number: int) -> float:
         """Where a value stands, as a share of the axis."""
         if self.at:
             return 0.05 + 0.9 * self.at[number] / max(self.at)
         return (number + 0.5) / len(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """The vertical axis: the values that have a line, the lowest first."""
+
+    ticks: Sequence[float]
+    is_logarithmic: bool
+
+    @classmethod
+    def of(cls, panel: Panel) -> _Scale:
+        values = [value for series in panel.series.values() for value in series]
+        if not panel.is_logarithmic:
+            top = round_up(max(values))
+            return cls([0.0, 0.5 * top, 1.0 * top], is_logarithmic=False)
+        lowest, highest = floor(log10(min(values))), ceil(log10(max(values)))
+        return cls(
+            [10.0**power for power in range(lowest, max(highest, lowest + 1) + 1)], is_logarithmic=True
+        )
+
+    def share(self, value: float) -> float:
+        """Where a value stands, from the bottom to the top."""
+        if not self.is_logarithmic:
+            return value / self.ticks[-1]
+        first, last = log10(self.ticks[0]), log10(self.ticks[-1])
+        return (log10(value) - first) / (last - first)
 
 
 def figure(panels: Sequence[Panel], *, title: str) -> str:
@@ -57,26 +86,29 @@ def figure(panels: Sequence[Panel], *, title: str) -> str:
 
 
 def _legend(names: Sequence[str]) -> Iterator[str]:
+    x = 18
     for number, name in enumerate(names):
-        x = 18 + 150 * number
         yield _marker(number, x, 40)
         yield f'<text x="{x + 10}" y="44" font-size="12">{escape(name)}</text>'
+        x += max(150, 30 + 7 * len(name))
 
 
 def _panel(panel: Panel) -> Iterator[str]:
-    top = round_up(max(max(values) for values in panel.series.values()))
+    scale = _Scale.of(panel)
     yield f'<text x="{LEFT}" y="16" font-size="12">{escape(panel.title)}</text>'
-    for share in (0.0, 0.5, 1.0):
-        y = _down(share)
+    for value in scale.ticks:
+        y = _down(scale.share(value))
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#dddddd"/>'
-        yield _text(LEFT - 5, y + 4, f"{share * top:g}", "end")
+        yield _text(LEFT - 5, y + 4, f"{value:g}", "end")
     for place, label in enumerate(panel.labels):
         # Long labels stand on two lines in turn, so that they do not run into each other.
         lower = 11 if place % 2 and (panel.at or max(map(len, panel.labels)) > 7) else 0
         yield _text(_right(panel.place(place)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, panel.across, "middle")
     for number, values in enumerate(panel.series.values()):
-        points = [(_right(panel.place(place)), _down(value / top)) for place, value in enumerate(values)]
+        points = [
+            (_right(panel.place(place)), _down(scale.share(value))) for place, value in enumerate(values)
+        ]
         if panel.joined:
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             yield f'<polyline points="{path}" fill="none" stroke="{COLOURS[number]}" stroke-width="1.5"/>'
@@ -104,6 +136,7 @@ def _marker(number: int, x: float, y: float) -> str:
         "square": "M-2.7-2.7h5.4v5.4h-5.4z",
         "diamond": "M0-4L4 0L0 4L-4 0z",
         "cross": "M-3-3L3 3M-3 3L3-3",
+        "triangle": "M0-3.5L3.5 3h-7z",
     }
     style = f'stroke="{colour}" stroke-width="1.5" fill="{colour}"'
     return f'<path d="{paths[shape]}" transform="translate({x:.1f} {y:.1f})" {style}/>'

@@ -50,6 +50,7 @@ class Nothing:
     NAME: ClassVar[str] = "nothing"
     ISOLATIONS: ClassVar[Mapping[str, Isolation]] = {}
     SETTINGS: ClassVar[Mapping[str, str]] = {}
+    nodes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, isolation: str = "", *, url: str | None = None, settings: Mapping[str, str] | None = None

@@ -20,9 +20,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from benchmarks.measure import Figures
     from benchmarks.solver_store import Isolation, Program, Recorded
 
-__all__ = ["CASES", "HOW", "Case", "recorded", "rows"]
+__all__ = [
+    "CASES",
+    "FIGURE_10",
+    "HOW",
+    "LEVELS",
+    "LIMIT",
+    "TEN_THOUSAND",
+    "Case",
+    "Measured",
+    "decided",
+    "recorded",
+    "rows",
+]
 
 LEVELS = ("snapshot-isolation", "serializable")
 #: Seconds that the search may take for each level.
@@ -71,11 +84,11 @@ def _blindw(name: str, reads: float, transactions: int) -> Case:
 _POLYSI = KeyValue()
 _REPEATING = KeyValue(keys=5_000, repeating=0.5, space=40)
 #: Ten thousand transactions of 8 operations: 50 sessions of 200.
-_TEN_THOUSAND = KeyValue(operations=8, keys=2_000, repeating=0.5)
+TEN_THOUSAND = KeyValue(operations=8, keys=2_000, repeating=0.5)
 _READ_HEAVY, _WRITE_HEAVY = 0.95, 0.3
 
 #: Each parameter in turn, the others as in the first.
-_FIGURE_10 = (
+FIGURE_10 = (
     _figure_10(),
     *(_figure_10(f"{sessions} sessions", sessions=sessions) for sessions in (5, 10, 15, 25, 30)),
     *(
@@ -115,11 +128,11 @@ CASES = (
     *(_blindw("RW", 0.5, transactions) for transactions in (1_000, 4_000, 10_000, 16_000)),
     _blindw("RM", 0.9, 10_000),
     _blindw("WM", 0.1, 10_000),
-    *_FIGURE_10,
-    _key_value("VeriStrong RH-10k", replace(_TEN_THOUSAND, reads=_READ_HEAVY), 50, 200),
-    _key_value("VeriStrong BL-10k", _TEN_THOUSAND, 50, 200),
-    _key_value("VeriStrong WH-10k", replace(_TEN_THOUSAND, reads=_WRITE_HEAVY), 50, 200),
-    _key_value("VeriStrong HD-10k", replace(_TEN_THOUSAND, repeating=1.0, space=20), 50, 200),
+    *FIGURE_10,
+    _key_value("VeriStrong RH-10k", replace(TEN_THOUSAND, reads=_READ_HEAVY), 50, 200),
+    _key_value("VeriStrong BL-10k", TEN_THOUSAND, 50, 200),
+    _key_value("VeriStrong WH-10k", replace(TEN_THOUSAND, reads=_WRITE_HEAVY), 50, 200),
+    _key_value("VeriStrong HD-10k", replace(TEN_THOUSAND, repeating=1.0, space=20), 50, 200),
     Case("TPC-C-10k", solver_programs.tpcc, 10, 1_000),
     Case("RUBiS-10k", solver_programs.rubis, 25, 400),
     Case("Twitter-10k", solver_programs.twitter, 25, 400),
@@ -151,21 +164,47 @@ def recorded(case: Case, isolation: Isolation) -> Recorded:
     )
 
 
-def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Row:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the check of one history at one level took."""
+
+    name: str
+    level: str
+    verdict: str
+    figures: Figures
+
+    @property
+    def seconds(self) -> float:
+        """The load and the check."""
+        return self.figures["seconds"] + self.figures["check"]
+
+    @property
+    def memory(self) -> float:
+        """Bytes at the peak above that after the imports."""
+        return self.figures["check_memory"]
+
+
+def decided(case: Case, isolation: Isolation, level: str, path: Path) -> Measured:
+    """Checks the history at a level; a store does not violate what it guarantees."""
     found = measured(path, path, check=True, levels=(level,), time_limit=LIMIT)
     verdict = "violated" if found["violated"] else "holds" if found["holds"] else "unknown"
     if verdict == "violated" and level in (isolation, "snapshot-isolation"):
         raise AssertionError(f"{case.name}: a store that is {isolation} does not violate {level}")
-    total = found["seconds"] + found["check"]
+    return Measured(f"{level}, {case.name}, {isolation} store", level, verdict, found)
+
+
+def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Row:
+    one = decided(case, isolation, level, path)
+    found = one.figures
     figures = {
-        "verdict": verdict,
-        "load and check": f"{total:.3f} s",
+        "verdict": one.verdict,
+        "load and check": f"{one.seconds:.3f} s",
         "of it check": f"{found['check']:.3f} s",
         "transactions": f"{found['transactions']:,.0f}",
         "operations": f"{found['operations']:,.0f}",
         "repeated values": f"{repeated:.1%}",
-        "memory": f"{found['check_memory'] / 1e6:.0f} MB",
+        "memory": f"{one.memory / 1e6:.0f} MB",
         "yardstick": f"{found['yardstick']:.4f} s",
-        "ratio": f"{total / found['yardstick']:.0f}",
+        "ratio": f"{one.seconds / found['yardstick']:.0f}",
     }
-    return Row(f"{level}, {case.name}, {isolation} store", figures)
+    return Row(one.name, figures)

@@ -30,6 +30,8 @@ ALONE = (("read-committed",), ("read-atomic",), ("causal",), ())
 HUNDRED_THOUSAND = replace(REGISTERS, transactions=100_000, seed=5)
 #: Reads of older versions, as far as the level allows: conflicts that must be ordered.
 CAUSAL = replace(REGISTERS, level=Level.CAUSAL, seed=6)
+#: No key is hot: its file by session is the measure for searches without a hint at an order.
+UNIFORM = replace(REGISTERS, distribution="uniform", seed=9)
 #: Four fifths are short, one fifth is long; 50 operations on average.
 MILLION = Workload(
     sessions=100,
@@ -62,6 +64,7 @@ CASES = (
     *(Case("registers.txt", "registers.txt", levels) for levels in ALONE),
     # The same history, written session by session, as many recorders do.
     *(Case("registers-by-session.txt", "registers-by-session.txt", levels) for levels in ALONE),
+    Case("uniform-by-session.txt", "uniform-by-session.txt", ()),
     Case("registers.parquet", "registers.txt", ()),
     *(Case("registers-causal.txt", "registers-causal.txt", levels) for levels in ALONE[2:]),
     Case("registers-100k.txt", "registers-100k.txt", ("causal",)),
@@ -76,6 +79,8 @@ def rows() -> Iterator[Row]:
     _save(CAUSAL, "registers-causal.txt")
     _save(HUNDRED_THOUSAND, "registers-100k.txt")
     write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
+    _save(UNIFORM, "uniform.txt")
+    write_by_session(DATA / "uniform.txt", DATA / "uniform-by-session.txt")
     yield from _measured(CASES, REPEATS)
     yield from _happens_before()
 
