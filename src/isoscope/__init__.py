@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from isoscope._native import __version__
     from isoscope.api import Watch, check, search, shrink, watch
+    from isoscope.api.stressing import StressResult, stress
     from isoscope.errors import (
         FormatError,
         IsoscopeError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from isoscope.formats import load, save
     from isoscope.history import UNKNOWN, History, Initial, Operation, Term, Timestamp, Transaction
     from isoscope.levels import Level
+    from isoscope.record import record
     from isoscope.recorder import Recorder
     from isoscope.run import run_database as run
     from isoscope.scalars import python_value
@@ -52,6 +54,7 @@ _HOMES = {
     "Report": "verdict",
     "Search": "verdict",
     "Step": "verdict",
+    "StressResult": "api.stressing",
     "Term": "history",
     "Timestamp": "history",
     "Transaction": "history",
@@ -66,6 +69,7 @@ _HOMES = {
     "save": "formats",
     "search": "api",
     "shrink": "api",
+    "stress": "api.stressing",
     "watch": "api",
 }
 
@@ -84,6 +88,7 @@ __all__ = [
     "Report",
     "Search",
     "Step",
+    "StressResult",
     "Term",
     "Timestamp",
     "Transaction",
@@ -95,17 +100,19 @@ __all__ = [
     "check",
     "load",
     "python_value",
+    "record",
     "run",
     "save",
     "search",
     "shrink",
+    "stress",
     "watch",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name == "run":  # the room itself, which can be called
-        return import_module("isoscope.run")
+    if name in ("record", "run"):  # the rooms themselves, which can be called
+        return import_module(f"isoscope.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'isoscope' has no attribute {name!r}")
     return getattr(import_module(f"isoscope.{_HOMES[name]}"), name)

@@ -36,7 +36,9 @@ __all__ = [
     "Dependency",
     "DependencyCount",
     "Dispatched",
+    "EventGraph",
     "EvidenceExtents",
+    "ExplainedValues",
     "FindingNews",
     "Graph",
     "GraphStatistics",
@@ -54,6 +56,7 @@ __all__ = [
     "MechanismsJudgement",
     "OperationConduct",
     "OperationRow",
+    "OrderWitness",
     "OrderedKeys",
     "ParseError",
     "PredicateMiss",
@@ -90,11 +93,14 @@ __all__ = [
     "VersionsJudgement",
     "WeakEffort",
     "WeakJudgement",
+    "WitnessRead",
     "__version__",
     "activity",
     "clock_ties",
     "dependencies",
     "dispatch_times",
+    "event_graph",
+    "explain_values",
     "generate",
     "graph_statistics",
     "itemised",
@@ -310,6 +316,7 @@ class Columns:
     def find(self, id: Any) -> int | None: ...
     def transaction(self, transaction: int) -> TransactionRow: ...
     def place_in_session(self, transaction: int) -> int: ...
+    def ids(self, transactions: Sequence[int]) -> list[Any]: ...
     def first_operation(self, transaction: int) -> int: ...
     def locate(self, operation: int) -> tuple[int, int]: ...
     def initial(self) -> InitialRow: ...
@@ -322,6 +329,8 @@ class Columns:
     def features(self) -> list[str]: ...
     def same(self, other: Columns) -> bool: ...
     def counted(self) -> list[bool]: ...
+    def took_effect(self) -> list[int]:
+        """Indeterminate transactions that count as committed."""
     def write(self, format: str, sink: _Sink) -> None: ...
     def unwritable(self, format: str) -> list[str]: ...
     def leaves_operations(self, format: str) -> bool: ...
@@ -721,6 +730,9 @@ class WeakJudgement:
     def findings(self) -> list[ConflictFinding]: ...
     @property
     def effort(self) -> WeakEffort: ...
+    @property
+    def orders(self) -> dict[str, list[int]]:
+        """Transactions in a commit order of each level that is satisfied, if that was asked for."""
 
 @final
 class ValuesJudgement:
@@ -748,14 +760,39 @@ def judge_values(
     max_steps: int | None = None,
     max_clock_bytes: int | None = None,
     by_recorded_order: bool = False,
+    keeps_orders: bool = False,
 ) -> ValuesJudgement:
     """Judges all reads, and the weak levels up to `strongest`.
+
+    `keeps_orders` asks for a commit order of each level that is satisfied.
 
     `by_recorded_order`: the commit order must contain what a log, a declaration or commit timestamps record.
 
     `happens_before` is one of `HAPPENS_BEFORE_METHODS`. `max_steps` and `max_clock_bytes` bound the work for
     very many sessions.
     """
+
+@final
+class ExplainedValues:
+    """What explanations of repeated values say of cut isolation and the weak levels."""
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether there is anything that may be explained in several ways."""
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """For cut isolation and each weak level up to the strongest `holds`, `violated` or `unknown`."""
+    @property
+    def cut_finding(self) -> ReadFinding | None:
+        """A read that breaks cut isolation in an explanation."""
+    @property
+    def witnesses(self) -> list[OrderWitness]:
+        """A commit order of each weak level that holds."""
+
+def explain_values(
+    columns: Columns, *, strongest: str | None, by_recorded_order: bool, max_seconds: float
+) -> ExplainedValues:
+    """Judges cut isolation and the weak levels up to `strongest` where values repeat."""
 
 @final
 class CycleFinding:
@@ -831,10 +868,56 @@ class VersionsJudgement:
     def explained(self) -> list[str]:
         """Levels that were decided by what may explain values that several transactions wrote."""
     @property
-    def progress(self) -> dict[str, tuple[int, int, int]]:
-        """How far each search came that was too long: choices, conflicts and seconds by level."""
+    def progress(self) -> dict[str, tuple[int, int, int, bool]]:
+        """How far each search that was too long came: choices, conflicts, seconds, if memory ended it."""
     @property
     def unjudged(self) -> UnjudgedVersions: ...
+    @property
+    def witnesses(self) -> list[OrderWitness]:
+        """Why levels hold, of those whose witness was asked for."""
+
+@final
+class OrderWitness:
+    """An order that shows that a level holds, by the numbers of transactions and operations."""
+
+    @property
+    def level(self) -> str: ...
+    @property
+    def form(self) -> str:
+        """What `order` lists: `order` transactions, `events` begins and commits, `versions` nothing."""
+    @property
+    def order(self) -> list[int]:
+        """Transactions; of `events` each twice, its begin first."""
+    @property
+    def version_offsets(self) -> list[int]:
+        """Where the versions of each key begin, and the end."""
+    @property
+    def versions(self) -> list[int]:
+        """The writes that installed the versions of each key, the oldest first, without the initial one."""
+    @property
+    def took_effect(self) -> list[int]:
+        """Indeterminate transactions that took effect."""
+    @property
+    def reads(self) -> list[WitnessRead]:
+        """Reads that several writes may explain."""
+    @property
+    def source(self) -> str:
+        """The source of the version order that is believed alone, if sources contradict each other."""
+    @property
+    def fault(self) -> str:
+        """What the replay found wrong; empty unless a single read is wrong."""
+
+@final
+class WitnessRead:
+    """A read, and the writes that it shows."""
+
+    @property
+    def read(self) -> int: ...
+    @property
+    def writes(self) -> list[int | None]:
+        """One write, or those of the elements of a list; None for the initial state, or if none wrote it."""
+    @property
+    def is_list(self) -> bool: ...
 
 def judge_versions(
     columns: Columns,
@@ -842,13 +925,18 @@ def judge_versions(
     claims: Sequence[str],
     max_anomalies: int,
     max_steps: int | None = None,
+    max_bytes: int | None = None,
     max_seconds: float | None = None,
     asked: Sequence[str] | None = None,
+    witnessed: Sequence[str] | None = None,
 ) -> VersionsJudgement:
     """Judges all levels that speak of versions.
 
-    `max_steps` and, level by level, `max_seconds` bound the search for an order of versions. It is made for
-    the levels `asked`, and for others if one of these stays unknown; or for all.
+    Of the levels `witnessed` that hold, an order is given that shows it; a level behind one that implies it
+    has the same.
+
+    `max_steps`, `max_bytes` and, level by level, `max_seconds` bound the search for an order of versions. It
+    is made for the levels `asked`, and for others if one of these stays unknown; or for all.
     """
 
 def ordered_keys(columns: Columns, *, claims: Sequence[str]) -> list[OrderedKeys]:
@@ -868,6 +956,65 @@ class Dependency:
 
 def dependencies(columns: Columns) -> list[Dependency]:
     """The edges of the dependency graph."""
+
+@final
+class EventGraph:
+    """The dependency graph between operations, as columns; operations are numbered through the history."""
+
+    @property
+    def transactions(self) -> list[int]:
+        """Transactions that count as committed and touch data."""
+    @property
+    def before(self) -> list[int]:
+        """The earlier transaction of each edge."""
+    @property
+    def after(self) -> list[int]:
+        """The later transaction of each edge."""
+    @property
+    def relations(self) -> list[str]:
+        """`wr`, `ww` or `rw`."""
+    @property
+    def keys(self) -> list[int]:
+        """The number of each edge's key."""
+    @property
+    def first(self) -> list[int]:
+        """The operation of the earlier transaction."""
+    @property
+    def second(self) -> list[int]:
+        """The operation of the later transaction."""
+    @property
+    def sources(self) -> list[str]:
+        """How the order of the two versions is known."""
+    @property
+    def sessions(self) -> list[tuple[int, int]]:
+        """Neighbours in a session."""
+    @property
+    def real_time(self) -> list[tuple[int, int]]:
+        """Pairs in real-time order from which all others follow."""
+    @property
+    def wrong_reads(self) -> list[tuple[int, str]]:
+        """Reads that no order of transactions explains, each with the name of an anomaly."""
+    @property
+    def repeated_reads(self) -> int:
+        """Reads of values that several transactions wrote."""
+    @property
+    def unjudged_keys(self) -> int:
+        """Keys whose reads are not judged: written and appended to, or deleted at times."""
+    @property
+    def is_complete(self) -> bool:
+        """Whether all versions of all keys are in order."""
+    @property
+    def has_open_registers(self) -> bool:
+        """Whether versions that may have been read are not in order."""
+    @property
+    def is_contradictory(self) -> bool:
+        """Whether two sources order versions differently."""
+    @property
+    def has_unsure_keys(self) -> bool:
+        """Whether an append or a recorded row may be of several transactions."""
+
+def event_graph(columns: Columns) -> EventGraph:
+    """The dependency graph between operations."""
 
 @final
 class GraphStatistics:

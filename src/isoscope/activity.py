@@ -14,7 +14,7 @@ from isoscope import _native
 
 if TYPE_CHECKING:
     from isoscope._native import BucketCounts, ConcurrencyCounts, LatencyQuantiles
-    from isoscope.history import History, Scalar
+    from isoscope.history import Fault, History, Scalar
 
 __all__ = ["Activity", "Bucket", "Clock", "KeyUse", "Latency", "UnderWay", "activity"]
 
@@ -85,7 +85,7 @@ class Activity:
     `length` counts instants: nanoseconds of the client's clock, ticks of the database's, places in an order.
     `untimed` transactions are in no bucket; `open` ones, of which not both ends are known, have no latency
     and are not under way. `keys_by_use[n]` is how many keys 2**n transactions use or more, but fewer than
-    2**(n + 1).
+    2**(n + 1). `faults` were injected meanwhile.
     """
 
     clock: Clock
@@ -98,6 +98,7 @@ class Activity:
     under_way: UnderWay | None
     keys: tuple[KeyUse, ...]
     keys_by_use: tuple[int, ...]
+    faults: tuple[Fault, ...] = ()
 
     def total(self, status: str) -> int:
         """Transactions in buckets that are `committed`, `aborted`, `indeterminate`, or `transactions`."""
@@ -139,6 +140,8 @@ def activity(history: History) -> Activity:
             for use in found.keys
         ),
         keys_by_use=tuple(found.keys_by_use),
+        # Faults are on the client's clock.
+        faults=history.deployment.faults if clock is Clock.CLIENT else (),
     )
 
 

@@ -6,7 +6,6 @@ The columns live in the native core; Python objects are made only for the transa
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from isoscope import _native
 from isoscope._native import UNKNOWN, Columns, RangeRow, Term, Unknown, sub_history
 from isoscope.evidence import Evidence, EvidenceKind, Extent
+from isoscope.provenance import Deployment, Fault, ProgramStatement, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,14 +28,17 @@ __all__ = [
     "KINDS",
     "STATUSES",
     "UNKNOWN",
+    "Deployment",
     "Evidence",
     "EvidenceKind",
     "Extent",
+    "Fault",
     "History",
     "Initial",
     "Interval",
     "Operation",
     "OperationKind",
+    "ProgramStatement",
     "Range",
     "Scalar",
     "Session",
@@ -210,37 +213,6 @@ class VersionOrder:
     versions: Mapping[Scalar, tuple[Scalar, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """The input of a history.
-
-    `files` are (first line, path) where the input was several files; `log` is the write-ahead log that
-    was found beside it; `notes` count the files that were not read. In an input that is no text, a line
-    is a byte.
-    """
-
-    path: str = "<memory>"
-    format: str = "recorded"
-    files: tuple[tuple[int, str], ...] = ()
-    log: str = ""
-    notes: tuple[tuple[str, int], ...] = ()
-    is_text: bool = True
-
-    def place(self, line: int | None) -> str:
-        """`path:line` of a line of the whole input; `path: byte N` if it is no text."""
-        if not line:
-            return self.path
-        path, number = self.locate(line)
-        return f"{path}:{number}" if self.is_text else f"{path}: byte {number - 1}"
-
-    def locate(self, line: int) -> tuple[str, int]:
-        """The file in which a line of the whole input stands, and its number there."""
-        if not self.files:
-            return self.path, line
-        first, path = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
-        return path, line - first + 1
-
-
 class History:
     """A recorded history. Iterate over it, or look a transaction up by its original id."""
 
@@ -277,7 +249,7 @@ class History:
         """Whether both hold the same, whatever their files looked like."""
         if not isinstance(other, History):
             return NotImplemented
-        return self._columns.same(other._columns)
+        return self._columns.same(other._columns) and self.deployment == other.deployment
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -340,6 +312,11 @@ class History:
         if self._evidence is None:
             self._evidence = Evidence(self._columns)
         return self._evidence
+
+    @property
+    def deployment(self) -> Deployment:
+        """The nodes of sessions, and the faults while it was recorded."""
+        return self.source.deployment
 
     @property
     def notes(self) -> Mapping[str, int]:

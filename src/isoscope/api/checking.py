@@ -37,6 +37,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     profile: Profile | str | None = None,
     clock_error: int = 0,
     time_limit: float = TIME_LIMIT,
+    witness: bool = False,
 ) -> Report:
     """Decide which isolation levels a history satisfies.
 
@@ -53,6 +54,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     profile        the mechanisms to look for, by the method of intervals: `postgresql/serializable`, ...
     clock_error    nanoseconds by which the clocks of clients may differ, with a profile
     time_limit     seconds for the search for an order of versions, for each level
+    witness        also give `report.witnesses`: for each level that holds an order that shows it
 
     The report tells the verdicts: `report["snapshot-isolation"].outcome`, `report.holds("read-atomic")`,
     `print(report)`, `report.to_html("report.html")`. Raises ValueError for an unknown level, method or claim,
@@ -74,6 +76,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
         profile=profiles.load(profile) if isinstance(profile, str) else profile,
         clock_error=clock_error,
         time_limit=time_limit,
+        witness=witness,
     )
 
 

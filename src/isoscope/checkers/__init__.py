@@ -28,6 +28,7 @@ from isoscope.checkers.method_judgement import (
     with_range_reads_as_reads,
 )
 from isoscope.checkers.version_order import TIME_LIMIT
+from isoscope.checkers.witness_orders import witnesses
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.profiles import parse_level
@@ -50,6 +51,8 @@ __all__ = [
     "check",
     "check_slices",
     "default_levels",
+    "levels_by_clock",
+    "levels_with",
     "online_report",
     "search",
     "select",
@@ -80,6 +83,8 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     profile: Profile | None = None,
     clock_error: int = 0,
     time_limit: float = TIME_LIMIT,
+    witness: bool = False,
+    covering: bool = False,
 ) -> Report:
     """Decide which of `levels` the history satisfies (by default all that its evidence is about).
 
@@ -88,6 +93,9 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
 
     Where the order of some versions is open, the search for one takes at most `time_limit` seconds for each
     level; a level that is not decided then is unknown.
+
+    With `witness`, the report has an order for each level that holds, as far as there is one, that shows it;
+    if `covering`, not for levels that the order of a stronger one shows too.
 
     With `profile`, by the method of intervals: whether its mechanisms were at work, `levels`, and the levels
     that the profile promises. Each interval is `clock_error` nanoseconds longer at both ends than recorded.
@@ -110,7 +118,16 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
     asked = list(meant)
     started = perf_counter()
     recorded, history = history, with_range_reads_as_reads(history)
-    found = judge(history, list(meant.values()), only, max_anomalies, claims, time_limit=time_limit)
+    found = judge(
+        history,
+        list(meant.values()),
+        only,
+        max_anomalies,
+        claims,
+        time_limit=time_limit,
+        witness=witness,
+        covering=covering,
+    )
     unread = levels_by_recorded_order(history, claims)
     verdicts = tuple(
         replace(combined(looked_at, found.verdicts, only, unread, max_anomalies), level=level)
@@ -126,6 +143,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
         version_order=version_order_rows(found, history, asked, only, claims),
         asked=() if levels is None else tuple(meant),
         seconds={"check": perf_counter() - started},
+        witnesses=tuple(witnesses(history, verdicts, found, covering=covering)) if witness else (),
     )
 
 
@@ -200,7 +218,7 @@ def check_slices(
     The slices, each of whole transactions, are iterated twice. Raises ValueError for a history that cannot be
     judged slice by slice, and OSError if the disk is full.
     """
-    meant = _by_clock(levels)
+    meant = levels_by_clock(levels)
     streamed = streaming.judge(slices, levels=list(meant.values()), max_anomalies=max_anomalies)
     verdicts = tuple(
         replace(
@@ -254,11 +272,16 @@ def _late_arrivals(statuses: Sequence[OnlineStatus]) -> Iterator[str]:
 
 def default_levels(history: History) -> tuple[Level, ...]:
     """The levels that the evidence is about and that some method decides, in the order of the lattice."""
-    present = history.evidence.present
+    return levels_with(history.evidence.present)
+
+
+def levels_with(present: Iterable[EvidenceKind]) -> tuple[Level, ...]:
+    """The same for a history with this evidence."""
+    known = {*present}
     silent = set()
-    if EvidenceKind.TIMESTAMPS not in present:
+    if EvidenceKind.TIMESTAMPS not in known:
         silent.add(Family.CLOCK)
-    if EvidenceKind.INTERVALS not in present:
+    if EvidenceKind.INTERVALS not in known:
         silent.add(Family.REAL_TIME)
     spoken_of = (level for level in Level if DEFINITIONS[level].family not in silent)
     return tuple(level for level in spoken_of if DEFINITIONS[level].decided)
@@ -272,7 +295,7 @@ def _meant(
     By timestamps alone, that is the one of the database's clock, and by default nothing else is looked at.
     """
     if method is timestamps.METHOD:
-        return _by_clock(levels)
+        return levels_by_clock(levels)
     asked = default_levels(history) if levels is None else _parsed(levels)
     return {level: level for level in asked}
 
@@ -281,6 +304,7 @@ def _parsed(names: Iterable[Level | str]) -> list[Level]:
     return [*dict.fromkeys(level for name in names for level in parse_level(str(name)))]
 
 
-def _by_clock(levels: Iterable[Level | str] | None) -> dict[Level, Level]:
+def levels_by_clock(levels: Iterable[Level | str] | None) -> dict[Level, Level]:
+    """Each level that is asked, and the one of the clock that it means to the method of timestamps."""
     asked = timestamps.LEVELS if levels is None else _parsed(levels)
     return {level: timestamps.ASKED_AS.get(level, level) for level in asked}

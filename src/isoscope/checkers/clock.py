@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from isoscope import levels as lattice
 from isoscope._native import CLOCK_AXIOMS as AXIOMS
@@ -16,11 +16,11 @@ from isoscope.verdict import Method, Outcome, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from isoscope._native import ClockJudgement
+    from isoscope.checkers.clock_anomalies import Contradiction
     from isoscope.checkers.witnesses import Recorded
     from isoscope.verdict import Anomaly
 
-__all__ = ["AXIOMS", "LEVELS", "METHOD", "NO_TIMESTAMPS", "Judged", "concerned", "untimed"]
+__all__ = ["AXIOMS", "LEVELS", "METHOD", "NO_TIMESTAMPS", "ByClock", "Judged", "concerned", "untimed"]
 
 METHOD = Method.TIMESTAMPS
 LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
@@ -39,12 +39,61 @@ def untimed(verdict: Verdict) -> Verdict:
     return Verdict(level=verdict.level, outcome=Outcome.UNKNOWN, method=METHOD, reason=NO_TIMESTAMPS)
 
 
+class ByClock(Protocol):
+    """What the clock says of one level, of a history or of all its parts."""
+
+    @property
+    def level(self) -> str:
+        """The level."""
+        ...
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are of each anomaly."""
+        ...
+
+    @property
+    def findings(self) -> Sequence[Contradiction]:
+        """The first of each anomaly."""
+        ...
+
+    @property
+    def ties(self) -> int:
+        """Timestamps of several transactions."""
+        ...
+
+    @property
+    def untimed(self) -> int:
+        """Transactions without a timestamp."""
+        ...
+
+    @property
+    def untimed_keys(self) -> int:
+        """Keys that these wrote."""
+        ...
+
+    @property
+    def deleted_keys(self) -> Sequence[Any]:
+        """Keys that some transaction deletes."""
+        ...
+
+    @property
+    def mixed_keys(self) -> Sequence[Any]:
+        """Keys that are both written and appended to."""
+        ...
+
+    @property
+    def range_reads(self) -> int:
+        """Range reads."""
+        ...
+
+
 @dataclass(frozen=True)
 class Judged:
     """A judgement of the native core; `history` has at least the transactions that it names."""
 
     history: Recorded
-    judgement: ClockJudgement
+    judgement: ByClock
 
     @property
     def level(self) -> Level:

@@ -7,7 +7,7 @@ that the clock and the data make together.
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import token, witness
@@ -15,17 +15,72 @@ from isoscope.history import UNKNOWN, OperationKind, Status, Timestamp
 from isoscope.verdict import ABSENT, Anomaly, ClockFacts, ReadFacts, StaleReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from isoscope._native import ClockFinding
+    from collections.abc import Sequence
+
     from isoscope.checkers.witnesses import Recorded
     from isoscope.history import Timestamp, Transaction
     from isoscope.verdict import Facts
 
-__all__ = ["anomaly"]
+__all__ = ["Contradiction", "anomaly"]
 
 _INSTALLS = (OperationKind.WRITE, OperationKind.APPEND, OperationKind.INSERT)
 
 
-def anomaly(history: Recorded, finding: ClockFinding, *, is_serial: bool) -> Anomaly:
+class Contradiction(Protocol):
+    """A contradiction with the clock, as the native core or a part of a history shows it."""
+
+    @property
+    def name(self) -> str:
+        """The anomaly."""
+        ...
+
+    @property
+    def axiom(self) -> str:
+        """The axiom that it breaks."""
+        ...
+
+    @property
+    def transaction(self) -> int:
+        """The transaction that reads, or starts too early."""
+        ...
+
+    @property
+    def other(self) -> int | None:
+        """The other transaction, or operation."""
+        ...
+
+    @property
+    def key(self) -> Any:
+        """The key."""
+        ...
+
+    @property
+    def operation(self) -> int | None:
+        """The read, or the first write."""
+        ...
+
+    @property
+    def against(self) -> int | None:
+        """The operation that it contradicts."""
+        ...
+
+    @property
+    def expected(self) -> Sequence[Any]:
+        """The list that was due."""
+        ...
+
+    @property
+    def version_class(self) -> str | None:
+        """The class of the version that was shown."""
+        ...
+
+    @property
+    def version_write(self) -> int | None:
+        """The write of that version."""
+        ...
+
+
+def anomaly(history: Recorded, finding: Contradiction, *, is_serial: bool) -> Anomaly:
     """A finding of the native core as data for reports."""
     return _Contradiction(history, finding, is_serial=is_serial).anomaly()
 
@@ -33,7 +88,7 @@ def anomaly(history: Recorded, finding: ClockFinding, *, is_serial: bool) -> Ano
 class _Contradiction:
     """One finding, with the transactions and operations that it names."""
 
-    def __init__(self, history: Recorded, finding: ClockFinding, *, is_serial: bool) -> None:
+    def __init__(self, history: Recorded, finding: Contradiction, *, is_serial: bool) -> None:
         self.history = history
         self.finding = finding
         self.is_serial = is_serial

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from isoscope._native import ConflictFinding, ProofStep, StaleRead
-    from isoscope.history import History, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Transaction
 
 __all__ = ["NAMES", "anomaly", "breaks", "split"]
 
@@ -72,7 +73,7 @@ def split(counts: dict[str, int], anomalies: Sequence[Anomaly]) -> dict[str, int
     return found
 
 
-def anomaly(history: History, finding: ConflictFinding) -> Anomaly:
+def anomaly(history: Recorded, finding: ConflictFinding) -> Anomaly:
     """A finding of the native core as data for reports."""
     name, order, stale = finding.anomaly, finding.order, finding.stale_read
     if stale is None:
@@ -82,13 +83,13 @@ def anomaly(history: History, finding: ConflictFinding) -> Anomaly:
     return with_participants(history, _conflict(history, name, order, stale), numbers)
 
 
-def _cycle(history: History, name: str, order: Sequence[ProofStep]) -> Anomaly:
+def _cycle(history: Recorded, name: str, order: Sequence[ProofStep]) -> Anomaly:
     steps = with_fewer_readers(turned(chain(history, order)))
     is_of_session = name in _OF_APPENDS and any(step.relation == "session" for step in steps)
     return cycle(f"{name}-session" if is_of_session else name, steps)
 
 
-def _conflict(history: History, name: str, order: Sequence[ProofStep], found: StaleRead) -> Anomaly:
+def _conflict(history: Recorded, name: str, order: Sequence[ProofStep], found: StaleRead) -> Anomaly:
     stale = witness(history, found.read)
     seen = chain(history, found.sight)
     steps = with_fewer_readers(chain(history, order), [stale, *shown_by(seen)])
@@ -107,7 +108,7 @@ def _conflict(history: History, name: str, order: Sequence[ProofStep], found: St
     )
 
 
-def _served(history: History, older: Transaction, stale: Witness) -> Step:
+def _served(history: Recorded, older: Transaction, stale: Witness) -> Step:
     """The stale read as a step: the older transaction comes before its reader."""
     writes = installs(older, stale.key)
     shown = [write for write in writes if same(write.value, stale.value)]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from isoscope._native import ProofStep
-    from isoscope.history import History, Interval, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Interval, Transaction
 
 __all__ = ["anomaly"]
 
@@ -35,7 +36,7 @@ _KEEPS_ALL_STEPS = ("dirty-update", "cyclic-versions", "contradictory-evidence")
 
 
 def anomaly(
-    history: History,
+    history: Recorded,
     name: str,
     proof: Sequence[ProofStep],
     alternatives: Sequence[Sequence[ProofStep]] = (),
@@ -51,7 +52,7 @@ def anomaly(
 
 
 def _anomaly(
-    history: History,
+    history: Recorded,
     name: str,
     proof: Sequence[ProofStep],
     alternatives: Sequence[Sequence[ProofStep]],
@@ -119,7 +120,7 @@ def _ending_with_rw(circle: Sequence[Step]) -> tuple[Step, ...]:
     return tuple(circle)
 
 
-def _with_rival(history: History, found: Anomaly, proof: Sequence[ProofStep]) -> Anomaly:
+def _with_rival(history: Recorded, found: Anomaly, proof: Sequence[ProofStep]) -> Anomaly:
     """A lost update, with the read of the rival, where it read the same version."""
     missed = next(step for step in found.steps if step.relation == "rw")
     ends = (end for step in proof for end in (step.before, step.after))
@@ -132,7 +133,7 @@ def _with_rival(history: History, found: Anomaly, proof: Sequence[ProofStep]) ->
     return replace(found, witnesses=(*found.witnesses, *others), facts=facts)
 
 
-def _first_reads(history: History, transaction: Transaction, key: object) -> list[Witness]:
+def _first_reads(history: Recorded, transaction: Transaction, key: object) -> list[Witness]:
     """The first read of the key by the transaction before it wrote the key, if there is one."""
     written = installs(transaction, key)
     for operation in transaction.operations:
@@ -143,11 +144,11 @@ def _first_reads(history: History, transaction: Transaction, key: object) -> lis
     return []
 
 
-def _steps(history: History, proof: Sequence[ProofStep]) -> tuple[Step, ...]:
+def _steps(history: Recorded, proof: Sequence[ProofStep]) -> tuple[Step, ...]:
     return tuple(_step(history, step) for step in proof)
 
 
-def _step(history: History, found: ProofStep) -> Step:
+def _step(history: Recorded, found: ProofStep) -> Step:
     ends = (found.before, found.after)
     first, second = (None if end is None else history.transaction(end) for end in ends)
     step = Step(

@@ -27,4 +27,6 @@ def summary_of(
         "format": history.source.format,
         **{name: counts[name] for name in names},
         "evidence": [str(kind) for kind in present],
+        # Only where there are any: most histories are of one node without faults.
+        **({"deployment": history.deployment.document()} if history.deployment else {}),
     }

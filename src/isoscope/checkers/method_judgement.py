@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from isoscope._native import itemised
 from isoscope.checkers import intervals, timestamps, values, version_order
 from isoscope.checkers.combined_verdict import combined_verdict
+from isoscope.checkers.explained_values import Explained, explained
 from isoscope.checkers.recorded_order import is_recorded_beside_lists
 from isoscope.history import EvidenceKind, History
 from isoscope.levels import Level, implied
 from isoscope.verdict import Method, Outcome, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from types import ModuleType
 
+    from isoscope._native import OrderWitness
     from isoscope.profiles import Profile
     from isoscope.verdict import Claim, Ordered
 
@@ -27,6 +29,7 @@ __all__ = [
     "combined",
     "judge",
     "judge_versions",
+    "levels_by_order",
     "levels_by_recorded_order",
     "version_order_rows",
     "with_range_reads_as_reads",
@@ -47,10 +50,18 @@ def chosen_method(method: Method | str | None, profile: Profile | None) -> Metho
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The verdicts of the checkers; `ordered` is None if the order of versions was not judged."""
+    """The verdicts of the checkers; `ordered` is None if the order of versions was not judged.
+
+    `by_versions` is the judgement by the order of versions, if witnesses were asked for; `explained` are
+    commit orders of weak levels that explanations of repeated values gave, `commit_orders` those that values
+    gave, None if they were not looked for.
+    """
 
     verdicts: list[Verdict]
     ordered: tuple[Ordered, ...] | None = None
+    by_versions: version_order.Judgement | None = None
+    explained: tuple[OrderWitness, ...] = ()
+    commit_orders: dict[str, list[int]] | None = None
 
 
 def judge(  # noqa: PLR0913 - the question, and its limits
@@ -61,11 +72,22 @@ def judge(  # noqa: PLR0913 - the question, and its limits
     claims: Sequence[Claim],
     *,
     time_limit: float,
+    witness: bool = False,
+    covering: bool = False,
 ) -> Judged:
     """Each method judges once the levels whose condition it decides."""
     chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
     if not {*asked} <= {*timestamps.LEVELS}:
-        return _judge_by(chosen, history, asked, max_anomalies, claims, time_limit=time_limit)
+        return _judge_by(
+            chosen,
+            history,
+            asked,
+            max_anomalies,
+            claims,
+            time_limit=time_limit,
+            witness=witness,
+            covering=covering,
+        )
     # Levels of the clock need the other methods only if the clock does not decide them.
     by_clock = [*timestamps.check(history, levels=asked, max_anomalies=max_anomalies)]
     if all(verdict.outcome is not Outcome.UNKNOWN for verdict in by_clock):
@@ -96,8 +118,14 @@ def _judge_by(  # noqa: PLR0913 - the question, and its limits
     claims: Sequence[Claim],
     *,
     time_limit: float,
+    witness: bool = False,
+    covering: bool = False,
 ) -> Judged:
     verdicts: list[Verdict] = []
+    kept: version_order.Judgement | None = None
+    told: Explained | None = None
+    orders: dict[str, list[int]] | None = None
+    is_explained = values in checkers and not claims
     ordered: tuple[Ordered, ...] | None = None
     if version_order in checkers and values not in checkers:
         # Whatever the order of versions, a single wrong read breaks most levels.
@@ -113,14 +141,42 @@ def _judge_by(  # noqa: PLR0913 - the question, and its limits
                     assume=claims,
                     time_limit=time_limit,
                     asked=asked,
+                    witnessed=_witnessed(asked, covering=covering) if witness else (),
                 )
                 verdicts += judgement.verdicts()
                 ordered = judgement.ordered
+                kept = judgement if witness else None
             continue
-        is_in_order = checker is values and version_order in checkers
-        check = values.check_in_order if is_in_order else checker.check
-        verdicts += check(history, levels=asked, max_anomalies=max_anomalies, assume=claims)
-    return Judged(verdicts=_in_lattice_order(verdicts), ordered=ordered)
+        if checker is values and version_order in checkers:
+            by_values = values.judge_in_order(
+                history, levels=asked, max_anomalies=max_anomalies, assume=claims, keeps_orders=witness
+            )
+            verdicts += by_values.verdicts
+            orders = by_values.commit_orders
+        else:
+            verdicts += checker.check(history, levels=asked, max_anomalies=max_anomalies, assume=claims)
+        if checker is values and is_explained and not version_order.concerns(asked):
+            told = explained(history, verdicts, asked, time_limit=time_limit)
+            verdicts = told.verdicts
+    if is_explained and version_order.concerns(asked):
+        # Whatever the order of versions proves needs no explanation.
+        told = explained(history, verdicts, asked, time_limit=time_limit)
+        verdicts = told.verdicts
+    return Judged(
+        verdicts=_in_lattice_order(verdicts),
+        ordered=ordered,
+        by_versions=kept,
+        explained=told.witnesses if told else (),
+        commit_orders=orders,
+    )
+
+
+def _witnessed(asked: Sequence[Level], *, covering: bool) -> Sequence[Level]:
+    """The native core leaves out a level behind one that implies it; the weakest first, each has its own."""
+    places = {level: place for place, level in enumerate(Level)}
+    weaker = {level: len(implied(version_order.condition(level))) for level in asked}
+    ordered = sorted(asked, key=lambda level: (-weaker[level], places[level]))
+    return ordered if covering else ordered[::-1]
 
 
 def _in_lattice_order(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -133,10 +189,15 @@ def levels_by_recorded_order(history: History, claims: Sequence[Claim] = ()) -> 
 
     Of lists they know the order, which is all that the weak levels ask for.
     """
-    if claims or is_recorded_beside_lists(history):
+    is_recorded = bool(claims) or is_recorded_beside_lists(history)
+    return levels_by_order(history.evidence.present, is_recorded=is_recorded)
+
+
+def levels_by_order(present: Iterable[EvidenceKind], *, is_recorded: bool) -> frozenset[Level]:
+    """The same of a history with this evidence; `is_recorded`: beside lists, or by a claim."""
+    if is_recorded:
         return frozenset(version_order.LEVELS) | implied(Level.CAUSAL) - {Level.CUT_ISOLATION}
-    is_recorded = EvidenceKind.VERSION_ORDER in history.evidence.present
-    return frozenset(version_order.LEVELS if is_recorded else ())
+    return frozenset(version_order.LEVELS if EvidenceKind.VERSION_ORDER in present else ())
 
 
 def version_order_rows(

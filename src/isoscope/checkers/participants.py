@@ -63,7 +63,22 @@ def _account(
         clock=clock,
         times=times,
         place=history.source.place(transaction.line) if transaction.line else "",
+        node=history.source.deployment.node(transaction.session_id),
+        faults=_faults(history, transaction.interval),
     )
+
+
+def _faults(history: Recorded, interval: Interval | None) -> tuple[str, ...]:
+    """The faults that went on while the transaction did, each once."""
+    if interval is None or interval.invoke is None:
+        return ()
+    last = interval.invoke if interval.complete is None else interval.complete
+    found = (
+        f"{fault.kind} of {fault.node}"
+        for fault in history.source.deployment.faults
+        if fault.start <= last and (fault.stop is None or interval.invoke <= fault.stop)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _witnesses(anomaly: Anomaly) -> Iterator[Witness]:

@@ -6,7 +6,7 @@ Liu et al. 2024 (Plume), Table 1; DESIGN's rules for lists, repeated values and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from isoscope.checkers.participants import with_participants
 from isoscope.checkers.witnesses import installs, token, witness_of
@@ -14,10 +14,10 @@ from isoscope.levels import Level
 from isoscope.verdict import Anomaly, ReadFacts, Step, Witness
 
 if TYPE_CHECKING:
-    from isoscope._native import ReadFinding
-    from isoscope.history import History, Operation, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Operation, Transaction
 
-__all__ = ["NAMES", "anomaly"]
+__all__ = ["NAMES", "WrongRead", "anomaly"]
 
 #: The anomalies and the weakest level that each breaks.
 NAMES = {
@@ -33,7 +33,36 @@ NAMES = {
 }
 
 
-def anomaly(history: History, finding: ReadFinding) -> Anomaly:
+class WrongRead(Protocol):
+    """A read that no order of transactions explains, as the native core or a part of a history shows it."""
+
+    @property
+    def anomaly(self) -> str:
+        """The anomaly."""
+        ...
+
+    @property
+    def read(self) -> int:
+        """The read."""
+        ...
+
+    @property
+    def other(self) -> int | None:
+        """The other transaction, or operation."""
+        ...
+
+    @property
+    def value(self) -> Any:
+        """The wrong value, or element."""
+        ...
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether a log shows the value as committed."""
+        ...
+
+
+def anomaly(history: Recorded, finding: WrongRead) -> Anomaly:
     """A finding of the native core as data for reports."""
     return _ReadAnomaly(history, finding).anomaly()
 
@@ -41,7 +70,7 @@ def anomaly(history: History, finding: ReadFinding) -> Anomaly:
 class _ReadAnomaly:
     """One finding of the native core, with the transactions that it is about."""
 
-    def __init__(self, history: History, finding: ReadFinding) -> None:
+    def __init__(self, history: Recorded, finding: WrongRead) -> None:
         self.history = history
         self.name = finding.anomaly
         self.value = finding.value

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from isoscope._native import ProofStep
-    from isoscope.history import History, Operation, Transaction
+    from isoscope.checkers.witnesses import Recorded
+    from isoscope.history import Operation, Transaction
 
 __all__ = [
     "chain",
@@ -82,7 +83,7 @@ def flat(steps: Sequence[Step]) -> Iterator[Step]:
         yield step
 
 
-def chain(history: History, found: Sequence[ProofStep]) -> tuple[Step, ...]:
+def chain(history: Recorded, found: Sequence[ProofStep]) -> tuple[Step, ...]:
     """The steps of the native core one after the other.
 
     A `cm` step carries, as its `sight`, the steps that brought its first transaction to the sight of its
@@ -166,7 +167,7 @@ def _elements(read: Witness) -> list[tuple[type, str]]:
     return [*map(token, read.value)] if isinstance(read.value, tuple) else []
 
 
-def _step(history: History, found: ProofStep, sight: tuple[Step, ...]) -> Step:
+def _step(history: Recorded, found: ProofStep, sight: tuple[Step, ...]) -> Step:
     assert found.before is not None, "values prove nothing about the initial state"
     assert found.after is not None, "values prove nothing about the initial state"
     first, second = history.transaction(found.before), history.transaction(found.after)
@@ -186,7 +187,7 @@ def _step(history: History, found: ProofStep, sight: tuple[Step, ...]) -> Step:
 
 
 def _neighbours(
-    history: History, before: Transaction, after: Transaction, read: Witness
+    history: Recorded, before: Transaction, after: Transaction, read: Witness
 ) -> tuple[Witness, ...]:
     """The read, and the two appends whose order it shows: as near as possible, or the second one missing."""
     shown = _elements(read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from isoscope import levels as lattice
 from isoscope._native import HAPPENS_BEFORE_METHODS, judge_values
@@ -22,7 +22,9 @@ from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdi
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope._native import UnjudgedReads, WeakEffort
+    from isoscope._native import ValuesJudgement, WeakEffort, WeakJudgement
+    from isoscope.checkers.reads import WrongRead
+    from isoscope.checkers.witnesses import Recorded
     from isoscope.history import History
     from isoscope.verdict import Claim
 
@@ -31,10 +33,16 @@ __all__ = [
     "LEVELS",
     "METHOD",
     "NAMES",
+    "JudgedReads",
+    "Judgement",
+    "Unjudged",
     "check",
-    "check_in_order",
+    "commit_orders",
     "effort",
     "find",
+    "judge_in_order",
+    "strongest_asked",
+    "verdicts_of",
     "wrong_reads",
 ]
 
@@ -67,21 +75,40 @@ def check(
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Verdict]:
     """What values say of the levels that `levels` depend on."""
-    yield from _verdicts(_found(history, _strongest(levels), max_anomalies))
+    yield from _verdicts(_found(history, strongest_asked(levels), max_anomalies))
 
 
-def check_in_order(
-    history: History, *, levels: Sequence[Level], max_anomalies: int, assume: Sequence[Claim] = ()
-) -> Iterator[Verdict]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Verdicts, and a commit order of each weak level that holds, if these were asked for."""
+
+    verdicts: Sequence[Verdict]
+    commit_orders: dict[str, list[int]] | None = None
+
+
+def judge_in_order(
+    history: History,
+    *,
+    levels: Sequence[Level],
+    max_anomalies: int,
+    assume: Sequence[Claim] = (),
+    keeps_orders: bool = False,
+) -> Judgement:
     """The same where the order of versions is looked at: the weak levels ask for what is recorded of it."""
-    if not is_recorded_beside_lists(history):
-        yield from check(history, levels=levels, max_anomalies=max_anomalies)
-        return
-    found = _found(history, _strongest(levels), max_anomalies, by_recorded_order=True)
-    for verdict in _verdicts(found):
+    is_recorded = is_recorded_beside_lists(history)
+    strongest = strongest_asked(levels)
+    judged = judge_values(
+        history.columns,
+        strongest=None if strongest is None else strongest.value,
+        max_anomalies=max_anomalies,
+        by_recorded_order=is_recorded,
+        keeps_orders=keeps_orders,
+    )
+    found = [*_verdicts(_made(history, judged, judged.weak, history))]
+    if is_recorded and not assume:
         # Whether a claim breaks a level, only the method of version orders knows.
-        is_by_order = verdict.level in WEAK and not assume
-        yield replace(verdict, method=Method.VERSION_ORDER) if is_by_order else verdict
+        found = [replace(v, method=Method.VERSION_ORDER) if v.level in WEAK else v for v in found]
+    return Judgement(verdicts=found, commit_orders=_orders(judged) if keeps_orders else None)
 
 
 def wrong_reads(history: History, *, max_anomalies: int) -> Iterator[Verdict]:
@@ -118,21 +145,98 @@ def find(
             yield Sighting(name=name, presence=presence, method=METHOD, reason=reason)
 
 
-def _found(
-    history: History, strongest: Level | None, max_anomalies: int, *, by_recorded_order: bool = False
-) -> _Found:
+def commit_orders(history: History, levels: Sequence[Level]) -> dict[str, list[int]]:
+    """For each weak level of `levels` that holds: the numbers of transactions in a commit order."""
+    strongest = max((level for level in WEAK if level in levels), key=WEAK.index, default=None)
+    if strongest is None:
+        return {}
+    judged = judge_values(
+        history.columns,
+        strongest=strongest.value,
+        max_anomalies=0,
+        by_recorded_order=is_recorded_beside_lists(history),
+        keeps_orders=True,
+    )
+    return _orders(judged)
+
+
+def _orders(judged: ValuesJudgement) -> dict[str, list[int]]:
+    if judged.weak is None or judged.unjudged.repeated_reads:
+        return {}
+    return judged.weak.orders
+
+
+def _found(history: History, strongest: Level | None, max_anomalies: int) -> _Found:
     """Asks the native core about reads and about the weak levels up to `strongest`."""
     judged = judge_values(
         history.columns,
         strongest=None if strongest is None else strongest.value,
         max_anomalies=max_anomalies,
-        by_recorded_order=by_recorded_order,
     )
-    counts, weak = judged.read_counts, judged.weak
-    anomalies = [reads.anomaly(history, finding) for finding in judged.read_findings]
+    return _made(history, judged, judged.weak, history)
+
+
+class Unjudged(Protocol):
+    """Reads and keys that were not judged."""
+
+    @property
+    def repeated_reads(self) -> int:
+        """Reads of values that several transactions wrote."""
+        ...
+
+    @property
+    def repeated_keys(self) -> Sequence[object]:
+        """Keys of those reads."""
+        ...
+
+    @property
+    def deleted_keys(self) -> Sequence[object]:
+        """Keys that some transaction deletes."""
+        ...
+
+    @property
+    def mixed_keys(self) -> Sequence[object]:
+        """Keys that are both written and appended to."""
+        ...
+
+    @property
+    def range_reads(self) -> int:
+        """Range reads."""
+        ...
+
+
+class JudgedReads(Protocol):
+    """What values say of single reads, of a history or of all its parts."""
+
+    @property
+    def read_counts(self) -> dict[str, int]:
+        """How many reads show each anomaly."""
+        ...
+
+    @property
+    def read_findings(self) -> Sequence[WrongRead]:
+        """The first reads of each anomaly."""
+        ...
+
+    @property
+    def unjudged(self) -> Unjudged:
+        """What was not judged."""
+        ...
+
+
+def verdicts_of(
+    reader: Recorded, judged: JudgedReads, weak: WeakJudgement | None, conflicting: Recorded
+) -> Iterator[Verdict]:
+    """The verdicts that reads lead to, and conflicts whose transactions `conflicting` knows."""
+    yield from _verdicts(_made(reader, judged, weak, conflicting))
+
+
+def _made(reader: Recorded, judged: JudgedReads, weak: WeakJudgement | None, conflicting: Recorded) -> _Found:
+    counts = judged.read_counts
+    anomalies = [reads.anomaly(reader, finding) for finding in judged.read_findings]
     if weak is not None:
         counts = {**counts, **weak.counts}
-        anomalies += [conflicts.anomaly(history, finding) for finding in weak.findings]
+        anomalies += [conflicts.anomaly(conflicting, finding) for finding in weak.findings]
     return _Found(
         counts=conflicts.split(counts, anomalies),
         anomalies=anomalies,
@@ -144,7 +248,7 @@ def _found(
     )
 
 
-def _unjudged(found: UnjudgedReads, *, by_writer: bool) -> str:
+def _unjudged(found: Unjudged, *, by_writer: bool) -> str:
     """Why something may be wrong that was not found; `by_writer`: whether the writer of a value matters.
 
     Two equal values do not differ, whichever transaction wrote them: cut isolation needs no unique writers.
@@ -169,7 +273,7 @@ def effort(history: History, happens_before: str = HAPPENS_BEFORE[0]) -> tuple[f
     return seconds, judged.weak.effort
 
 
-def _strongest(levels: Sequence[Level]) -> Level | None:
+def strongest_asked(levels: Sequence[Level]) -> Level | None:
     """The strongest weak level that can say something about one of `levels`."""
     related = [
         weak
@@ -192,7 +296,7 @@ class _Found:
 
     counts: dict[str, int]
     anomalies: list[Anomaly]
-    unjudged: UnjudgedReads
+    unjudged: Unjudged
     satisfied: set[Level]
     undecided: set[Level]
     contradictory: set[Level]

@@ -23,7 +23,8 @@ from isoscope.verdict import Anomaly, Claim, Method, Ordered, Outcome, Presence,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from isoscope._native import OrderedKeys, VersionsJudgement
+    from isoscope._native import OrderedKeys, OrderWitness, VersionsJudgement
+    from isoscope.checkers.witnesses import Recorded
     from isoscope.history import History
 
 __all__ = [
@@ -31,9 +32,11 @@ __all__ = [
     "METHOD",
     "NAMES",
     "TIME_LIMIT",
+    "UNTIMED",
     "Judgement",
     "check",
     "concerns",
+    "condition",
     "disbelieved",
     "edges",
     "find",
@@ -101,13 +104,18 @@ NAMES = {
 }
 #: Levels beside those of `NAMES` that an anomaly is among the weakest to break.
 _ALSO = {"long-fork": (Level.REPEATABLE_READ,)}
+UNTIMED = "not every transaction has a begin and an end in real time"
 #: Why a level is unknown, by the outcome that the native core gives.
 _REASONS = {
-    "untimed": "not every transaction has a begin and an end in real time",
+    "untimed": UNTIMED,
     "search-too-long": "the order of some versions is not known, "
     "and the search for one that explains all reads was too long",
     "contradictory": CONTRADICTORY,
 }
+_FULL = (
+    "the order of some versions is not known, "
+    "and the search for one that explains all reads filled the memory that it may use"
+)
 _UNSURE = "several transactions appended the same element to a list"
 _UNSURE_ROWS = "a recorded order of versions shows values that several transactions may have written"
 _AMBIGUOUS = "reads by predicates, or of deleted keys, may have seen several states of a key ({} times)"
@@ -115,30 +123,33 @@ _FORKED = "reads of a list contradict each other, so that there is no one order 
 _PREDICATES = "what breaks it may rest on reads by predicates, which this level does not protect"
 
 
-def judge(
+def judge(  # noqa: PLR0913 - the question, and its limits
     history: History,
     *,
     max_anomalies: int = 10,
     assume: Sequence[Claim] = (),
     time_limit: float = TIME_LIMIT,
     asked: Sequence[Level] | None = None,
+    witnessed: Sequence[Level] = (),
 ) -> Judgement:
     """What the order of versions says of all levels, and how many keys each source orders.
 
     The search for an open order takes at most `time_limit` seconds for each level. If all that are asked for
-    are levels of versions, it is made for others only if one of these stays unknown.
+    are levels of versions, it is made for others only if one of these stays unknown. Of the levels
+    `witnessed` that hold, an order is kept that shows it.
     """
     claims = [claim.value for claim in assume]
     is_of_versions = asked is not None and all(level in LEVELS for level in asked)
-    conditions = [_condition(level) for level in asked or ()] if is_of_versions else None
+    conditions = [condition(level) for level in asked or ()] if is_of_versions else None
     found = judge_versions(
         history.columns,
         claims=claims,
         max_anomalies=max_anomalies,
         max_seconds=time_limit,
         asked=conditions,
+        witnessed=[*dict.fromkeys(condition(level) for level in witnessed if level in LEVELS)],
     )
-    return Judgement(history, found)
+    return Judgement(history, found, has_predicates=history.counts["range-read"] > 0)
 
 
 def check(
@@ -197,7 +208,7 @@ def concerns(levels: Sequence[Level], assume: Sequence[Claim] = ()) -> bool:
     return not {*levels} <= {Level.CUT_ISOLATION, *(() if assume else WEAK)}
 
 
-def _condition(level: Level) -> Level:
+def condition(level: Level) -> Level:
     """The level by whose name the native core knows the condition of `level`."""
     return _SAME_CONDITION.get(level, level)
 
@@ -206,8 +217,9 @@ def _condition(level: Level) -> Level:
 class Judgement:
     """What the native core found in a history."""
 
-    history: History
+    history: Recorded
     found: VersionsJudgement
+    has_predicates: bool = False
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -218,6 +230,10 @@ class Judgement:
     def ordered(self) -> tuple[Ordered, ...]:
         """How many keys each source orders."""
         return _rows(self.found.ordered_keys)
+
+    def witnesses(self, level: Level) -> list[OrderWitness]:
+        """Orders that show that a level holds; several if sources contradict each other."""
+        return [witness for witness in self.found.witnesses if witness.level == condition(level)]
 
     @cached_property
     def unjudged(self) -> str:
@@ -244,6 +260,11 @@ class Judgement:
         every = [(anomaly, only) for anomaly, only in self._shown if anomaly.name == name]
         return tuple(anomaly for anomaly, only in every if only is None) or tuple(a for a, _ in every)
 
+    @property
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        """Everything that was found."""
+        return tuple(anomaly for anomaly, _ in self._shown)
+
     def verdicts(self) -> Iterator[Verdict]:
         """The answer for each level, without levels that are broken only because a weaker one is."""
         return (verdict for verdict in map(self._verdict, LEVELS) if verdict is not None)
@@ -251,10 +272,6 @@ class Judgement:
     @cached_property
     def _outcomes(self) -> dict[str, str]:
         return self.found.outcomes
-
-    @cached_property
-    def _has_predicates(self) -> bool:
-        return self.history.counts["range-read"] > 0
 
     @cached_property
     def _shown(self) -> list[tuple[Anomaly, str | None]]:
@@ -268,29 +285,31 @@ class Judgement:
         ]
 
     def _is_violated(self, level: Level) -> bool:
-        return self._outcomes[_condition(level)] == "violated"
+        return self._outcomes[condition(level)] == "violated"
 
     def _verdict(self, level: Level) -> Verdict | None:
         """The answer for one level; None if it is broken only because a weaker one is."""
-        if self._is_violated(level) and level is Level.REPEATABLE_READ and self._has_predicates:
+        if self._is_violated(level) and level is Level.REPEATABLE_READ and self.has_predicates:
             return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=_PREDICATES)
         if self._is_violated(level):
             return self._violated(level)
-        outcome = self._outcomes[_condition(level)]
-        reason = self._doubt(level) if outcome == "holds" else _REASONS[outcome] + self._progress(level)
+        outcome = self._outcomes[condition(level)]
+        reason = self._doubt(level) if outcome == "holds" else self._unknown(level, outcome)
         if not reason:
             return Verdict(level=level, outcome=Outcome.HOLDS, method=METHOD)
         return Verdict(level=level, outcome=Outcome.UNKNOWN, method=METHOD, reason=reason)
 
-    def _progress(self, level: Level) -> str:
-        """How far the search for an order came, if it was too long."""
-        if (came := self.found.progress.get(_condition(level))) is None:
-            return ""
-        return " ({:,} choices, {:,} conflicts, {:,} seconds)".format(*came)
+    def _unknown(self, level: Level, outcome: str) -> str:
+        """Why there is no answer; with how far the search for an order came, if there was one."""
+        if (came := self.found.progress.get(condition(level))) is None:
+            return _REASONS[outcome]
+        choices, conflicts, seconds, is_full = came
+        reason = _FULL if is_full and outcome == "search-too-long" else _REASONS[outcome]
+        return f"{reason} ({choices:,} choices, {conflicts:,} conflicts, {seconds:,} seconds)"
 
     def _doubt(self, level: Level) -> str:
         """Why the level may be broken although nothing was found."""
-        if _condition(level) in self.found.explained:
+        if condition(level) in self.found.explained:
             return self._unjudged(with_repeated=False)
         # Levels from PL-2 up are broken by such reads themselves.
         if self.found.has_incompatible_lists and Level.PL_2 not in lattice.implied(level):
@@ -315,7 +334,7 @@ class Judgement:
 
     def _breaks(self, anomaly: Anomaly, only: str | None, level: Level) -> bool:
         if only is not None:
-            return only == _condition(level) and not self._has_a_name(level)
+            return only == condition(level) and not self._has_a_name(level)
         if anomaly.name == "contradictory-evidence":
             return False
         weakest = tuple(map(self._protected, (NAMES[anomaly.name], *_ALSO.get(anomaly.name, ()))))
@@ -325,7 +344,7 @@ class Judgement:
 
     def _protected(self, level: Level) -> Level:
         """The level itself, or the weakest that protects predicate reads as well."""
-        return Level.SERIALIZABLE if level is Level.REPEATABLE_READ and self._has_predicates else level
+        return Level.SERIALIZABLE if level is Level.REPEATABLE_READ and self.has_predicates else level
 
     def _has_a_name(self, level: Level) -> bool:
         """Whether a weaker level, or this one, is broken by an anomaly that has a name."""

@@ -68,6 +68,7 @@ def witness_at(history: Recorded, transaction: Transaction, place: int) -> Witne
         place=history.source.place(operation.line) if operation.line else "",
         index=place,
         interval=operation.interval or transaction.interval,
+        sql=history.source.sql(operation.line),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 
 from isoscope import __version__, checkers, formats
 from isoscope.cli import BAD_INPUT, terminal
+from isoscope.cli.certificate_file import CertificateFile, is_large
 from isoscope.cli.exit_status import explained, fail_on_option, status, worst
 from isoscope.cli.options import (
     chosen_profile,
@@ -22,6 +24,8 @@ from isoscope.cli.options import (
 )
 from isoscope.cli.progress import Waiting
 from isoscope.cli.report_files import ReportFiles, report_file_options, report_option
+from isoscope.cli.spark_engine import SparkChecker, parse_engine, refuse_with_engine
+from isoscope.cli.witness_file import WitnessFile
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.explain import harmless
 from isoscope.reports import Summary, dumps, render_json, render_text
@@ -29,7 +33,7 @@ from isoscope.reports.findings import Unreadable
 from isoscope.verdict import Claim, Method, Report, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from isoscope.history import History, Initial
     from isoscope.levels import Level
@@ -50,6 +54,8 @@ _HELD, _SHOWN = 10, 1
 @profile_options
 @click.option("--streaming", is_flag=True,
               help="Sort on a disk what does not fit into memory (--method timestamps).")  # fmt: skip
+@click.option("--engine", metavar="spark[=MASTER_URL]",
+              help="Check Parquet on Apache Spark (--method timestamps or values).")  # fmt: skip
 @click.option("--assume", multiple=True, type=click.Choice([str(claim) for claim in Claim]),
               help="Claim of yours about the order of versions; may be repeated.")  # fmt: skip
 @format_option("the histories")
@@ -65,6 +71,10 @@ _HELD, _SHOWN = 10, 1
 @click.option("--summary", "summarise", is_flag=True,
               help="Count over all histories; each file of a directory is then one.")  # fmt: skip
 @report_option("json", "as_json")
+@click.option("--witness", metavar="FILE",
+              help="Also write why levels hold: for each an order that shows it (JSON).")  # fmt: skip
+@click.option("--certificate", "certificate_path", metavar="FILE",
+              help="Also write proofs of the verdicts for `isoscope verify`; .gz is packed.")  # fmt: skip
 @click.option("--timings", is_flag=True, help="Add the seconds that each stage took.")
 @report_file_options
 def command(
@@ -76,6 +86,7 @@ def command(
     profile_name: str | None,
     clock_error: int,
     streaming: bool,
+    engine: str | None,
     assume: tuple[str, ...],
     format_: str | None,
     initial: Initial | None,
@@ -85,6 +96,8 @@ def command(
     time_limit: float,
     summarise: bool,
     as_json: bool,
+    witness: str | None,
+    certificate_path: str | None,
     timings: bool,
     **given: Any,
 ) -> int:
@@ -118,8 +131,11 @@ def command(
         isoscope check history.txt --anomaly fractured-read-co --anomaly tap-l
         isoscope check recorded/ --summary
         isoscope check history.json --method timestamps --streaming
+        isoscope check recorded/ --engine spark=local[4] --method timestamps
         isoscope check run.leopard.jsonl --profile postgresql/serializable
         isoscope check history.txt --report report.html
+        isoscope check history.txt --level serializable --witness order.json
+        isoscope check history.txt --certificate proofs.jsonl.gz
         isoscope check history.txt --junit report.xml --step-summary
         isoscope check history.txt --svg pictures
     """
@@ -134,9 +150,17 @@ def command(
         max_anomalies=1 if summarise else max_anomalies or _HELD,
         time_limit=time_limit,
         fail_on=fail_on,
+        witness=witness is not None,
+        certificate=certificate_path is not None,
     )
     question.refuse_contradictions()
-    checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial)
+    proofs = CertificateFile(certificate_path, histories)
+    checker: _Checker | SparkChecker
+    checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial, proofs)
+    if engine is not None:
+        refuse_with_engine(click.get_current_context().params)
+        limits = (question.max_anomalies, fail_on)
+        checker = SparkChecker(parse_engine(engine), asked, method, initial, *limits)
     if streaming:
         _refuse_streaming(question)
     paths = list(_each(histories) if summarise else histories)
@@ -145,11 +169,18 @@ def command(
         raise UsageError("--summary counts and has no --timings")
     if summarise:
         files.refuse_with_summary()
-    with files.opened():
+    if (question.witness or question.certificate) and (summarise or streaming or profile_name):
+        option = "--summary" if summarise else "--streaming" if streaming else "--profile"
+        wanted = "--certificate" if witness is None else "--witness"
+        raise UsageError(f"{option} keeps no orders and has no {wanted}")
+    if question.certificate:
+        question.refuse_uncertified()
+    orders = WitnessFile(witness, histories)
+    with files.opened(), orders.opened(), proofs.opened(), checker.opened():
         if summarise:
             return _summarise(checker, paths, files, as_json=as_json)
         printer = _Printer(as_json, timings, everything=everything, shown=max_anomalies or _SHOWN)
-        return printer.finish([_check(checker, path, files, printer) for path in paths])
+        return printer.finish([_check(checker, path, [files, orders], printer) for path in paths])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +196,8 @@ class _Question:
     max_anomalies: int
     time_limit: float
     fail_on: frozenset[Level] | None
+    witness: bool = False
+    certificate: bool = False
 
     def refuse_contradictions(self) -> None:
         try:
@@ -173,9 +206,19 @@ class _Question:
             )
             if self.fail_on is not None and self.anomalies:
                 raise ValueError("--fail-on is about levels, --anomaly about anomalies")
+            if (self.witness or self.certificate) and self.anomalies:
+                option = "--witness" if self.witness else "--certificate"
+                raise ValueError(f"{option} is about levels, --anomaly about anomalies")
         except ValueError as error:
             hint = "`isoscope explain` lists the anomalies, `isoscope explain NAME` says what one breaks"
             raise UsageError(f"{error}\n\nhint: {hint}") from None
+
+    def refuse_uncertified(self) -> None:
+        """Answers that rest on claims or on clients' clocks cannot be checked from the history alone."""
+        if self.assume:
+            raise UsageError("--certificate proves what the history shows, and has no --assume")
+        if self.method == Method.INTERVALS:
+            raise UsageError("--certificate has no --method intervals: it rests on clients' clocks")
 
     def of(self, history: History) -> Report | Search:
         if self.anomalies:
@@ -197,6 +240,8 @@ class _Question:
             profile=self.profile,
             clock_error=self.clock_error,
             time_limit=self.time_limit,
+            witness=self.witness or self.certificate,
+            covering=self.certificate and not self.witness and is_large(history),
         )
         return replace(report, asked=self.levels, fail_on=self.fail_on)
 
@@ -216,6 +261,11 @@ class _Checker:
     question: _Question
     format: str | None
     initial: Initial | None
+    proofs: CertificateFile
+
+    def opened(self) -> AbstractContextManager[None]:
+        """Nothing is to be closed."""
+        return nullcontext()
 
     def report(self, path: str) -> Report | Search:
         """The answer; a check that takes long says so."""
@@ -227,6 +277,9 @@ class _Checker:
         history = formats.load(path, format=self.format, initial=self.initial)
         loaded = perf_counter() - started
         report = asked.of(history)
+        self.proofs.add(history, report, is_initial_given=self.initial is not None)
+        if isinstance(report, Report) and not asked.witness:
+            report = replace(report, witnesses=())
         return replace(report, seconds={"load": loaded, **(report.seconds or {})})
 
 
@@ -264,20 +317,26 @@ def _each(histories: tuple[str, ...]) -> Iterator[str]:
         yield from formats.histories(path)
 
 
-def _check(checker: _Checker, path: str, files: ReportFiles, printer: _Printer) -> int:
+def _check(
+    checker: _Checker | SparkChecker, path: str, files: Sequence[ReportFiles | WitnessFile], printer: _Printer
+) -> int:
     """Checks one history, prints the report and adds it to the files; returns its exit status."""
     try:
         report = checker.report(path)
     except IsoscopeError as error:
         _report_error(path, error, as_json=printer.as_json)
-        files.add(Unreadable(path=path, error=str(error)))
+        for file in files:
+            file.add(Unreadable(path=path, error=str(error)))
         return BAD_INPUT
     printer.print(report)
-    files.add(report)
+    for file in files:
+        file.add(report)
     return status(report)
 
 
-def _summarise(checker: _Checker, paths: list[str], files: ReportFiles, *, as_json: bool) -> int:
+def _summarise(
+    checker: _Checker | SparkChecker, paths: list[str], files: ReportFiles, *, as_json: bool
+) -> int:
     summary, statuses = Summary(), []
     for path in paths:
         try:

@@ -13,7 +13,7 @@ from isoscope.profiles import PROFILES, Certifier, Granularity, Lock, Profile, S
 from isoscope.reports import paragraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 __all__ = ["command", "locks"]
 
@@ -37,7 +37,11 @@ def command(name: str | None, *, as_json: bool) -> None:
     """
     if name is None:
         found = list(PROFILES.values())
-        click.echo(_json([_document(one) for one in found]) if as_json else _table(map(_row, found)))
+        click.echo(
+            _json([_document(one) for one in found])
+            if as_json
+            else terminal.in_columns([_HEAD, *map(_row, found)])
+        )
         return
     profile = profiles.load(name)
     click.echo(_json(_document(profile)) if as_json else _one(profile, terminal.width()))
@@ -60,16 +64,6 @@ def _row(profile: Profile) -> tuple[str, ...]:
     wins = "wins" if profile.first_updater_wins else "-"
     promises = ", ".join(profile.promises) or "-"
     return profile.name, str(profile.snapshot), locks(profile), wins, certifier, promises
-
-
-def _table(rows: Iterable[Sequence[str]]) -> str:
-    """A table with columns as wide as their cells."""
-    lines = [_HEAD, *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
 
 
 def _one(profile: Profile, width: int) -> str:

@@ -11,6 +11,7 @@ import click
 
 from isoscope import __version__
 from isoscope.cli import BAD_INPUT, run_text, terminal
+from isoscope.cli.cluster_options import CLUSTER_PARAMETERS, cluster_options, deployment_features, fault_plan
 from isoscope.cli.exit_status import UNDECIDED, explained, fail_on_option, status
 from isoscope.cli.hermitage import run_scripts
 from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given, time_limit_option
@@ -51,11 +52,13 @@ _LIMITS = ("seconds", "transactions", "rate", "retries", "until_violated")
 _NEED_CHECK = ("names", "max_anomalies", "time_limit", "everything", "fail_on", *FILE_PARAMETERS)
 _NEED_HISTORY = ("until_violated", "out", "lossy", "live", "profile", "no_check", *_NEED_CHECK)
 _NOT_FOR_SCRIPTS = (
-    "driver", "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed", "no_record", "as_json",
+    "driver", *CLUSTER_PARAMETERS, "seconds", "transactions", "rate", "retries", *_PARAMETERS, "seed",
+    "no_record", "as_json",
     *_NEED_HISTORY,
 )  # fmt: skip
 _HINT = "leave one of them out"
 _SECTIONS = {
+    "Nodes and faults": CLUSTER_PARAMETERS,
     "Workload": ("workload", *_PARAMETERS, "seed"),
     "History": ("out", "lossy", "no_record"),
     "Live": ("live", "profile"),
@@ -65,13 +68,14 @@ _SECTIONS = {
 
 
 @click.command("run", cls=SectionedCommand, first="Run", sections=_SECTIONS)
-@click.argument("target", metavar="DATABASE", default="")
+@click.argument("targets", metavar="DATABASE...", nargs=-1)
 @click.option(
     "--driver", metavar="MODULE:CLASS", help="Driver of your own; DATABASE is then its URL, or nothing."
 )
 @click.option("--isolation", metavar="NAME", help="Isolation to ask for; by default the database's first.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Setting of the database; may be repeated.")  # fmt: skip
+@cluster_options
 @click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="End after this time.",
               show_default=f"{DEFAULT_SECONDS:.0f}, unless --transactions is given")  # fmt: skip
 @click.option("--transactions", type=click.IntRange(1, 2**31),
@@ -114,12 +118,13 @@ _SECTIONS = {
 @fail_on_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @report_file_options
-def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int:
+def command(targets: tuple[str, ...], *, no_record: bool, as_json: bool, **given: Any) -> int:
     """Run a workload on a database and check what it promises.
 
-    DATABASE is sqlite, duckdb, postgresql, mariadb or simulated, which is then made or started for this run
-    and removed afterwards, or a URL such as postgresql://user:password@host/name. There the run makes its
-    own table, and drops it.
+    DATABASE is sqlite, duckdb, postgresql, mariadb, etcd, galera, cassandra or simulated, which is then made
+    or started for this run and removed afterwards, or a URL such as postgresql://user:password@host/name.
+    There the run makes its own table, and drops it. Several URLs are the nodes of one database: sessions are
+    spread over them. --nodes starts several nodes, and --faults kills, pauses or separates them meanwhile.
 
     With --workload hermitage, scripts of known anomalies run statement by statement instead, on every
     isolation unless one is named. A table says which anomalies are prevented, beside what is known.
@@ -140,11 +145,14 @@ def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int
         isoscope run duckdb --workload list-append --transactions 5000
         isoscope run simulated --set bug=lost-update --isolation snapshot-isolation
         isoscope run --driver my_driver:MyDatabase --seconds 3
+        isoscope run postgresql --nodes 2 --read-ratio 0.9 --level strict-serializable
+        isoscope run galera --nodes 3 --faults kill,pause,partition --every 5s --seconds 60
         isoscope run postgresql --no-record
         isoscope run postgresql --isolation serializable --live
         isoscope run simulated --live http://127.0.0.1:8642
     """
     settings = _settings(given["settings"])
+    target = targets[0] if targets else ""
     if not target and given["driver"] is None:
         raise UsageError("no database is named\n\nhint: `isoscope run sqlite`, or --driver MODULE:CLASS")
     if target == "mysql":
@@ -157,14 +165,15 @@ def command(target: str, *, no_record: bool, as_json: bool, **given: Any) -> int
     if given["no_check"]:
         refuse_given(_NEED_CHECK, "--no-check leaves nothing for {options}", _HINT)
     parse_levels(given["names"])
-    plan = _plan(target, settings, given)
+    plan = _plan(targets, settings, given)
     if no_record:
         completed = _execute(plan, record=False)
         _print(completed, None, given, as_json=as_json)
         _raise_fault(completed)
         return _status(completed, None)
     name = f"{plan.database.NAME}-{plan.database.isolation}"
-    file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"])
+    also = deployment_features(targets, given)
+    file = HistoryFile.of(given["out"], name=name, lossy=given["lossy"], also=also)
     with _opened_files(file.path, given) as files:
         with _logged(file.path) as log:
             completed = _execute(plan, verification=_verification(plan, given), log=log)
@@ -204,9 +213,12 @@ def _raise_fault(completed: CompletedRun) -> None:
         raise completed.run.error
 
 
-def _plan(target: str, settings: dict[str, str], given: dict[str, Any]) -> Plan:
+def _plan(targets: tuple[str, ...], settings: dict[str, str], given: dict[str, Any]) -> Plan:
     return Plan.of(
-        target,
+        targets[0] if targets else "",
+        urls=targets[1:],
+        nodes=given["nodes"],
+        faults=fault_plan(given, click.get_current_context()),
         driver=given["driver"],
         isolation=given["isolation"],
         settings=settings,
@@ -347,6 +359,7 @@ def _print(
         return
     width = terminal.width()
     facts = [run_text.description(completed), run_text.rate_line(completed)]
+    facts += [] if completed.plan.faults is None else [run_text.faults_line(completed)]
     facts += [] if completed.promises else [("promised", "nothing")]
     if report is None:
         for head, text in facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from isoscope.cli.progress import rate
@@ -12,7 +13,7 @@ from isoscope.run import VerifiedSummary
 if TYPE_CHECKING:
     from isoscope.run import CompletedRun, SentSummary, VerificationProgress
 
-__all__ = ["description", "rate_line", "summary_text", "verification_text"]
+__all__ = ["description", "faults_line", "rate_line", "summary_text", "verification_text"]
 
 #: Reasons of aborts that are shown.
 _MAX_REASONS = 3
@@ -26,6 +27,8 @@ def description(completed: CompletedRun) -> tuple[str, str]:
     options = "".join(f", {name}={value}" for name, value in plan.settings.items())
     count = plan.clients.sessions
     sessions = counted(count, "session")
+    nodes = completed.run.nodes
+    sessions += f" at {counted(len(nodes), 'node')}" if nodes else ""
     return (
         harmless(f"{completed.run.database}, {completed.isolation}{options}"),
         f"{plan.workload}, {sessions}, seed {plan.seed}",
@@ -44,6 +47,17 @@ def rate_line(completed: CompletedRun) -> tuple[str, str]:
     is_contended = progress.aborted > _MANY_ABORTS * progress.committed > 0
     hint = "; most conflict: fewer --sessions or more keys let more commit" if is_contended else ""
     return "rate", ", ".join(counts) + _reasons(completed) + hint
+
+
+def faults_line(completed: CompletedRun) -> tuple[str, str]:
+    """How often each fault was injected, and what did not work again: a head and a text."""
+    faults = completed.run.faults
+    counts = Counter(fault.kind for fault in faults)
+    said = [f"{kind} {count:,}" for kind, count in sorted(counts.items())]
+    remarks = [f"{fault.kind} of {fault.node}: {harmless(fault.remark)}" for fault in faults if fault.remark]
+    rest = len(remarks) - _MAX_REASONS
+    more = [counted(rest, "more remark")] if rest > 0 else []
+    return "faults", "; ".join([", ".join(said) or "none", *remarks[:_MAX_REASONS], *more])
 
 
 def _reasons(completed: CompletedRun) -> str:

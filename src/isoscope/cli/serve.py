@@ -176,7 +176,9 @@ class _Server:
             service = Service(data, settings, replay=False)
             http_server = self._http_server(service, self._access, self._listener, drain=self._drain)
             try:
-                http_server.run(_announce, replayed=lambda: _tell_recovered(service.recovered))
+                http_server.run(
+                    _announce, replayed=lambda: _tell_recovered(service.recovered), problem=_tell_problem
+                )
                 return service.report()
             finally:
                 service.close()
@@ -190,6 +192,10 @@ def _announce(url: str) -> None:
 def _tell_recovered(recovered: Recovered) -> None:
     if text := recovered.text():
         click.echo(f"note: {text}", err=True)
+
+
+def _tell_problem(problem: str) -> None:
+    click.echo(f"problem: {problem}" if problem else "note: the problem is over", err=True)
 
 
 def _write(final: Report, document: BinaryIO | None, page: BinaryIO | None) -> None:

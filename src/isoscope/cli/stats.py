@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +102,20 @@ def statistics(history: History) -> dict[str, Any]:
         "initial value": str(history.initial),
         "repeated values": history.evidence.repeated_values,
         "evidence": {str(kind): Extent(history.evidence[kind]).name.lower() for kind in EvidenceKind},
-        "holds": history.columns.features(),
+        "holds": formats.features_of(history),
+        **_deployment(history),
         "notes": dict(history.notes),
+    }
+
+
+def _deployment(history: History) -> dict[str, Any]:
+    """How many sessions each node has, and how often each fault was injected."""
+    deployment = history.deployment
+    nodes = Counter(deployment.nodes.values())
+    faults = Counter(fault.kind for fault in deployment.faults)
+    return {
+        **({"nodes": dict(sorted(nodes.items()))} if nodes else {}),
+        **({"faults": dict(sorted(faults.items()))} if faults else {}),
     }
 
 

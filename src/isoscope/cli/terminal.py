@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-__all__ = ["echo", "has_colour", "width"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["echo", "has_colour", "in_columns", "width"]
 
 NARROWEST, USUAL, WIDEST = 60, 100, 120
 
@@ -30,3 +34,13 @@ def has_colour() -> bool:
 def echo(text: str) -> None:
     """Prints a text, with its colours if the terminal shows them."""
     click.echo(text, color=has_colour())
+
+
+def in_columns(rows: Iterable[Sequence[str]]) -> str:
+    """A table with columns as wide as their cells."""
+    lines = list(rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

@@ -4,16 +4,20 @@ from isoscope.explain.client_times import ClientTimes, client_times_of, is_timed
 from isoscope.explain.cycle_line import one_line
 from isoscope.explain.messages import contradiction, hint, message
 from isoscope.explain.operation_text import action
+from isoscope.explain.prevention import ABSENT_ROW, Remedy, Suggestion, suggestions
 from isoscope.explain.proof import Part, Reason, proof, trimmed
 from isoscope.explain.shrink import shrink
 from isoscope.explain.steps import because
-from isoscope.explain.value_text import abbreviated, harmless, same, shown, whole
+from isoscope.explain.value_text import abbreviated, harmless, same, shown, transaction_name, whole
 from isoscope.explain.versions import parted
 
 __all__ = [
+    "ABSENT_ROW",
     "ClientTimes",
     "Part",
     "Reason",
+    "Remedy",
+    "Suggestion",
     "abbreviated",
     "action",
     "because",
@@ -29,6 +33,8 @@ __all__ = [
     "same",
     "shown",
     "shrink",
+    "suggestions",
+    "transaction_name",
     "trimmed",
     "whole",
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from isoscope.history import Range, Term
+from isoscope.history import Range, Term, label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ __all__ = [
     "same",
     "shown",
     "shown_around",
+    "transaction_name",
     "whole",
 ]
 
@@ -27,6 +28,11 @@ _LONGEST = 60
 #: Neighbours that an element of a long list is shown with, on either side.
 _NEAR = 2
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
+
+
+def transaction_name(transaction_id: Any) -> str:
+    """The transaction with this id as messages name it."""
+    return harmless(label(transaction_id))
 
 
 def whole(value: object) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["WORDINGS", "parted", "supposition"]
 
+#: Levels that ask for an order of commits.
+_OF_COMMITS = ("read-committed", "read-atomic", "causal")
 _TAKEN_BACK = "a committed update is built on one that was taken back"
 
 
@@ -92,6 +94,10 @@ def _closed_by(supposed: Sequence[Step], circle: Sequence[Step]) -> str:
 
 def _every_order_fails(anomaly: Anomaly) -> str:
     level = anomaly.facts_as(AlternativesFacts).level
+    if any(step.relation == "wr" and step.source == "supposed" for step in anomaly.steps):
+        return f"No choice of writers and orders satisfies {level}: each closes a circle."
+    if level in _OF_COMMITS:
+        return f"No choice of the writers of reads satisfies {level}: each leaves no order of commits."
     if not anomaly.alternatives:
         if level:
             return f"No order of the versions satisfies {level}: each that they can have closes a circle."
@@ -107,19 +113,24 @@ def _so_every_order_fails(anomaly: Anomaly) -> str:
 
 
 def parted(alternative: Sequence[Step]) -> tuple[Sequence[Step], Sequence[Step]]:
-    """The orders of two versions that an alternative supposes first, and the circle that they close."""
-    is_supposed = ((step.relation, step.source) == ("ww", "supposed") for step in alternative)
+    """The orders and writers that an alternative supposes first, and the circle that they close."""
+    is_supposed = (step.relation in ("ww", "wr") and step.source == "supposed" for step in alternative)
     count = sum(1 for _ in takewhile(bool, is_supposed))
     return alternative[:count], alternative[count:]
 
 
 def supposition(supposed: Sequence[Step]) -> str:
-    """The orders of two versions that an alternative supposes."""
-    said = []
-    for step in supposed:
-        first, second = map(owned_value, version_writes(step))
-        said.append(f"{first} came before {second} in {key_in_words(step.key)}")
-    return f"If {' and '.join(said)}"
+    """The orders of two versions, and the writers of reads, that an alternative supposes."""
+    return f"If {' and '.join(map(_supposed, supposed))}"
+
+
+def _supposed(step: Step) -> str:
+    if step.relation == "wr":
+        read, *written = step.witnesses
+        by = f"{written[0].transaction}'s write" if written else "the initial value"
+        return f"{read.transaction}'s read of {key_in_words(step.key)} = {shown(read.value)} showed {by}"
+    first, second = map(owned_value, version_writes(step))
+    return f"{first} came before {second} in {key_in_words(step.key)}"
 
 
 def _predicate_read_miss(anomaly: Anomaly) -> str:

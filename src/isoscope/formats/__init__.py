@@ -28,10 +28,11 @@ from isoscope.formats import (
     leopard,
     parquet,
     plume,
+    program,
     recording,
     viper,
 )
-from isoscope.formats.format import FEATURES, Format
+from isoscope.formats.format import FEATURES, Format, features_of
 from isoscope.formats.source import File, Input, output, uncompressed
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "Slices",
+    "features_of",
     "find",
     "for_path",
     "histories",
@@ -53,6 +55,7 @@ __all__ = [
 ]
 
 FORMATS: tuple[Format, ...] = (
+    program.FORMAT,  # before other lines of JSON
     plume.FORMAT,
     viper.FORMAT,
     jepsen.FORMAT,

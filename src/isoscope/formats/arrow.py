@@ -7,13 +7,14 @@ or EDN text in the column with the suffix `_edn`; columns that are null everywhe
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from isoscope._native import ParseError, TableReader, table_columns
 from isoscope.errors import FormatError
 from isoscope.formats.format import format_error
 from isoscope.formats.source import File
-from isoscope.history import History, Source
+from isoscope.history import Deployment, History, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,7 @@ __all__ = [
     "InitialEdn",
     "batches",
     "damaged",
+    "deployment_of",
     "from_stream",
     "initial_of",
     "initial_values",
@@ -53,6 +55,7 @@ def from_stream(data: bytes, *, path: str) -> History:
     reader, source = TableReader(), Source(path=path, format="arrow")
     try:
         with pa.ipc.open_stream(pa.py_buffer(data)) as stream:
+            source = replace(source, deployment=deployment_of(stream.schema.metadata or {}, path=path))
             reader.initial_edn(*initial_of(stream.schema.metadata or {}, path=path))
             for batch in stream:
                 # Unlike a file of ours, this may come from anywhere.
@@ -97,6 +100,20 @@ def known_columns(names: list[str]) -> list[str]:
 def initial_of(metadata: dict[bytes, bytes], *, path: str) -> InitialEdn:
     """The initial values of a table or a stream; unknown if its metadata names none."""
     return initial_values(File(path), metadata) if _METADATA in metadata else ("", False, [])
+
+
+def deployment_of(metadata: dict[bytes, bytes], *, path: str) -> Deployment:
+    """The nodes of sessions and the faults that the metadata names, if it names any."""
+    try:
+        said = json.loads(metadata.get(_METADATA, b"{}")).get("deployment")
+        return Deployment() if said is None else Deployment.of(said)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise FormatError(
+            path=path,
+            expected="nodes of sessions and faults in the metadata",
+            found="something else",
+            hint="docs/reference/formats/parquet.md says how they look",
+        ) from None
 
 
 def initial_values(file: File, metadata: dict[bytes, bytes]) -> InitialEdn:
@@ -185,7 +202,9 @@ def schema_of(history: History) -> pa.Schema:
     used = history.columns.used_columns()
     value, replaceable, of_key = history.columns.initial_edn()
     initial = {"value": value, "replaceable": replaceable, "of_key": of_key}
-    header = {"schema": SCHEMA_VERSION, "initial": initial}
+    header: dict[str, Any] = {"schema": SCHEMA_VERSION, "initial": initial}
+    if history.deployment:
+        header["deployment"] = history.deployment.document()
     metadata = {_METADATA: json.dumps(header, ensure_ascii=False).encode()}
     # A column without nulls is declared so: it is read in half the time.
     fields = [pa.field(name, types[name], nullable=nullable) for name, nullable in used]

@@ -26,6 +26,7 @@ __all__ = [
     "SniffFunction",
     "WriteFunction",
     "Writer",
+    "features_of",
     "feed",
     "fields",
     "format_error",
@@ -49,6 +50,7 @@ FEATURES = (
     "empty transactions",
     "event order",
     "explicit sequence numbers",
+    "faults",
     "indeterminate transactions",
     "initial values of single keys",
     "inserts",
@@ -57,6 +59,7 @@ FEATURES = (
     "lists",
     "lock modes",
     "markers of begin, commit and abort",
+    "nodes of sessions",
     "predicates",
     "range reads",
     "read modes",
@@ -157,7 +160,7 @@ class Format:
     def losses(self, history: History, path: str = "") -> tuple[str, ...]:
         """Names of everything that a file of `history` would lose; `path` is without `.gz` or `.zst`."""
         held = self.holds | self.partly
-        features = history.columns.features()
+        features = features_of(history)
         lost = [_told(feature, held) for feature in features if feature not in held]
         # Those of single keys are a feature.
         said = replace(history.initial, of_key={})
@@ -170,6 +173,13 @@ class Format:
     def leaves_operations(self, history: History, path: str = "") -> bool:
         """Whether a file called `path` would have any operation of `history`."""
         return self.writer is None or history.columns.leaves_operations(_name(self.writer, path))
+
+
+def features_of(history: History) -> list[str]:
+    """The features that a history has, in the order of `FEATURES`."""
+    nodes = ["nodes of sessions"] if history.deployment.nodes else []
+    faults = ["faults"] if history.deployment.faults else []
+    return sorted([*history.columns.features(), *nodes, *faults], key=FEATURES.index)
 
 
 def _told(feature: str, held: frozenset[str]) -> str:

@@ -2,13 +2,14 @@
 
 `docs/reference/formats/parquet.md` documents the columns. A scalar is an integer in its plain column,
 or EDN text in the column with the suffix `_edn`; columns that are null everywhere are left out. The
-file's metadata holds the version of the schema and the initial values.
+file's metadata holds the version of the schema, the initial values, nodes of sessions and faults.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from isoscope._native import ParseError, TableReader, table_columns
@@ -18,6 +19,7 @@ from isoscope.formats.arrow import (
     InitialEdn,
     batches,
     damaged,
+    deployment_of,
     from_stream,
     initial_values,
     known_columns,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from isoscope.formats.source import File, Input
-    from isoscope.history import Initial
+    from isoscope.history import Deployment, Initial
 
 __all__ = ["FORMAT", "SCHEMA_VERSION", "from_stream", "to_stream"]
 
@@ -53,7 +55,8 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
     [file] = source.only("parquet").files
     files = () if file.path == source.path else ((1, file.path),)
     reader, said = TableReader(), Source(path=source.path, format="parquet", files=files)
-    header = _read_file(reader, file, said)
+    header, deployment = _read_file(reader, file, said)
+    said = replace(said, deployment=deployment)
     try:
         _set_initial(reader, header, initial)
         return History(reader.finish(), said)
@@ -61,12 +64,12 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
         raise format_error(error, said) from None
 
 
-def _read_file(reader: TableReader, file: File, source: Source) -> InitialEdn:
-    """Adds the rows of the file to `reader`; its initial values."""
-    with _opened(file, source, pre_buffer=True) as (initial, batches):
+def _read_file(reader: TableReader, file: File, source: Source) -> tuple[InitialEdn, Deployment]:
+    """Adds the rows of the file to `reader`; its initial values, its nodes and faults."""
+    with _opened(file, source, pre_buffer=True) as (initial, deployment, batches):
         for batch in batches:
             reader.add(batch.num_rows, *native_columns(batch))
-        return initial
+        return initial, deployment
 
 
 def _slices(source: Input, *, initial: Initial | None = None) -> Iterator[History]:
@@ -76,7 +79,8 @@ def _slices(source: Input, *, initial: Initial | None = None) -> Iterator[Histor
         path=source.path, format="parquet", files=() if file.path == source.path else ((1, file.path),)
     )
     reader, latest = TableReader(), None
-    with _opened(file, said, pre_buffer=False, buffer_size=_BUFFER) as (header, batches):
+    with _opened(file, said, pre_buffer=False, buffer_size=_BUFFER) as (header, deployment, batches):
+        said = replace(said, deployment=deployment)
         for batch in batches:
             _refuse_prefixes(file, batch)
             rest, latest = _rows_of(batch, latest), _transaction(batch, batch.num_rows - 1)
@@ -120,8 +124,10 @@ def _transaction(batch: pa.RecordBatch, row: int) -> tuple[object, object]:
 
 
 @contextmanager
-def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[InitialEdn, Iterator[pa.RecordBatch]]]:
-    """The initial values in a file, and its rows; a damaged file becomes an error for the user."""
+def _opened(
+    file: File, source: Source, **how: int
+) -> Iterator[tuple[InitialEdn, Deployment, Iterator[pa.RecordBatch]]]:
+    """The metadata of a file, and its rows; a damaged file becomes an error for the user."""
     import pyarrow as pa  # noqa: PLC0415 - heavy: only readers of Parquet pay for it
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -129,10 +135,11 @@ def _opened(file: File, source: Source, **how: int) -> Iterator[tuple[InitialEdn
     try:
         schema = pq.read_schema(target)
         initial = initial_values(file, schema.metadata or {})
+        deployment = deployment_of(schema.metadata or {}, path=file.path)
         texts = [name for name in schema.names if name in table_columns()[1]]
         with pq.ParquetFile(target, read_dictionary=texts, **how) as table:
             batches = table.iter_batches(_BATCH, columns=known_columns(schema.names), use_threads=False)
-            yield initial, _ahead(batches)
+            yield initial, deployment, _ahead(batches)
     except ParseError as error:
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:

@@ -4,7 +4,8 @@ After the first line come frames: their kind, the length and a checksum of their
 values is JSON. A frame of transactions is the length of an Arrow stream, that stream, and another one: the
 transactions that ended since the frame before, and those that were open then. Whatever an ended transaction
 may have read is therefore in its frame or in an earlier one. An unfinished last frame is left out; the
-transactions that were open at the last whole frame are indeterminate.
+transactions that were open at the last whole frame are indeterminate. A frame of the nodes of sessions and of
+faults is JSON, too; it replaces an earlier one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from isoscope._native import Builder
 from isoscope.errors import FormatError
 from isoscope.formats.arrow import from_stream, to_stream
 from isoscope.formats.format import FEATURES, Format
-from isoscope.history import History, Source
+from isoscope.history import Deployment, History, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from isoscope.formats.source import Input
     from isoscope.history import Initial, Scalar
 
-__all__ = ["FORMAT", "MAGIC", "initial_frame", "transactions_frame"]
+__all__ = ["FORMAT", "MAGIC", "deployment_frame", "initial_frame", "transactions_frame"]
 
 MAGIC = b"isoscope recording 1\n"
 _HEAD = struct.Struct("<cQI")
 _LENGTH = struct.Struct("<Q")
-_INITIAL, _TRANSACTIONS = b"i", b"t"
+_INITIAL, _TRANSACTIONS, _DEPLOYMENT = b"i", b"t", b"d"
 
 
 def initial_frame(of_key: Mapping[int, int]) -> bytes:
@@ -43,6 +44,11 @@ def transactions_frame(ended: History, open_: History) -> bytes:
     """Transactions that have ended, and those that were open then."""
     stream = to_stream(ended)
     return _frame(_TRANSACTIONS, _LENGTH.pack(len(stream)) + stream + to_stream(open_))
+
+
+def deployment_frame(deployment: Deployment) -> bytes:
+    """The nodes of sessions and the faults until now."""
+    return _frame(_DEPLOYMENT, json.dumps(deployment.document()).encode())
 
 
 def _frame(kind: bytes, content: bytes) -> bytes:
@@ -58,10 +64,13 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
     builder = Builder()
     of_key: dict[Scalar, Any] = {}
     builder.initial(0, replaceable=False)
-    open_ = b""
+    open_, deployment = b"", Deployment()
     for kind, content, place in _frames(file.read(), source.path):
         if kind == _INITIAL:
             of_key |= dict(_initial_values(content, source.path, place))
+            continue
+        if kind == _DEPLOYMENT:
+            deployment = _deployment(content, source.path, place)
             continue
         stream, open_ = _streams(content, source.path, place)
         _add(builder, stream, source.path)
@@ -72,7 +81,8 @@ def _read(source: Input, *, initial: Initial | None = None) -> History:
         of_key = dict(initial.of_key)
     for key, value in of_key.items():
         builder.initial_of(key, value)
-    return History(builder.finish(), Source(path=source.path, format="recording"))
+    said = Source(path=source.path, format="recording", deployment=deployment)
+    return History(builder.finish(), said)
 
 
 def _frames(data: bytes, path: str) -> Iterator[tuple[bytes, bytes, int]]:
@@ -84,7 +94,7 @@ def _frames(data: bytes, path: str) -> Iterator[tuple[bytes, bytes, int]]:
         if end > len(data):
             return
         content = data[at + _HEAD.size : end]
-        if crc32(content) != check or kind not in (_INITIAL, _TRANSACTIONS):
+        if crc32(content) != check or kind not in (_INITIAL, _TRANSACTIONS, _DEPLOYMENT):
             raise _damaged(path, at, "a frame that fits its checksum")
         yield kind, content, at
         at = end
@@ -102,6 +112,13 @@ def _initial_values(content: bytes, path: str, place: int) -> list[tuple[int, in
         return [(int(key), int(value)) for key, value in json.loads(content)]
     except (TypeError, ValueError, RecursionError):
         raise _damaged(path, place, "initial values of keys") from None
+
+
+def _deployment(content: bytes, path: str, place: int) -> Deployment:
+    try:
+        return Deployment.of(json.loads(content))
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise _damaged(path, place, "nodes of sessions and faults") from None
 
 
 def _add(builder: Builder, stream: bytes, path: str) -> None:

@@ -235,7 +235,7 @@ def _corrupt(path: str, error: Exception) -> FormatError:
 
 
 @contextmanager
-def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def output(path: str | os.PathLike[str], *, gzip_level: int = 9) -> Iterator[BinaryIO]:
     """A place to write to: `-` is standard output; a file appears only when it is complete."""
     name = _name(path, "write")
     if name in _STANDARD_OUTPUT:
@@ -244,7 +244,7 @@ def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     # A link stays one, and a device or a pipe is written to, not replaced by a file.
     if Path(name).exists() and not Path(name).is_file() and not Path(name).is_dir():
-        with _writing(name), Path(name).open("wb") as raw, _compressed(name, raw) as stream:
+        with _writing(name), Path(name).open("wb") as raw, _compressed(name, raw, gzip_level) as stream:
             yield stream
         return
     target = Path(os.path.realpath(name))
@@ -253,7 +253,7 @@ def output(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         raise UsageError(f"cannot write {name}: {error.strerror or error}") from None
     try:
-        with os.fdopen(handle, "wb") as raw, _compressed(name, raw) as stream:
+        with os.fdopen(handle, "wb") as raw, _compressed(name, raw, gzip_level) as stream:
             yield stream
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(target)
@@ -289,10 +289,10 @@ def _umask() -> int:
 
 
 @contextmanager
-def _compressed(name: str, raw: BinaryIO) -> Iterator[BinaryIO]:
+def _compressed(name: str, raw: BinaryIO, gzip_level: int) -> Iterator[BinaryIO]:
     if name.endswith(".gz"):
         # No name and no time in the header: the same history gives the same bytes.
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
+        with gzip.GzipFile("", "wb", gzip_level, raw, mtime=0) as stream:
             yield cast("BinaryIO", stream)
     elif name.endswith(".zst"):
         import zstandard  # noqa: PLC0415 - heavy, and few files need it

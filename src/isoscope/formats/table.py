@@ -6,11 +6,19 @@ One row is one operation; `docs/reference/formats/parquet.md` documents the colu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from isoscope._native import ParseError, TableReader
 from isoscope.errors import UsageError
-from isoscope.formats.arrow import batches, initial_of, known_columns, native_columns, schema_of
+from isoscope.formats.arrow import (
+    batches,
+    deployment_of,
+    initial_of,
+    known_columns,
+    native_columns,
+    schema_of,
+)
 from isoscope.formats.format import format_error
 from isoscope.history import History, Source
 from isoscope.scalars import edn
@@ -56,7 +64,8 @@ def from_table(table: Any, *, initial: Initial | None = None) -> History:
             reader.initial(initial.value, list(initial.of_key.items()))
         for batch in _with_edn(arrow).to_batches():
             reader.add(batch.num_rows, *native_columns(batch))
-        return History(reader.finish(), _SOURCE)
+        deployment = deployment_of(arrow.schema.metadata or {}, path=_SOURCE.path)
+        return History(reader.finish(), replace(_SOURCE, deployment=deployment))
     except ParseError as error:
         raise UsageError(str(format_error(error, _SOURCE))) from None
     except (pa.ArrowException, TypeError, ValueError) as error:

@@ -94,17 +94,19 @@ class HttpServer:
         ready: Callable[[str], None] = lambda _: None,
         *,
         replayed: Callable[[], None] = lambda: None,
+        problem: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Serves until `stop`; the service is then drained, not closed.
 
         `replayed` is called after the replay of the journal, and `ready` with the address when the server
-        answers requests and signals: after the replay as well, or earlier if that takes long.
+        answers requests and signals: after the replay as well, or earlier if that takes long. `problem` is
+        called with each new problem of the service, and with an empty text when it is over.
 
         Raises UsageError if the journal is damaged or if its replay did not end, and whatever a thread of
         the server raised.
         """
         threads = [
-            Thread(target=self._tick, name="isoscope-clock", daemon=True),
+            Thread(target=self._tick, args=(problem,), name="isoscope-clock", daemon=True),
             Thread(target=self._start, args=(ready, replayed), name="isoscope-start", daemon=True),
         ]
         try:
@@ -179,9 +181,15 @@ class HttpServer:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _tick(self) -> None:
+    def _tick(self, tell: Callable[[str], None]) -> None:
+        told = ""
         while not self._is_over.wait(_STEP):
             self._service.tick()
+            problem = self._service.problem
+            # What follows the colon may change all the time, such as the number of free bytes.
+            if (kind := problem.partition(":")[0]) != told:
+                told = kind
+                tell(problem)
 
 
 def _is_reported(record: logging.LogRecord) -> bool:

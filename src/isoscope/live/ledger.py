@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from isoscope.history import History
+    from isoscope.history import Fault, History
     from isoscope.live.check_settings import CheckSettings
     from isoscope.live.journal import Cut, Fsync, Record
     from isoscope.verdict import Anomaly
@@ -103,6 +103,8 @@ class Ledger:
             raise UsageError(f"{folder}: {error}") from None
         self.events = EventLog(folder / "violations.jsonl", *saved.events)
         self._unwritten: list[bytes] = []
+        #: The faults that the latest batch of a run names.
+        self._faults: tuple[Fault, ...] = ()
         self.recovered = Recovered(segment=saved.segment)
 
     def replay(self, *, is_stopped: Callable[[], bool] = lambda: False) -> bool:
@@ -178,6 +180,11 @@ class Ledger:
             "recovered": self.recovered.document(),
         }
 
+    def found(self) -> dict[str, object]:
+        """How many violations there are, and the faults that were injected, if there were any."""
+        faults = [fault.document() for fault in self._faults]
+        return {"violations": self.events.count, **({"faults": faults} if faults else {})}
+
     def anomaly(self, number: int) -> Anomaly | None:
         """The counterexample of the event with this number, if the engine still has it."""
         for event in self.events.after(number - 1, 1) if number > 0 else ():
@@ -219,6 +226,7 @@ class Ledger:
 
     def _apply_to_engines(self, record: Record, history: History | None, *, is_replay: bool) -> int:
         if history is not None:
+            self._faults = history.deployment.faults or self._faults
             take = self.engines.retake if is_replay else self.engines.take
             return take(history, record.time)
         if isinstance(record, HeartbeatRecord):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["render_metrics"]
+__all__ = ["described", "render_metrics"]
 
+_UP = ("up", "gauge", "Whether batches are checked; 0: checking has failed.")
+_READY = ("ready", "gauge", "Whether batches are taken; 0 also while the disk is full.")
 #: Name, kind, meaning, and where the status has it.
 _OF_SERVICE = (
     ("uptime_seconds", "gauge", "Seconds since the start.", ("uptime",)),
@@ -23,8 +25,10 @@ _OF_SERVICE = (
     ("lag_seconds", "gauge", "From the arrival of a batch to its answer.", ("intake", "lag")),
     ("memory_bytes", "gauge", "What the checkers hold.", ("memory", "used")),
     ("memory_limit_bytes", "gauge", "What they may hold.", ("memory", "limit")),
+    ("memory_grown_bytes", "gauge", "Growth of the process since its start.", ("memory", "grown")),
     ("journal_segment", "gauge", "Segment of the journal.", ("journal", "segment")),
     ("journal_position_bytes", "gauge", "Size of that segment.", ("journal", "position")),
+    ("journal_checkpoint_segment", "gauge", "Segment of the last checkpoint.", ("journal", "checkpoint")),
     ("violations_total", "counter", "Final violations told, of all levels.", ("violations",)),
 )
 _OF_LEVEL = (
@@ -61,6 +65,24 @@ _OF_DEPENDENCIES = (
     ("dependencies_overlapping_total", "counter", "Those whose intervals overlap.", "overlapping"),
     ("dependencies_uncertain_total", "counter", "Those that stay open.", "uncertain"),
 )
+_LEVEL_VIOLATIONS = ("level_violations_total", "counter", "Final violations by name.")
+_MECHANISM_VIOLATIONS = ("mechanism_violations_total", "counter", "Violations by name.")
+
+
+def described() -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """Every metric that a service can export: name, kind, meaning and labels."""
+    parts: tuple[tuple[tuple[tuple[Any, ...], ...], tuple[str, ...]], ...] = (
+        ((_UP, _READY, *_OF_SERVICE), ()),
+        (_OF_LEVEL, ("level",)),
+        ((_LEVEL_VIOLATIONS,), ("level", "name")),
+        (_OF_PROFILE, ("profile",)),
+        (_OF_MECHANISM, ("profile", "mechanism")),
+        (_OF_DEPENDENCIES, ("profile", "kind")),
+        ((_MECHANISM_VIOLATIONS,), ("profile", "mechanism", "name")),
+    )
+    for rows, labels in parts:
+        for name, kind, meaning, *_ in rows:
+            yield f"isoscope_{name}", kind, meaning, labels
 
 
 def render_metrics(status: Mapping[str, Any]) -> str:
@@ -71,8 +93,10 @@ def render_metrics(status: Mapping[str, Any]) -> str:
 
 
 def _of_service(status: Mapping[str, Any]) -> Iterator[str]:
-    yield from _head("up", "gauge", "Whether batches are checked.")
-    yield f"isoscope_up {int(status['state'] != 'failed')}"
+    is_ready = status["state"] == "running" and not status["problem"]
+    for row, is_so in ((_UP, status["state"] != "failed"), (_READY, is_ready)):
+        yield from _head(*row)
+        yield f"isoscope_{row[0]} {int(is_so)}"
     for name, kind, meaning, path in _OF_SERVICE:
         value: Any = status
         for step in path:
@@ -87,7 +111,7 @@ def _of_levels(levels: list[Mapping[str, Any]]) -> Iterator[str]:
         yield from _head(name, kind, meaning)
         for level in levels:
             yield f'isoscope_{name}{{level="{level["level"]}"}} {level[field]}'
-    yield from _head("level_violations_total", "counter", "Final violations by name.")
+    yield from _head(*_LEVEL_VIOLATIONS)
     for level in levels:
         for anomaly, count in sorted(level["counts"].items()):
             yield f'isoscope_level_violations_total{{level="{level["level"]}",name="{anomaly}"}} {count}'
@@ -106,7 +130,7 @@ def _of_mechanisms(so_far: Mapping[str, Any]) -> Iterator[str]:
             yield from _head(name, kind, meaning)
             for one in so_far[part]:
                 yield f'isoscope_{name}{{{profile},{label}="{one[label]}"}} {one[field]}'
-    yield from _head("mechanism_violations_total", "counter", "Violations by name.")
+    yield from _head(*_MECHANISM_VIOLATIONS)
     for one in so_far["verdicts"]:
         for anomaly, count in sorted(one["counts"].items()):
             labels = f'{profile},mechanism="{one["mechanism"]}",name="{anomaly}"'

@@ -246,7 +246,7 @@ class Service:
                 },
                 "memory": self._memory.document(),
                 "journal": {**ledger.document(), "fsync": str(self.settings.fsync)},
-                "violations": ledger.events.count,
+                **ledger.found(),
             }
 
     @property

@@ -18,6 +18,7 @@ from isoscope.explain import (
     trimmed,
 )
 from isoscope.reports.places import Place
+from isoscope.reports.program_text import prevention, statements
 from isoscope.reports.terminal import GLUE, Paint, columns, padded, paragraph
 from isoscope.reports.timeline_text import render_timeline
 from isoscope.verdict import ABSENT, ReadFacts, StaleReadFacts
@@ -57,6 +58,8 @@ def render_counterexample(
     blocks = [
         "\n".join(_participants(anomaly, parts, _Places(folder), width, paint)),
         "\n".join([*_steps(parts, width), _filled(contradiction(told), width)]),
+        "\n".join(_statements(told, folder, width)),
+        _filled(f"to prevent it: {advice}", width) if (advice := prevention(anomaly)) else "",
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -77,7 +80,9 @@ def _transactions(
     rows = []
     for participant in _in_order(anomaly, parts):
         name = paint.name(abbreviated(participant.transaction))
-        session = "" if participant.session is None else f"session {shown(participant.session)}"
+        session = (
+            "" if participant.session is None else f"session {shown(participant.session)}{participant.at}"
+        )
         rows.append((name, session, ", ".join(_deeds(participant, anomaly, places, paint))))
     names, sessions = (max((columns(row[side]) for row in rows), default=0) for side in (0, 1))
     heads = [f"{padded(name, names)}  {padded(session, sessions)}".rstrip() for name, session, _ in rows]
@@ -171,6 +176,18 @@ def _steps(parts: Sequence[Part], width: int) -> Iterator[str]:
         heads = [f"{reason.before} before {reason.after} ({reason.relation})" for reason in part.reasons]
         reasons = [reason.because for reason in part.reasons]
         yield from _table(heads, heads, reasons, width, margin=_MARGIN * (2 if part.supposed else 1))
+
+
+def _statements(anomaly: Anomaly, folder: str, width: int) -> Iterator[str]:
+    """The statements of a recorded program, in the order of time."""
+    rows = statements(anomaly)
+    if not rows:
+        return
+    yield " " * _MARGIN + "statements, in the order of time:"
+    prefix = f"{folder.rstrip('/')}/" if folder else ""
+    heads = [f"{name}  {place.removeprefix(prefix)}" for name, place, _ in rows]
+    longest = max(map(columns, heads))
+    yield from _table([padded(one, longest) for one in heads], heads, [sql for _, _, sql in rows], width)
 
 
 def _table(

@@ -62,7 +62,8 @@ def _cluster(
 
 
 def _transaction(name: str, participant: Participant) -> str:
-    session = "" if participant.session is None else f" (session {shortened(shown(participant.session), 14)})"
+    named = shortened(shown(participant.session), 14)
+    session = "" if participant.session is None else f" (session {named}{participant.at})"
     status = "" if participant.status == "committed" else f" {participant.status}"
     rows = [
         f"{'*' if each.index in participant.matters else ' '} {operation(each)}"

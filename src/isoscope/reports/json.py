@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from isoscope import __version__
 from isoscope.explain import because, hint, is_timed, message, one_line, whole
 from isoscope.reports.mechanisms import beta
+from isoscope.reports.program_text import prevention
 from isoscope.reports.relations import KEYLESS
+from isoscope.reports.witness import witness_documents
 from isoscope.verdict import ABSENT, Report, StaleReadFacts
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ def _answers(report: Report) -> dict[str, Any]:
         "strongest_holding": [str(level) for level in report.strongest_holding],
         "strongest_possible": [str(level) for level in report.strongest_possible],
         "weakest_violated": [str(level) for level in report.weakest_violated],
+        **({"witnesses": witness_documents(report)} if report.witnesses else {}),
     }
 
 
@@ -165,6 +168,7 @@ def _anomaly(anomaly: Anomaly) -> dict[str, Any]:
         "circle": one_line(anomaly),
         "message": message(anomaly),
         "hint": hint(anomaly.name),
+        **({"prevention": advice} if (advice := prevention(anomaly)) else {}),
     }
 
 
@@ -180,6 +184,8 @@ def _participant(participant: Participant, anomaly: Anomaly) -> dict[str, Any]:
     return {
         "transaction": participant.transaction,
         "session": "" if participant.session is None else whole(participant.session),
+        **({"node": participant.node} if participant.node else {}),
+        **({"faults": list(participant.faults)} if participant.faults else {}),
         "position": participant.position,
         "status": participant.status,
         "place": participant.place,
@@ -217,5 +223,6 @@ def _operation(witness: Witness, anomaly: Anomaly) -> dict[str, Any]:
         "key": whole(witness.key),
         "value": whole(witness.value),
         "place": witness.place,
+        **({"sql": witness.sql} if witness.sql else {}),
         **timed,
     }

@@ -202,6 +202,7 @@ def _over_time(
     """Lines over the buckets, each with its name at its end."""
     most = max(value or 0 for values in by_name.values() for value in values)
     scale = scale or Scale.linear(most)
+    yield from _faults(activity)
     yield from _rows(_FRAME, scale, number, scale.ticks())
     yield from _time_axis(activity)
     ends: list[tuple[float, str]] = []
@@ -214,6 +215,21 @@ def _over_time(
         ends += [(point[1], name) for point in reversed(points) if point is not None][:1]
     for y, name in _apart(ends):
         yield text(_FRAME.right + 5, y + 4, name, style="small")
+
+
+def _faults(activity: Activity) -> Iterator[str]:
+    """A band for each fault, from its start to its end, with its name for those who point at it."""
+    for fault in activity.faults:
+        start, stop = (
+            min(1.0, max(0.0, ((instant or 0) - activity.first) / activity.length))
+            for instant in (fault.start, fault.stop or activity.first + activity.length)
+        )
+        x, width = _FRAME.x(start), max(1.5, _FRAME.x(stop) - _FRAME.x(start))
+        said = written(f"{fault.kind} of {fault.node}")
+        yield (
+            f'<rect fill="#c34a00" fill-opacity="0.13" x="{x:.1f}" y="{_FRAME.top}" width="{width:.1f}" '
+            f'height="{_FRAME.bottom - _FRAME.top}"><title>{said}</title></rect>'
+        )
 
 
 def _middle(activity: Activity, bucket: Bucket) -> float:

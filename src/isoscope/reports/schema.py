@@ -10,7 +10,7 @@ from typing import Any
 
 from isoscope.anomalies import CATALOGUE
 from isoscope.levels import Level
-from isoscope.verdict import Decision, Mechanism, Method, Outcome, Presence
+from isoscope.verdict import Decision, Mechanism, Method, Outcome, Presence, WitnessForm
 
 __all__ = ["EVIDENCE", "render_schema", "schema"]
 
@@ -21,14 +21,16 @@ _TEXT = {"type": "string"}
 _NAME = {"type": "string", "minLength": 1}
 _COUNT = {"type": "integer", "minimum": 0}
 _OPERATION = {"transaction": _NAME, "kind": _NAME, "key": _TEXT, "value": _TEXT, "place": _TEXT}
-_INTERVAL = {
+#: What only some operations have.
+_OPTIONAL = {
     "interval": {
         "description": "when its client sent it and had the answer, in nanoseconds; of mechanisms only",
         "type": "array",
         "items": {"type": ["integer", "null"]},
         "minItems": 2,
         "maxItems": 2,
-    }
+    },
+    "sql": {"description": "the statement of a recorded program, with its parameters", "type": "string"},
 }
 _SECONDS = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}
 
@@ -51,6 +53,7 @@ def schema() -> dict[str, Any]:
             **_answers(),
             **_mechanisms(),
             **_proofs(),
+            **_witnesses(),
             **_summary(),
             **_ran(),
             **_names(),
@@ -80,10 +83,11 @@ def _documents() -> dict[str, Any]:
     run = {"run": _said(_ref("run"), "how the history was recorded; by isoscope run only")}
     asked = {"mechanisms": _said(_ref("mechanisms"), "those of the profile; with --profile only")}
     path = {"history": _said(_object({"path": _TEXT}), "without --no-record")}
+    shown = {"witnesses": _said(_list(_ref("witness")), "why levels hold; with --witness only")}
     search = {**head, **assumptions, "sightings": _list(_ref("sighting"))}
     unreadable = {**version, "history": _object({"path": _TEXT}), "error": _NAME}
     return {
-        "report": _said(_object(report, {**asked, **seconds, **run}), "verdicts on one history"),
+        "report": _said(_object(report, {**asked, **seconds, **run, **shown}), "verdicts on one history"),
         "search": _said(_object(search, seconds), "one history, with --anomaly"),
         "unreadable": _said(_object(unreadable), "a history that could not be read"),
         "summary": _said(_object({**version, "summary": _ref("counts")}), "with --summary"),
@@ -129,6 +133,16 @@ def _counts() -> dict[str, Any]:
     }
 
 
+def _deployment() -> dict[str, Any]:
+    node = _said({"type": "array", "minItems": 2, "maxItems": 2}, "the id of a session, and its node")
+    instant = {"type": ["integer", "null"]}
+    fault = {"kind": _NAME, "node": _TEXT, "start": {"type": "integer"}, "stop": instant, "remark": _TEXT}
+    return _said(
+        _object({"nodes": _list(node), "faults": _list(_object(fault))}),
+        "nodes of sessions, and faults in nanoseconds of the clock of the intervals; if there are any",
+    )
+
+
 def _answers() -> dict[str, Any]:
     history = {
         "path": _said(_TEXT, "the input as it was named"),
@@ -155,7 +169,7 @@ def _answers() -> dict[str, Any]:
     }
     ordered = {"source": _TEXT, "keys": _COUNT, "whole": _COUNT}
     return {
-        "history": _object(history),
+        "history": _object(history, {"deployment": _deployment()}),
         "ordered": _object(ordered),
         "verdict": _object(verdict) | _proved("outcome", Outcome.VIOLATED, Outcome.UNKNOWN),
         "sighting": _object(sighting) | _proved("presence", Presence.FOUND, Presence.UNKNOWN),
@@ -234,9 +248,11 @@ def _proofs() -> dict[str, Any]:
         "participants": _said(_list(_ref("participant")), "what each transaction did"),
     }
     return {
-        "anomaly": _object(anomaly),
+        "anomaly": _object(
+            anomaly, {"prevention": _said(_NAME, "what would prevent it, of recorded programs")}
+        ),
         "step": _object(step),
-        "operation": _object(_OPERATION, _INTERVAL),
+        "operation": _object(_OPERATION, _OPTIONAL),
         **_participants(),
     }
 
@@ -254,7 +270,36 @@ def _participants() -> dict[str, Any]:
         "left_out": _said(_COUNT, "operations that are not among these"),
     }
     act = {"index": _COUNT, **_OPERATION, "matters": {"type": "boolean"}}
-    return {"participant": _object(participant), "act": _object(act, _INTERVAL)}
+    where = {
+        "node": _said(_NAME, "the node of its session, if that is known"),
+        "faults": _said(_list(_NAME), "those that went on meanwhile, if there were any"),
+    }
+    return {"participant": _object(participant, where), "act": _object(act, _OPTIONAL)}
+
+
+def _witnesses() -> dict[str, Any]:
+    transaction = {"description": "the id", "type": ["integer", "string", "object"]}
+    operation = {
+        "description": "the id of its transaction and its place there, from 0",
+        "type": "array",
+        "minItems": 2,
+        "maxItems": 2,
+    }
+    versions = _object({"key": _TEXT, "writes": _list(operation)})
+    read = {"read": operation, "writes": _list({"oneOf": [operation, {"type": "null"}]})}
+    witness = {
+        "level": _ref("level"),
+        "form": {"enum": [str(form) for form in WitnessForm]},
+        "order": _said(_list(transaction), "of events each transaction twice: its begin, its commit"),
+        "versions": _said(_list(versions), "the oldest first, where the order does not say them"),
+        "took_effect": _said(_list(transaction), "indeterminate transactions that took effect"),
+        "reads": _said(
+            _list(_object({**read, "is_list": {"type": "boolean"}})),
+            "reads that several writes may explain, and what they show; null for the initial state",
+        ),
+        "source": _said(_TEXT, "the source of the order of versions that is believed alone, if they differ"),
+    }
+    return {"witness": _said(_object(witness), "an order that shows that a level holds")}
 
 
 def _summary() -> dict[str, Any]:
@@ -294,7 +339,11 @@ def _ran() -> dict[str, Any]:
         "active_sessions": _said({"type": "integer", "minimum": 0}, "at work in the end"),
         "found_violation": _said({"type": "boolean"}, "the run ended because of one"),
     }
-    return {"run": _object(run)}
+    several = {
+        "nodes": _said(_list(_NAME), "those that sessions were spread over"),
+        "faults": _said(_list({"type": "object"}), "those that were injected, as in the history"),
+    }
+    return {"run": _object(run, several)}
 
 
 def _names() -> dict[str, Any]:

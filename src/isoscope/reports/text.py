@@ -12,9 +12,11 @@ from isoscope.explain import harmless, hint
 from isoscope.levels import DEFINITIONS, LADDER, PLAIN_LADDER, Level
 from isoscope.reports import mechanisms
 from isoscope.reports.counterexample import render_counterexample
+from isoscope.reports.fault_times import fault_facts
 from isoscope.reports.findings import sizes_in_words
 from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import Paint, paragraph
+from isoscope.reports.witness import witness_rows
 from isoscope.verdict import Decision, Outcome, Presence, Report
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def _report(
     rows = [*_outcomes(report)]
     rows += _notes([report.answer.sentence, *(text for _, text in rows)])
     yield "\n".join(page.row(head, text) for head, text in rows)
+    yield "\n".join(page.fact(f"witness of {levels}", said) for levels, said in witness_rows(report))
     for finding in findings[1:]:
         yield page.finding(finding, shown)
     if shown is not None:
@@ -162,6 +165,7 @@ def _heading(report: Report | Search, width: int) -> str:
     lines = [
         (f"{harmless(str(history['path']))} ({history['format']})", f"{sizes_in_words(history)}{ends}"),
         ("evidence", evidence),
+        *fault_facts(history).items(),
     ]
     if isinstance(report, Report) and report.version_order:
         lines.append(("version order", "; ".join(filter(None, map(ordered, report.version_order)))))

@@ -57,7 +57,7 @@ def _operations(track: Track) -> Iterator[Witness]:
 
 def _head(track: Track, paint: Paint) -> str:
     one = track.participant
-    facts = [] if one.session is None else [f"session {shown(one.session)}"]
+    facts = [] if one.session is None else [f"session {shown(one.session)}{one.at}"]
     facts += [] if one.status == "committed" else [one.status]
     return "  ".join([paint.name(abbreviated(one.transaction)), ", ".join(facts)]).rstrip()
 

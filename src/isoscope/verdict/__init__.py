@@ -27,6 +27,13 @@ from isoscope.verdict.facts import (
 )
 from isoscope.verdict.findings import Finding
 from isoscope.verdict.report import Dependencies, Mechanisms, Ordered, Report, Search
+from isoscope.verdict.witness_order import (
+    OperationPlace,
+    ShownWrites,
+    VersionsOfKeys,
+    WitnessForm,
+    WitnessOrder,
+)
 
 __all__ = [
     "ABSENT",
@@ -47,6 +54,7 @@ __all__ = [
     "MechanismVerdict",
     "Mechanisms",
     "Method",
+    "OperationPlace",
     "Ordered",
     "Origin",
     "Outcome",
@@ -55,11 +63,15 @@ __all__ = [
     "ReadFacts",
     "Report",
     "Search",
+    "ShownWrites",
     "Sighting",
     "StaleReadFacts",
     "Step",
     "Timestamps",
     "Verdict",
+    "VersionsOfKeys",
     "Witness",
+    "WitnessForm",
+    "WitnessOrder",
     "names_of",
 ]

@@ -15,7 +15,8 @@ class Witness:
     """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty.
 
     `index` is its place among the operations of its transaction, `interval` when its client sent it and had
-    the answer: its own, else that of its transaction, None if neither is known.
+    the answer: its own, else that of its transaction, None if neither is known. `sql` is the statement of a
+    recorded program.
     """
 
     transaction: str
@@ -25,6 +26,7 @@ class Witness:
     place: str = ""
     index: int = field(default=-1, compare=False)
     interval: tuple[int | None, int | None] | None = field(default=None, compare=False)
+    sql: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,8 @@ class Participant:
     `lane` numbers its session, which the input calls `session` (None if it does not), and `position` says how
     many transactions came before it there. `left_out` counts the operations that are not among `operations`;
     each `index` says where. `times` are begin and end by `clock`: of its client (`intervals`), of the
-    database (`timestamps`) or by the order of events (`events`); an unknown end is None.
+    database (`timestamps`) or by the order of events (`events`); an unknown end is None. `node` is the one
+    that its session was connected to, or empty, and `faults` went on meanwhile, such as `partition of n2`.
     """
 
     transaction: str
@@ -75,3 +78,11 @@ class Participant:
     clock: str = ""
     times: tuple[int | None, int | None] = (None, None)
     place: str = ""
+    node: str = ""
+    faults: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> str:
+        """The node and the faults, as they follow the name of the session: ` at n2 (kill of n1)`."""
+        meanwhile = f" ({', '.join(self.faults)})" if self.faults else ""
+        return f" at {self.node}{meanwhile}" if self.node else ""

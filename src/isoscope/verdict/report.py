@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from isoscope.verdict.answer import Origin
     from isoscope.verdict.answers import MechanismVerdict, Sighting, Verdict
     from isoscope.verdict.findings import Finding
+    from isoscope.verdict.witness_order import WitnessOrder
 
 __all__ = ["Dependencies", "Mechanisms", "Ordered", "Report", "Search"]
 
@@ -73,7 +74,7 @@ class Report(Presentation):
     orders a key, or no verdict asks for it. `mechanisms` is there if a profile was asked for. `promises` are
     the strongest levels that the database or the profile promises, as far as that is known; `origin` says
     which database that is. `asked` are the levels that the user named. `fail_on` are the levels that decide
-    the exit status, if the user named them.
+    the exit status, if the user named them. `witnesses` say why levels hold, if that was asked for.
     """
 
     history: Mapping[str, object]
@@ -86,6 +87,7 @@ class Report(Presentation):
     asked: tuple[Level, ...] = ()
     fail_on: frozenset[Level] | None = None
     seconds: Mapping[str, float] | None = None
+    witnesses: tuple[WitnessOrder, ...] = ()
 
     @property
     def answer(self) -> Answer:

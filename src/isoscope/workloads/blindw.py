@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from isoscope.errors import UsageError
-from isoscope.workloads.keys import DISTRIBUTIONS, distinct, drawing, weights
-from isoscope.workloads.parameters import require_choice, require_least, require_lengths, require_ratio
-from isoscope.workloads.streams import fractions, lengths, values
+from isoscope.workloads.key_value import KeyValue
+from isoscope.workloads.keys import distinct
+from isoscope.workloads.parameters import require_least, require_ratio
+from isoscope.workloads.streams import lengths, values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from isoscope.workloads.clients import Insert, Operations, Program
+    from isoscope.workloads.clients import Operations, Program
     from isoscope.workloads.keys import Draw, Fraction
-    from isoscope.workloads.mixes import Distribution
 
 __all__ = ["BlindW"]
 
@@ -29,7 +29,7 @@ _RANGE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlindW:
+class BlindW(KeyValue):
     """`read_ratio` is the share of transactions that read, `range_ratio` that of ranges among their reads."""
 
     read_ratio: float
@@ -38,36 +38,17 @@ class BlindW:
     min_txn_length: int = 8
     max_txn_length: int = 8
     keys: int = 2000
-    distribution: Distribution = "uniform"
-    seed: int = 0
 
     def __post_init__(self) -> None:
-        require_least(1, sessions=self.sessions)
-        require_least(0, seed=self.seed)
-        require_lengths(self.min_txn_length, self.max_txn_length)
+        # A class with slots is made anew, so that `super()` does not find it.
+        KeyValue.__post_init__(self)
         require_least(_RANGE if self.range_ratio else 1, keys=self.keys)
-        require_ratio(read_ratio=self.read_ratio, range_ratio=self.range_ratio)
-        require_choice(DISTRIBUTIONS, distribution=self.distribution)
+        require_ratio(range_ratio=self.range_ratio)
         if self.max_txn_length > self.keys:
             raise UsageError(
                 f"--max-txn-length {self.max_txn_length} is more than --keys {self.keys}\n\n"
                 "hint: a transaction of BlindW uses every key once"
             )
-
-    @property
-    def content(self) -> Literal["register", "list"]:
-        """What keys hold."""
-        return "register"
-
-    def rows(self) -> Iterable[tuple[int, int]]:
-        """The whole table."""
-        return ((key, 0) for key in range(self.keys))
-
-    def clients(self, insert: Insert) -> list[Iterator[Program]]:  # noqa: ARG002 - no key is retired
-        """A stream of programs for each session."""
-        draws = drawing(weights(self.distribution, self.keys))
-        fraction = [fractions(self.seed, session) for session in range(self.sessions)]
-        return [self._client(session, own, draws(own)) for session, own in enumerate(fraction)]
 
     def _client(self, session: int, fraction: Fraction, draw: Draw) -> Iterator[Program]:
         length = lengths(fraction, self.min_txn_length, self.max_txn_length)

@@ -1,8 +1,8 @@
 """Known results of databases on the scripts of Hermitage: its table, and our own expectations.
 
 The table is that of https://github.com/ept/hermitage (its README in October 2024, CC BY 4.0), made with
-PostgreSQL 9.3.5 and MySQL 5.6.21. It has neither SQLite nor DuckDB nor MariaDB's snapshot isolation: for
-those, the table here has the theory of the level that they promise.
+PostgreSQL 9.3.5 and MySQL 5.6.21. It has neither SQLite nor DuckDB nor MariaDB's snapshot isolation, nor
+others below: for those, the table here has the theory of the level that they promise.
 """
 
 from __future__ import annotations
@@ -83,30 +83,47 @@ def _theory(level: str, cells: str) -> Expectation:
 
 
 _POSTGRESQL, _MYSQL = "PostgreSQL 9.3.5", "MySQL 5.6.21"
+_READ_COMMITTED = "yes yes yes yes yes no no no no no"
+_SNAPSHOTS = "yes yes yes yes yes yes yes yes no no"
+_ALL = "yes yes yes yes yes yes yes yes yes yes"
 #: By database and isolation. Anomalies from left to right: G0 G1a G1b G1c OTV PMP P4 G-single G2-item G2.
 EXPECTATIONS: Mapping[tuple[str, str], Expectation] = {
-    ("postgresql", "read-committed"): _published(_POSTGRESQL, "yes yes yes yes yes no no no no no"),
-    ("postgresql", "repeatable-read"): _published(_POSTGRESQL, "yes yes yes yes yes yes yes yes no no"),
-    ("postgresql", "serializable"): _published(_POSTGRESQL, "yes yes yes yes yes yes yes yes yes yes"),
+    ("postgresql", "read-committed"): _published(_POSTGRESQL, _READ_COMMITTED),
+    ("postgresql", "repeatable-read"): _published(_POSTGRESQL, _SNAPSHOTS),
+    ("postgresql", "serializable"): _published(_POSTGRESQL, _ALL),
     ("mariadb", "read-uncommitted"): _published(_MYSQL, "yes no no no no no no no no no"),
-    ("mariadb", "read-committed"): _published(_MYSQL, "yes yes yes yes yes no no no no no"),
+    ("mariadb", "read-committed"): _published(_MYSQL, _READ_COMMITTED),
     ("mariadb", "repeatable-read"): _published(_MYSQL, "yes yes yes yes yes R/O no R/O no no"),
-    ("mariadb", "serializable"): _published(_MYSQL, "yes yes yes yes yes yes yes yes yes yes"),
-    ("mariadb", "repeatable-read, snapshot"): _theory(
-        "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
-    ),
+    ("mariadb", "serializable"): _published(_MYSQL, _ALL),
+    ("mariadb", "repeatable-read, snapshot"): _theory("snapshot isolation", _SNAPSHOTS),
     # DuckDB 2.0 falls short of it: an update and a delete of one row are no conflict there (its issue 17223).
-    ("duckdb", "snapshot-isolation"): _theory("snapshot isolation", "yes yes yes yes yes yes yes yes no no"),
-    ("sqlite", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
+    ("duckdb", "snapshot-isolation"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("sqlite", "serializable"): _theory("serializability", _ALL),
     # A shared cache has one writer at a time, and reads see its uncommitted writes.
     ("sqlite", "read-uncommitted"): _theory(
         "one writer at a time, dirty reads", "yes no no yes no no no no no no"
     ),
-    ("simulated", "serializable"): _theory("serializability", "yes yes yes yes yes yes yes yes yes yes"),
-    ("simulated", "snapshot-isolation"): _theory(
-        "snapshot isolation", "yes yes yes yes yes yes yes yes no no"
-    ),
-    ("simulated", "read-committed"): _theory("read committed", "yes yes yes yes yes no no no no no"),
+    ("h2", "read-committed"): _theory("read committed", _READ_COMMITTED),
+    ("h2", "repeatable-read"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("h2", "snapshot"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("h2", "serializable"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("h2", "read-uncommitted"): _theory("dirty reads, rows are locked", "yes no no no no no no no no no"),
+    # Its other isolations depend on the concurrency model.
+    ("hsqldb", "read-committed"): _theory("read committed", _READ_COMMITTED),
+    ("seekdb", "read-committed"): _theory("read committed", _READ_COMMITTED),
+    ("seekdb", "repeatable-read"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("seekdb", "serializable"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("redis", "watch"): _theory("serializability", _ALL),
+    ("redis", "multi"): _theory("read committed", _READ_COMMITTED),
+    ("turso", "snapshot-isolation"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("turso", "serializable"): _theory("serializability", _ALL),
+    ("firebird", "snapshot"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("firebird", "snapshot-table-stability"): _theory("table locks", _ALL),
+    ("firebird", "read-committed"): _theory("read committed", _READ_COMMITTED),
+    ("firebird", "read-committed-no-record-version"): _theory("read committed", _READ_COMMITTED),
+    ("simulated", "serializable"): _theory("serializability", _ALL),
+    ("simulated", "snapshot-isolation"): _theory("snapshot isolation", _SNAPSHOTS),
+    ("simulated", "read-committed"): _theory("read committed", _READ_COMMITTED),
     # A write of a key that another open transaction wrote is rolled back there.
     ("simulated", "read-uncommitted"): _theory(
         "dirty reads, no dirty writes", "yes no no no yes no yes no no no"

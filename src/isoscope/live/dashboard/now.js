@@ -62,7 +62,14 @@ function sizes() {
     collectors: intake.collectors, "refused batches": intake.refused_batches,
   };
   const said = Object.entries(numbers).map(([name, number]) => [name, whole.format(number)]);
-  fill(byId("sizes"), { ...Object.fromEntries(said), "running for": duration(status.uptime) });
+  fill(byId("sizes"), { ...Object.fromEntries(said), ...injected(status.faults ?? []), "running for": duration(status.uptime) });
+}
+
+// How many faults a run has injected, and the one that goes on.
+function injected(faults) {
+  if (!faults.length) return {};
+  const { kind, node, stop } = faults.at(-1);
+  return { faults: whole.format(faults.length), [stop === null ? "fault now" : "latest fault"]: `${kind} of ${node}` };
 }
 
 class Gauge {

@@ -165,7 +165,11 @@ class Program:
         change, span = _change(place, operation), _span_of(operation)
         is_delete = operation.kind is OperationKind.DELETE
         sees_now = conduct.read is not Read.CONSISTENT or self.profile.snapshot is Snapshot.STATEMENT
-        if conduct.lock is Lock.NONE and not (is_delete and sees_now):
+        # A write without a lock is a step where others may read it before its commit. `cassandra/quorum` says
+        # so: a read may show some writes of a batch before the others, so a write is there at an instant
+        # of its own. Where all reads are of committed data, no read can tell when an unlocked write was made.
+        is_read_early = any(other.read is Read.UNCOMMITTED for other in self.profile.statements.values())
+        if conduct.lock is Lock.NONE and not (is_delete and sees_now) and not is_read_early:
             return []
         is_hybrid = is_delete and self._is_hybrid(conduct)
         row = self._step(

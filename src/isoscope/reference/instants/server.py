@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from isoscope.profiles import Certifier, Granularity, Lock, Read, Snapshot
+from isoscope.profiles import Certifier, Granularity, Lock, Read, Snapshot, Statement
 from isoscope.reference.instants import certifiers
 from isoscope.reference.instants.steps import Action, Look
 from isoscope.reference.mechanisms.conduct import conflicts
@@ -151,7 +151,16 @@ class Server:
         pending = self._pending(state, step) if step.read is Read.UNCOMMITTED else []
         if pending and self._own(state, step.number, look) is None:
             yield from [state] if look.value in pending else []
-            return
+            # A write with a lock is the newest version of its row, so a read of uncommitted data shows it and
+            # nothing else. Without locks, two reasons in the words of `cassandra/quorum` let a read show what
+            # is committed instead. "Of two writes of a row, the one with the later timestamp stays": another
+            # transaction may have overwritten the row and committed since, or the write that is not committed
+            # has the earlier timestamp although it arrived later. "A read may show some writes of a batch
+            # before the others": a write that is under way may have reached no node that the read asks.
+            # What is committed is in the order of commits, also here: timestamps are those of one client,
+            # so of two commits that do not overlap the later one has the later timestamp.
+            if self.profile.statements[Statement.UPDATE].lock is not Lock.NONE:
+                return
         yield from self._shown(state, step.number, (look,), len(state.log))
         if step.is_hybrid and look.value == NOTHING and self._own(state, step.number, look) is None:
             yield from self._lost(state, step)

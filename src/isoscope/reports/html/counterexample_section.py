@@ -17,6 +17,7 @@ from isoscope.explain import action, because, client_times_of, contradiction, is
 from isoscope.levels import weakest
 from isoscope.reports.html.short_names import with_short_names
 from isoscope.reports.picture.links import MISSED, closing, links
+from isoscope.reports.program_text import prevention
 from isoscope.reports.svg import render_svg
 from isoscope.reports.template_engine import render_template
 
@@ -58,6 +59,7 @@ class _OperationRow:
     """An operation; `left_out` counts the operations before it that are not shown."""
 
     text: str
+    sql: str
     index: int
     matters: bool
     place: PlaceLink | None
@@ -130,6 +132,7 @@ def render_counterexample_section(example: Example, places: PlaceLinks) -> Marku
         are_open=sum(bool(step.known_by) for part in parts for step in part.steps) < _MANY_INFERRED,
         closing=None if missed is None else _highlight(missed),
         contradiction=places.sentence(contradiction(anomaly), set(_named_places(anomaly))),
+        prevention=prevention(anomaly),
     )
 
 
@@ -157,12 +160,15 @@ class _Rows:
         return [self._participant(participant, times) for participant in anomaly.participants]
 
     def _participant(self, participant: Participant, times: ClientTimes | None) -> _ParticipantRow:
-        facts = [] if participant.session is None else [f"session {shown(participant.session)}"]
+        facts = (
+            [] if participant.session is None else [f"session {shown(participant.session)}{participant.at}"]
+        )
         facts += [participant.status] if participant.status != "committed" else []
         rows, after = [], -1
         for one in participant.operations:
             row = _OperationRow(
                 text=action(one),
+                sql=one.sql,
                 index=one.index,
                 matters=one.index in participant.matters,
                 place=self._place(one),

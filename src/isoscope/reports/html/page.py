@@ -96,7 +96,7 @@ def _index(embedded: EmbeddedCounterexamples, places: PlaceLinks) -> dict[str, A
 def _transaction_rows(anomaly: Anomaly, places: PlaceLinks) -> Iterator[list[Any]]:
     render_place: Any = environment().get_template("places.html.j2").module.place  # type: ignore[attr-defined]
     for one in anomaly.participants:
-        session = "" if one.session is None else shown(one.session)
+        session = "" if one.session is None else f"{shown(one.session)}{one.at}"
         place = str(render_place(places.link(one.place))) if one.place else ""
         operations = len(one.operations) + one.left_out
         yield [one.transaction, session, one.position + 1, one.status, operations, place, []]

@@ -16,11 +16,13 @@ from isoscope.anomalies import CATALOGUE
 from isoscope.explain import hint, message
 from isoscope.levels import DEFINITIONS, weakest
 from isoscope.reports import mechanisms
+from isoscope.reports.fault_times import fault_facts, render_fault_times
 from isoscope.reports.findings import OUTCOMES, SIZES
 from isoscope.reports.html.short_names import with_short_names
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.template_engine import render_template
 from isoscope.reports.text import in_short, ordered
+from isoscope.reports.witness import witness_rows
 from isoscope.verdict import Decision, Outcome, Report
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def render_summary_section(
         "summary.html.j2",
         answer=_answer(report, held) if isinstance(report, Report) else "",
         sizes=[(name, report.history[name]) for name in (*SIZES, *filter(report.history.get, _FAILURES))],
+        faults=Markup(render_fault_times(report.history)),
         summary=summary,
         anomalies=[_anomaly(finding, held[finding.name]) for finding in found],
     )
@@ -93,6 +96,7 @@ def _verdicts(report: Report, found: Sequence[Finding]) -> dict[str, Any]:
         "dependencies": _dependencies(report),
         "lattice": Markup(render_lattice(outcomes, links=links)),
         "verdicts": report.verdicts,
+        "witnesses": [*witness_rows(report)],
     }
 
 
@@ -125,6 +129,7 @@ def _facts(report: Report | Search) -> dict[str, str]:
     return {
         "history": f"{history['path']} ({history['format']})",
         "evidence": ", ".join(history["evidence"]),
+        **fault_facts(history),
         "assumed": "; ".join(report.assumptions),
     }
 

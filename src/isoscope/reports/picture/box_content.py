@@ -75,4 +75,4 @@ def lane_name(participant: Participant) -> str:
         return ""
     if participant.session is None:
         return "unnamed session"
-    return f"session {shortened(shown(participant.session), 14)}"
+    return f"session {shortened(shown(participant.session), 14)}{participant.at}"
