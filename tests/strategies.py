@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from isoscope.history import (
     UNKNOWN,
+    Deployment,
+    Fault,
     History,
     Initial,
     Interval,
@@ -23,6 +25,7 @@ from isoscope.history import (
     OperationKind,
     Range,
     Scalar,
+    Source,
     Status,
     Term,
     Timestamp,
@@ -163,7 +166,10 @@ def _everything() -> History:
     aborted = replace(empty, id=-3, session_id=4, status=Status.ABORTED, operations=operations[:3])
     versions = [(source, "list", value) for source in VersionSource for value in (1, "two")]
     initial = Initial(value=0, of_key={"x": 5, "row": UNKNOWN}, replaceable=True)
-    return build([full, empty, aborted], initial=initial, versions=versions)
+    fault = Fault(kind="kill", node="n1", start=5, stop=None, remark="it did not start again")
+    deployment = Deployment(nodes={"session": "n1", 4: "n2"}, faults=(fault,))
+    source = Source(deployment=deployment)
+    return build([full, empty, aborted], initial=initial, versions=versions, source=source)
 
 
 EVERYTHING = _everything()

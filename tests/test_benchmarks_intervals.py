@@ -25,6 +25,7 @@ from isoscope.history import KINDS, STATUSES, History, OperationKind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -191,8 +192,12 @@ def test_instances_are_told_with_their_speedup() -> None:
     assert intervals_parts.instances_row(instances).figures["speedup"] == "1.50"
 
 
-def test_a_database_that_is_not_there_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_not_there_is_skipped_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", "")
+    # No server that was fetched before, either.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("isoscope.databases.mariadb.server._FOLDERS", ())
     mine = tuple(case for case in intervals_runs.CASES if case.database == "mariadb")
     [skipped] = intervals_runs.measure_all(mine)

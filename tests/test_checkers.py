@@ -120,16 +120,23 @@ def test_a_level_that_another_method_breaks_proves_nothing() -> None:
         (
             record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3, [("delete", "y")]),
             "pl-2",
-            "3 reads saw values that several transactions wrote (key x)",
+            "",
+        ),
+        (
+            record(*[[("write", "x", 1)]] * 2, *[[("read", "x", 1)]] * 3, [("range_read", Range())]),
+            "pl-2",
+            "3 reads saw values that several transactions wrote (key x); "
+            "operation kind `range-read` is not judged (1 of them)",
         ),
         (
             record(
                 *[[("write", key, 1) for key in "vwxyz"]] * 2,
                 [("read", key, 1) for key in "vwxyz"],
-                [("delete", "u")],
+                [("range_read", Range())],
             ),
             "pl-2",
-            "5 reads saw values that several transactions wrote (keys v, w, x and 2 more)",
+            "5 reads saw values that several transactions wrote (keys v, w, x and 2 more); "
+            "operation kind `range-read` is not judged (1 of them)",
         ),
         (
             record([("write", "x", 1), ("append", "x", 1)]),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 
 from isoscope import History, Recorder, check
+from isoscope._native import judge_versions
+from isoscope.checkers import version_order
 from isoscope.explain import message
 from isoscope.history import VersionSource
 from tests.proofs import Replay
@@ -99,6 +102,19 @@ def test_registers_and_unread_appends_are_completed_together() -> None:
 def test_a_search_without_time_proves_nothing() -> None:
     found = outcomes(in_sessions(*MIXED), "prefix", "snapshot-isolation", time_limit=0)
     assert found == {"prefix": "holds", "snapshot-isolation": "unknown"}
+
+
+def test_a_search_that_fills_its_memory_is_unknown_and_says_how_far_it_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limited = partial(judge_versions, max_bytes=100)
+    monkeypatch.setattr(version_order, "judge_versions", limited)
+    found = {verdict.level.value: verdict for verdict in check(in_sessions(*MIXED)).verdicts}
+    verdict = found["snapshot-isolation"]
+    assert verdict.outcome.value == "unknown"
+    assert verdict.reason is not None
+    assert "filled the memory that it may use (" in verdict.reason
+    assert " choices, " in verdict.reason
 
 
 def test_small_histories_have_the_verdicts_of_brute_force() -> None:

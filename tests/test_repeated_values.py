@@ -21,9 +21,12 @@ from tests.seeds import DEEP, seeds
 from tests.small_transactions import read, transaction, write
 
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
-SEEDS = seeds(150, deep=10_000)
+SEEDS = seeds(70, deep=10_000)
+#: Logs and timestamps that show which indeterminate transactions took effect, where values leave this open.
+EFFECTS_BY_RECORDED_ORDER = (1027, 1227, 1328, 3218, 4008)
 #: Histories with more explanations take too long.
 MOST_EXPLANATIONS = 40
+WEAK_LEVELS = (Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
 IN_REAL_TIME = {level for level in LEVELS if DEFINITIONS[level].family is Family.REAL_TIME}
 
 
@@ -38,7 +41,8 @@ def outcomes(history: History, *levels: Level) -> dict[Level, Outcome]:
 @pytest.mark.parametrize("evidence", [False, True])
 def test_every_level_is_what_the_explanations_say(evidence: bool) -> None:
     found: Counter[tuple[Level, Outcome]] = Counter()
-    for seed in range(SEEDS):
+    # Specifications take longer where there is more evidence.
+    for seed in range(SEEDS if evidence else 2 * SEEDS):
         history = random_choice_history(random.Random(seed), most=4, evidence=evidence)
         if not is_small(history):
             continue
@@ -46,9 +50,22 @@ def test_every_level_is_what_the_explanations_say(evidence: bool) -> None:
         for level, outcome in outcomes(history, *LEVELS).items():
             assert outcome is expected[level], (seed, level)
             found[level, outcome] += version_order.judge(history).found.explained != []
+        # Of the weak levels, what lists and contradicting sources leave open may stay unknown.
+        for level, outcome in outcomes(history, *WEAK_LEVELS).items():
+            assert outcome in (expected[level], Outcome.UNKNOWN), (seed, level)
+            assert evidence or outcome is expected[level], (seed, level)
+            found[level, outcome] += 1
     strong = {level for level in LEVELS if Level.PL_2 in implied(level)}
-    for level in strong if evidence else strong - IN_REAL_TIME:
+    for level in (*WEAK_LEVELS, *(strong if evidence else strong - IN_REAL_TIME)):
         assert min(found[level, outcome] for outcome in (Outcome.HOLDS, Outcome.VIOLATED)) > 0, level
+
+
+@pytest.mark.parametrize("seed", EFFECTS_BY_RECORDED_ORDER)
+def test_a_recorded_order_shows_which_transactions_took_effect(seed: int) -> None:
+    history = random_choice_history(random.Random(seed), most=4, evidence=True)
+    expected = explanations.outcomes(history)
+    assert outcomes(history, *WEAK_LEVELS) == {level: expected[level] for level in WEAK_LEVELS}
+    assert Outcome.VIOLATED in {expected[level] for level in WEAK_LEVELS}
 
 
 def bank(*transactions: list[tuple[str, str, int]]) -> History:

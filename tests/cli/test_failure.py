@@ -15,7 +15,7 @@ import isoscope
 from isoscope.cli import failure
 from isoscope.databases.database import ConnectionLost
 from isoscope.errors import DatabaseError, UsageError
-from isoscope.run import sessions
+from isoscope.run import connections
 
 from .fake_database import Fake, FakeSession, install
 from .running import COMMAND, run
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
+    monkeypatch.setattr(connections, "_PATIENCE", 0.1)
     return tmp_path
 
 

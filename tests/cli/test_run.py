@@ -15,7 +15,7 @@ import isoscope
 from isoscope import formats
 from isoscope.cli.run import command
 from isoscope.reports.schema import schema
-from isoscope.run import sessions
+from isoscope.run import connections
 from isoscope.workloads.published import EXPECTATIONS
 from tests.interrupts import wait_for_write
 
@@ -30,7 +30,7 @@ LONG = ("--workload", "list-append", "--transactions", 50_000)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sessions, "_PATIENCE", 0.1)
+    monkeypatch.setattr(connections, "_PATIENCE", 0.1)
     return tmp_path
 
 

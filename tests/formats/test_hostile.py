@@ -43,8 +43,9 @@ def outcome(form: Form, content: bytes) -> History | IsoscopeError:
 def test_a_sample_cut_off_anywhere_is_a_history_or_an_error(form: Form) -> None:
     # A Parquet file is long and says at its end where everything stands.
     stride = 23 if form.format == "parquet" else 1
-    outcomes = [outcome(form, form.sample[:size]) for size in range(0, len(form.sample), stride)]
-    assert any(isinstance(found, IsoscopeError) for found in outcomes)
+    sizes = range(0, len(form.sample), stride)
+    # Counted one by one: an error that is kept holds the buffer of its file.
+    assert sum(isinstance(outcome(form, form.sample[:size]), IsoscopeError) for size in sizes) > 0
 
 
 @each_form

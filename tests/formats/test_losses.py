@@ -37,7 +37,7 @@ def small() -> History:
 
 
 def test_every_feature_is_held_by_parquet_and_named_where_it_is_lost() -> None:
-    assert EVERYTHING.columns.features() == list(formats.FEATURES)
+    assert formats.features_of(EVERYTHING) == list(formats.FEATURES)
     assert FORMS["parquet"].losses(EVERYTHING) == ()
     for name, form in TEXT_FORMS.items():
         unheld = set(formats.FEATURES) - formats.find(form.format).holds - formats.find(form.format).partly

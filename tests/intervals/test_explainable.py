@@ -28,6 +28,7 @@ def measurements() -> dict[str, dict[str, Rates]]:
     return {name: measured(profile, RUNS) for name, profile in PROFILES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_no_false_alarm_and_few_misses(checker: str, measurements: dict[str, dict[str, Rates]]) -> None:
     rates = {name: of_profile[checker] for name, of_profile in measurements.items()}

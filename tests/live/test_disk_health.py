@@ -5,14 +5,19 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import replace
+from threading import Thread
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from unittest import mock
 
 import pytest
 
+from isoscope.cli import serve
 from isoscope.live import checkpoint
+from isoscope.live.access import Access
 from isoscope.live.clock_engines import ClockEngines
+from isoscope.live.http_server import HttpServer, listen
 from isoscope.live.journal import Fsync
 from isoscope.live.service import Settings, State
 
@@ -148,3 +153,26 @@ def test_a_disk_whose_size_is_not_told_is_not_full(tmp_path: Path) -> None:
         service.tick()
         assert service.is_ready
     assert os.statvfs(tmp_path).f_blocks
+
+
+def test_the_log_says_once_that_there_is_a_problem_and_that_it_is_over(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    free = [70_000, 60_000, 50_000, 40_000, 70_000]
+    found = [SimpleNamespace(f_bavail=left, f_frsize=1, f_blocks=1) for left in free]
+    with running(tmp_path, SETTINGS) as service:
+        server = HttpServer(service, Access(), listen("127.0.0.1", 0), drain=1)
+        thread = Thread(target=server.run, kwargs={"problem": serve._tell_problem})
+        told = ""
+        with mock.patch("os.statvfs", side_effect=[*found, *found[-1:] * 1000]):
+            thread.start()
+            end = monotonic() + 20
+            while "over" not in told and monotonic() < end:
+                sleep(0.05)
+                told += capfd.readouterr().err
+        server.stop()
+        thread.join(30)
+    assert told.splitlines() == [
+        "problem: the disk is full: 60,000 bytes are left",
+        "note: the problem is over",
+    ]

@@ -43,6 +43,7 @@ def fill_in(path: Path, **bodies: str) -> None:
     path.write_text(text)
 
 
+@pytest.mark.slow
 def test_the_skeleton_passes_the_suite_once_three_methods_are_filled_in(folder: Path) -> None:
     written = run("new", "driver", "mydb")
     assert written.status == 0, written.err

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import History
 
-SEEDS = seeds(250, deep=40_000)
+SEEDS = seeds(140, deep=40_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 HOLDS_AGAINST_UNKNOWN = ("is holds, not unknown", "is unknown, not holds")
 thorough = settings(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import History, Transaction
 
-SEEDS = seeds(150, deep=20_000)
+SEEDS = seeds(90, deep=20_000)
 pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 
 

@@ -46,5 +46,13 @@ def test_it_runs_without_privileges_and_keeps_no_package_lists() -> None:
         assert "pip install" not in line or "--no-cache-dir" in line
 
 
+def test_the_user_may_write_to_the_folder_of_the_data() -> None:
+    # A new volume takes the owner of the folder that it covers.
+    assert arguments("WORKDIR")[-1] == "/data"
+    assert any(
+        "install --directory --owner=isoscope --group=isoscope /data" in run for run in arguments("RUN")
+    )
+
+
 def test_a_newcomer_sees_the_help() -> None:
     assert (arguments("ENTRYPOINT"), arguments("CMD")) == (['["isoscope"]'], ['["--help"]'])

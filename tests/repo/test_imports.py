@@ -23,7 +23,22 @@ TOP = {"__init__", "__main__", *ABOVE}
 APART = {
     "formats": {"arrow", "format", "source"},
     "levels": {"definition", "lattice", "names"},
-    "databases": {"database", "guarded", "process", "simulated", "sql"},
+    "databases": {
+        "database",
+        "downloads",
+        "guarded",
+        "jdbc",
+        "links",
+        "network",
+        "nodes",
+        "process",
+        "process_family",
+        "programs",
+        "relays",
+        "simulated",
+        "slow_links",
+        "sql",
+    },
     # What findings of the kernel are made of.
     "checkers": {
         "reads",
@@ -32,6 +47,8 @@ APART = {
         "cycles",
         "unjudged",
         "recorded_order",
+        "explained_values",
+        "witness_orders",
         "method_judgement",
         "anomaly_search",
         "witnesses",

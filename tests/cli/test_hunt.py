@@ -1,0 +1,91 @@
+"""`isoscope hunt`: findings of different shapes, a page with a table, and a campaign that goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from isoscope import checkers, formats
+from isoscope.cli.hunt import command
+from isoscope.errors import UsageError
+from isoscope.run.campaign import Combination, combinations
+from isoscope.verdict import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+LOSSY = "simulated,bug=lost-update,bug_rate=1,latency=200"
+
+
+def hunt(*arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments, standalone_mode=False, catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_a_broken_promise_is_found_shrunk_and_reported(tmp_path: Path) -> None:
+    arguments = (
+        "--isolation",
+        "snapshot-isolation",
+        "--seconds",
+        "700ms",
+        "--keys",
+        "3",
+        "--out",
+        str(tmp_path),
+    )
+    done = hunt(LOSSY, *arguments)
+    assert done.return_value == 1
+    findings = [json.loads(line) for line in (tmp_path / "findings.jsonl").read_text().splitlines()]
+    lost = next(one for one in findings if one["anomaly"] == "lost-update")
+    assert lost["is_broken"]
+    assert lost["transactions"] <= 4
+    shrunk = formats.load(tmp_path / lost["history"])
+    assert len(shrunk) == lost["transactions"]
+    assert checkers.check(shrunk, [lost["level"]]).verdicts[0].outcome is Outcome.VIOLATED
+    page = (tmp_path / "index.html").read_text()
+    assert f'href="{lost["report"]}"' in page
+    assert "<strong>broken</strong>" in page
+    assert (tmp_path / lost["report"]).exists()
+    assert list(tmp_path.glob("simulated-*.parquet")), "the whole history of a broken promise is kept"
+    shapes = [(one["level"], one["anomaly"], one["pattern"]) for one in findings]
+    assert len(shapes) == len(set(shapes)), "one finding for each shape"
+
+
+def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
+    same = ("simulated", "--isolation", "serializable", "--seconds", "100ms", "--out", str(tmp_path))
+    assert hunt(*same).return_value == 0
+    first = (tmp_path / "runs.jsonl").read_text()
+    assert hunt(*same).return_value == 0
+    assert (tmp_path / "runs.jsonl").read_text() == first, "nothing is left to run"
+    (tmp_path / "runs.jsonl").write_text(first[:-20])  # cut off while it was written
+    assert "1 runs" in hunt(*same, "--seeds", "1").output
+    assert hunt(*same, "--seeds", "2").return_value == 0
+    seeds = [json.loads(line)["seed"] for line in (tmp_path / "runs.jsonl").read_text().splitlines()[1:]]
+    assert seeds[-1] == 1
+
+
+def test_a_database_that_cannot_run_is_a_row_with_a_problem(tmp_path: Path) -> None:
+    arguments = ("--isolation", "serializable", "--seconds", "1s", "--out", str(tmp_path))
+    done = hunt("sqlite:/nowhere/x.db", *arguments)
+    assert done.return_value == 0
+    assert "did not run" in done.output
+    assert "nowhere" in (tmp_path / "index.html").read_text()
+
+
+def test_the_grid_is_complete_and_mistakes_are_refused_before_anything_runs() -> None:
+    grid = combinations(["simulated", "sqlite"], faults=["", "clock"], seeds=2)
+    assert len(grid) == 2 * 2 * (4 + 2)
+    assert grid[0] == Combination(
+        database="simulated", isolation="serializable", workload="key-value", faults="", seed=0
+    )
+    with pytest.raises(UsageError, match="expected a name with settings"):
+        combinations(["simulated,latency"])
+    with pytest.raises(UsageError, match="unknown database `squlite`; did you mean `sqlite`"):
+        combinations(["squlite"])
+    with pytest.raises(UsageError, match="no database of the campaign has an isolation chaos"):
+        combinations(["sqlite"], isolations=["chaos"])

@@ -1,0 +1,29 @@
+"""The main kernels take no more instructions and bytes than `benchmarks/instructions.json` allows."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks import instructions
+
+pytestmark = pytest.mark.slow
+#: Shares above the budget that are no regression: memory comes in pages and in doubled vectors.
+_MORE_INSTRUCTIONS = 1.05
+_MORE_BYTES = 1.25
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", instructions.KERNELS)
+def test_a_kernel_stays_within_its_budget(name: str) -> None:
+    if not instructions.is_countable():
+        pytest.skip("valgrind is not installed")
+    budget = instructions.recorded()
+    if budget.compiler != instructions.compiler():
+        pytest.skip(f"the budget was recorded with {budget.compiler}, which makes other instructions")
+    found, allowed = instructions.cost(name), budget.costs[name]
+    again = "`python -m benchmarks instructions --record` records a new budget"
+    assert found.instructions <= allowed.instructions * _MORE_INSTRUCTIONS, again
+    assert found.bytes <= allowed.bytes * _MORE_BYTES, again
+
+
+def test_every_kernel_has_a_budget() -> None:
+    assert instructions.recorded().costs.keys() == instructions.KERNELS.keys()
