@@ -36,6 +36,7 @@ class Finding:
     """A run, and what is to be seen there; of the anomalies the first stands on the page.
 
     `arguments` are those of `isoscope run`; without them, the script `NAME.py` beside the page is the run.
+    `shrinks` is the level of which `NAME-shrunk.txt` has a counterexample of few transactions.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Finding:
     holds: tuple[Level, ...] = ()
     violated: tuple[Level, ...] = ()
     shows: tuple[str, ...] = ()
+    shrinks: Level | None = None
 
     @property
     def database(self) -> str:
@@ -123,6 +125,92 @@ FINDINGS = (
         holds=(Level.SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
     ),
     Finding(
+        name="h2-serializable",
+        title="H2: SERIALIZABLE allows write skew",
+        says="The name suggests serializability. H2's manual says that this level does not ensure that "
+        "concurrent transactions that write are equivalent to serial ones ([Transaction isolation]"
+        "(https://www.h2database.com/html/advanced.html#transaction_isolation)); so the promise that is "
+        "checked is snapshot isolation, and it is kept. Two transactions that read what the other then "
+        "writes both commit. [The shrunk counterexample](h2-serializable-shrunk.txt).",
+        arguments=f"h2 --isolation serializable {_REGISTERS}",
+        holds=(Level.SNAPSHOT_ISOLATION,),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+        shrinks=Level.SERIALIZABLE,
+    ),
+    Finding(
+        name="hsqldb-mvcc-serializable",
+        title="HSQLDB with MVCC: SERIALIZABLE allows write skew",
+        says="With `SET DATABASE TRANSACTION CONTROL MVCC`, HSQLDB treats SERIALIZABLE as snapshot "
+        "isolation, as its guide says ([Sessions and Transactions]"
+        "(https://hsqldb.org/doc/2.0/guide/sessions-chapt.html)), and that is kept; the name suggests more. "
+        "In the default model, `LOCKS`, the same level is serializable: the next finding. "
+        "[The shrunk counterexample](hsqldb-mvcc-serializable-shrunk.txt).",
+        arguments="hsqldb --isolation serializable --set transaction_control=mvcc " + _REGISTERS,
+        holds=(Level.SNAPSHOT_ISOLATION,),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+        shrinks=Level.SERIALIZABLE,
+    ),
+    Finding(
+        name="hsqldb-locks-serializable",
+        title="HSQLDB with LOCKS: SERIALIZABLE is serializable",
+        says="Tables are locked to the end of each transaction. Serializability holds, also with sessions "
+        "and real time, and more transactions are aborted.",
+        arguments="hsqldb --isolation serializable --set transaction_control=locks " + _REGISTERS,
+        holds=(Level.SERIALIZABLE, Level.STRICT_SERIALIZABLE),
+    ),
+    Finding(
+        name="seekdb-serializable",
+        title="OceanBase seekdb: SERIALIZABLE allows write skew",
+        says="OceanBase's manual says that its serializable level is like Oracle's and not strictly "
+        "serializable ([Isolation levels in MySQL mode]"
+        "(https://en.oceanbase.com/docs/common-oceanbase-database-10000000001974669)). It is snapshot "
+        "isolation, the same as its repeatable read. The order of versions is that of the commit numbers of "
+        "the database itself (`ORA_ROWSCN`). [The shrunk counterexample](seekdb-serializable-shrunk.txt).",
+        arguments=f"seekdb --isolation serializable {_REGISTERS}".replace("3000", "1000"),
+        holds=(Level.SNAPSHOT_ISOLATION,),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+        shrinks=Level.SERIALIZABLE,
+    ),
+    Finding(
+        name="dgraph-snapshot-isolation",
+        title="Dgraph: snapshot isolation, also by its own clock",
+        says="Every answer has the start timestamp of its transaction, and a commit that of its end, both "
+        "from the oracle of the zero. So the promise is checked against the clock of the database itself: "
+        "every read shows exactly what was committed before the start, and of two transactions that overlap "
+        "and write a row one is aborted. Two transactions that read what the other then writes both commit. "
+        "One alpha, built from the sources of August 2026 (commit 64804bd2), which call themselves `dev`. "
+        "[The shrunk counterexample](dgraph-snapshot-isolation-shrunk.txt).",
+        arguments=f"dgraph --isolation snapshot-isolation {_REGISTERS}".replace("3000", "600"),
+        holds=(Level.CLOCK_SNAPSHOT_ISOLATION, Level.SNAPSHOT_ISOLATION),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+        shrinks=Level.SERIALIZABLE,
+    ),
+    Finding(
+        name="dgraph-three-alphas",
+        title="Dgraph with three alphas",
+        says="Three groups of one alpha each; keys and values are predicates, which the zero gives to "
+        "groups. Sessions are spread over the alphas, which ask each other for a predicate as of the start "
+        "timestamp: the same levels hold as with one alpha, also in real time.",
+        arguments=f"dgraph --nodes 3 {_REGISTERS}".replace("3000", "600"),
+        holds=(Level.CLOCK_SNAPSHOT_ISOLATION, Level.STRONG_SNAPSHOT_ISOLATION),
+        violated=(Level.SERIALIZABLE,),
+        shows=("write-skew",),
+    ),
+    Finding(
+        name="redis-multi",
+        title="Redis: MULTI without WATCH loses updates",
+        says="EXEC runs the writes of a transaction at one instant, but nothing compares what was read "
+        "before. With `WATCH` on every key that is read, `--isolation watch`, strict serializability holds.",
+        arguments=f"redis --isolation multi {_REGISTERS}",
+        holds=(Level.READ_COMMITTED,),
+        violated=(Level.SNAPSHOT_ISOLATION, Level.SERIALIZABLE),
+        shows=("lost-update",),
+    ),
+    Finding(
         name="sqlite-serializable",
         title="SQLite",
         says="One writer at a time. Serializability holds, also with sessions and real time.",
@@ -161,6 +249,30 @@ def reproduce(finding: Finding, folder: Path) -> str:
     return done.stdout.rstrip() + "\n"
 
 
+def shrunk(finding: Finding, folder: Path) -> str:
+    """The report on the few transactions of its history that are enough to violate `finding.shrinks`."""
+    assert finding.shrinks is not None
+    given, small = folder / f"{finding.name}.parquet", f"{finding.name}-shrunk.parquet"
+    shrink = [sys.executable, "-m", "isoscope", "shrink", given.name, small, "--level", finding.shrinks]
+    check = [sys.executable, "-m", "isoscope", "check", small, "--level", finding.shrinks]
+    check += ["--certificate", f"{finding.name}-shrunk.certificate"]
+    texts = []
+    for command in (shrink, check):
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=300,
+        )
+        texts.append(done.stdout)
+    for name in (small, f"{finding.name}-shrunk.certificate"):
+        shutil.move(folder / name, FOLDER / name)
+    return texts[-1].rstrip() + "\n"
+
+
 def problems(finding: Finding, folder: Path) -> list[str]:
     """What the history in `folder` does not show, although it should."""
     history = isoscope.load(folder / f"{finding.name}.parquet")
@@ -191,9 +303,23 @@ def _section(finding: Finding) -> str:
         finding.says,
         f"```sh\n{finding.command}\n```",
         f"```text\n{_excerpt(finding, text)}\n```",
+        *_shrunk_part(finding),
         f"[The report]({finding.name}.html), [all that was printed]({finding.name}.txt)",
     ]
     return "\n\n".join(parts)
+
+
+def _shrunk_part(finding: Finding) -> list[str]:
+    if finding.shrinks is None:
+        return []
+    text = (FOLDER / f"{finding.name}-shrunk.txt").read_text(encoding="utf-8")
+    steps = text.split("\n\n")[2:4]
+    name = f"{finding.name}-shrunk"
+    proof = (
+        f"[Their history]({name}.parquet) and [its certificate]({name}.certificate), which "
+        f"`isoscope verify {name}.parquet {name}.certificate` [checks](../explanation/trust.md)."
+    )
+    return ["The operations that are enough:", "```text\n" + "\n\n".join(steps) + "\n```", proof]
 
 
 def _excerpt(finding: Finding, text: str) -> str:
@@ -224,6 +350,9 @@ def main(names: list[str]) -> int:
                 continue
             (FOLDER / f"{finding.name}.txt").write_text(text, encoding="utf-8")
             shutil.copy(Path(path) / f"{finding.name}.html", FOLDER)
+            if finding.shrinks is not None:
+                text = shrunk(finding, Path(path))
+                (FOLDER / f"{finding.name}-shrunk.txt").write_text(text, encoding="utf-8")
         print(f"written: {finding.name}")
     (FOLDER / "index.md").write_text(page(), encoding="utf-8")
     return status

@@ -15,24 +15,26 @@ from typing import TYPE_CHECKING
 
 import click
 
+from docs import markdown
+from docs.compared_figures import figures
+from docs.database_facts import facts
+from docs.profiles_page import profiles
 from docs.rooms import rooms_picture, rooms_table
 from isoscope import cli
 from isoscope.anomalies import CATALOGUE, CatalogueEntry, Example, broken
 from isoscope.checkers import CHECKERS, timestamps, version_order
 from isoscope.cli.explain import example_text, reported
-from isoscope.cli.profiles import locks
 from isoscope.cli.program import group
 from isoscope.databases import DATABASES, driver
 from isoscope.formats import FEATURES, FORMATS, Format
 from isoscope.levels import DEFINITIONS, FORMAL, Definition, Family, Level, implied, implying
-from isoscope.profiles import DATABASES as PROFILED
-from isoscope.profiles import PROFILES, Profile, Statement
+from isoscope.live.metrics import described
 from isoscope.reports.lattice import render_lattice
 from isoscope.reports.schema import render_schema
 from isoscope.workloads import CLIENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from isoscope.workloads.registry import Clients
 
@@ -41,8 +43,9 @@ __all__ = ["PAGES", "stale"]
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 _LEVELS_PAGE = ROOT / "docs" / "explanation" / "levels.md"
+_HTTP = REFERENCE / "http.md"
+_COMPARISON = ROOT / "docs" / "explanation" / "comparison.md"
 _ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
-_NOTICE = "<!-- Written by docs/generate.py: edit the code, not this page. -->"
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: Levels that a checker of this version can show to hold; the others of its `LEVELS` it can only refute.
 _WEAK = frozenset({Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL})
@@ -65,8 +68,12 @@ def commands() -> str:
         if command is None:
             raise AssertionError(f"{name} is listed and missing")
         sections.append(f"## isoscope {name}\n\n{_help(command, name, context)}")
+        if isinstance(command, click.Group):
+            parent = click.Context(command, info_name=name, parent=context)
+            for part, below in command.commands.items():
+                sections.append(f"### isoscope {name} {part}\n\n{_help(below, part, parent)}")
     intro = "What each command prints with `--help`. [Exit status](exit-status.md) has a page of its own."
-    return _page("The command line", intro, *sections)
+    return markdown.page("The command line", intro, *sections)
 
 
 def _help(command: click.Command, name: str, parent: click.Context | None = None) -> str:
@@ -82,7 +89,7 @@ def levels() -> str:
         "level is named. [Levels, explained](../explanation/levels.md) says how the families differ and "
         "what this version decides."
     )
-    return _page("Levels", intro, *map(_family, _FAMILIES))
+    return markdown.page("Levels", intro, *map(_family, _FAMILIES))
 
 
 def _family(family: Family) -> str:
@@ -97,12 +104,12 @@ def _level(definition: Definition) -> str:
         "Note": f"{definition.note}; many databases use the name for another level"
         if definition.note
         else "",
-        "Implies": _links(definition.implies),
-        "Also called": _codes(definition.aliases),
+        "Implies": markdown.links(definition.implies),
+        "Also called": markdown.codes(definition.aliases),
         "Source": definition.source,
         "Decided": "" if definition.decided else _undecided(definition.level),
     }
-    return f"### {definition.level}\n\n{definition.meaning}\n\n{_facts(facts)}"
+    return f"### {definition.level}\n\n{definition.meaning}\n\n{markdown.facts(facts)}"
 
 
 def _undecided(level: Level) -> str:
@@ -123,17 +130,17 @@ def anomalies() -> str:
         "of them is not called violated for it. The examples are what the names mean."
     )
     reports = "## Reported by this version"
-    return _page("Anomalies", intro, reports, *map(_anomaly, found), names, *map(_anomaly, others))
+    return markdown.page("Anomalies", intro, reports, *map(_anomaly, found), names, *map(_anomaly, others))
 
 
 def _anomaly(entry: CatalogueEntry) -> str:
     facts = {
-        "Also called": _codes(entry.aliases),
+        "Also called": markdown.codes(entry.aliases),
         "Breaks": _breaks(entry),
         "Counted": entry.counted,
         "Source": entry.source,
     }
-    parts = [f"### {entry.name}", entry.meaning, _facts(facts), _example("Example", entry.example)]
+    parts = [f"### {entry.name}", entry.meaning, markdown.facts(facts), _example("Example", entry.example)]
     if said := example_text(entry):
         parts.append(f"```text\n{dedent(said)}\n```")
     return "\n\n".join(filter(None, [*parts, _example("Allowed", entry.allowed)]))
@@ -143,7 +150,7 @@ def _breaks(entry: CatalogueEntry) -> str:
     if not entry.breaks:
         return "no level by itself"
     stronger = len(broken(entry)) - len(entry.breaks)
-    return _links(entry.breaks) + (
+    return markdown.links(entry.breaks) + (
         f", and so {stronger} stronger level{'s' * (stronger > 1)}" if stronger else ""
     )
 
@@ -160,13 +167,13 @@ def formats() -> str:
         "The format of an input is recognised by its content, that of an output by its name; `--format` and "
         "`--to` overrule both. Any of them may be compressed (`.gz`, `.zst`)."
     )
-    about = _table(
+    about = markdown.table(
         ["format", "what it is", "names of files", "initial value", "written"],
         [
             [
                 f"[`{f.name}`](formats/{f.name}.md)",
                 f.title,
-                _codes(f.suffixes),
+                markdown.codes(f.suffixes),
                 _initial(f.name),
                 "yes" if f.write else "only read",
             ]
@@ -181,11 +188,11 @@ def formats() -> str:
         "`jepsen` also takes a version order from a log beside the file, which its writer does not write."
     )
     written = [f for f in FORMATS if f.write]
-    holds = _table(
+    holds = markdown.table(
         ["a history with", *(f"`{f.name}`" for f in written)],
         [[feature, *(_held(feature, f) for f in written)] for feature in FEATURES],
     )
-    return _page("Formats", intro, about, can, holds)
+    return markdown.page("Formats", intro, about, can, holds)
 
 
 def _held(feature: str, format_: Format) -> str:
@@ -208,72 +215,40 @@ def databases() -> str:
         "[what a run is](../explanation/running.md) what a promise means. The first isolation is the one "
         "that is taken unless told otherwise."
     )
-    return _page("Databases and workloads", intro, *map(_database, DATABASES), _workloads())
+    return markdown.page("Databases and workloads", intro, *map(_database, DATABASES), _workloads())
 
 
 def _database(name: str) -> str:
     found = driver(name)
     isolations = [
-        [f"`{name}`", isolation.meaning, _links(isolation.promises) or "nothing"]
+        [f"`{name}`", isolation.meaning, markdown.links(isolation.promises) or "nothing"]
         for name, isolation in found.ISOLATIONS.items()
     ]
     settings = [[f"`{name}`", meaning.replace("|", "\\|")] for name, meaning in found.SETTINGS.items()]
-    parts = [f"## {name}", _table(["`--isolation`", "what it does", "promises"], isolations)]
-    return "\n\n".join([*parts, _table(["`--set`", "what it means"], settings)] if settings else parts)
+    parts = [f"## {name}", facts(name)]
+    parts.append(markdown.table(["`--isolation`", "what it does", "promises"], isolations))
+    return "\n\n".join(
+        [*parts, markdown.table(["`--set`", "what it means"], settings)] if settings else parts
+    )
 
 
 def _workloads() -> str:
-    rows = [[f"`{name}`", clients.meaning, _codes(_defaults(clients))] for name, clients in CLIENTS.items()]
+    rows = [
+        [f"`{name}`", clients.meaning, markdown.codes(_defaults(clients))]
+        for name, clients in CLIENTS.items()
+    ]
     intro = (
         "Each has the parameters that are listed, with the defaults of its authors. Those of `key-value`, "
         "which a run takes unless told otherwise, let most transactions commit: it has as many sessions as "
         "the machine has cores, but at least 4 and at most 8, and 3 on SQLite, which has one writer."
     )
-    return f"## Workloads\n\n{intro}\n\n{_table(['`--workload`', 'what sessions do', 'parameters'], rows)}"
+    table = markdown.table(["`--workload`", "what sessions do", "parameters"], rows)
+    return f"## Workloads\n\n{intro}\n\n{table}"
 
 
 def _defaults(clients: Clients) -> Iterator[str]:
     for name in clients.parameters:
         yield f"--{name.replace('_', '-')} {getattr(clients.defaults, name)}"
-
-
-def profiles() -> str:
-    """Every profile: the table, then each with its statements, sources and notes."""
-    intro = (
-        "What `isoscope profiles` prints. [The method of intervals](../explanation/intervals.md) says what "
-        "the mechanisms are; [write a profile](../how-to/write-a-profile.md) how to say it of another "
-        "database. *Locks* are those that are held until the end of the transaction by plain reads, by "
-        "writes, and while a transaction commits."
-    )
-    head = ["profile", "snapshot", "locks", "first updater", "certifier", "promises"]
-    table = _table(head, map(_profile_row, PROFILES.values()))
-    return _page("Profiles", intro, table, *(part for name in PROFILED for part in _profiles_of(name)))
-
-
-def _profile_row(profile: Profile) -> list[str]:
-    return [
-        f"[`{profile.name}`](#{profile.name.replace('/', '')})",
-        str(profile.snapshot),
-        locks(profile),
-        "wins" if profile.first_updater_wins else "",
-        "" if profile.certifier == "none" else str(profile.certifier),
-        _links(profile.promises),
-    ]
-
-
-def _profiles_of(database: str) -> Iterator[str]:
-    of_database = [profile for profile in PROFILES.values() if profile.name.startswith(f"{database}/")]
-    yield f"## {of_database[0].database}"
-    for profile in of_database:
-        yield f"### {profile.name}"
-        yield _facts({"Protocol": profile.protocol, "Also called": _codes(profile.aliases)})
-        yield _table(["statement", "locks", "reads", "predicate"], map(partial(_conduct, profile), Statement))
-        yield "\n".join(f"- {note}" for note in (*profile.notes, f"Sources: {', '.join(profile.sources)}"))
-
-
-def _conduct(profile: Profile, statement: Statement) -> list[str]:
-    conduct = profile.statements[statement]
-    return [f"`{statement}`", str(conduct.lock), str(conduct.read), "locked" if conduct.predicate else ""]
 
 
 def lattice() -> str:
@@ -282,12 +257,12 @@ def lattice() -> str:
         [
             f"[`{level}`](../reference/levels.md#{level})",
             definition.family,
-            _codes(definition.implies),
+            markdown.codes(definition.implies),
             _answers(level),
         ]
         for level, definition in DEFINITIONS.items()
     ]
-    return _table(["level", "family", "implies directly", "this version answers"], rows)
+    return markdown.table(["level", "family", "implies directly", "this version answers"], rows)
 
 
 def lattice_picture() -> str:
@@ -305,6 +280,14 @@ def _answers(level: Level) -> str:
     return " or ".join([*outcomes, "unknown"]) if len(outcomes) < 2 else ", ".join([*outcomes, "unknown"])
 
 
+def metrics() -> str:
+    """The metrics of the online service."""
+    rows = (
+        [f"`{name}`", kind, markdown.codes(labels), meaning] for name, kind, meaning, labels in described()
+    )
+    return markdown.table(["metric", "kind", "labels", "meaning"], rows)
+
+
 def _parts(path: Path) -> str:
     """The page with its generated parts replaced."""
 
@@ -312,27 +295,6 @@ def _parts(path: Path) -> str:
         return f"{part[1]}\n{_PARTS[part[2]]()}\n\n{part[3]}"
 
     return _PART.sub(replaced, path.read_text(encoding="utf-8"))
-
-
-def _page(title: str, *parts: str) -> str:
-    return "\n\n".join([_NOTICE, f"# {title}", *parts]) + "\n"
-
-
-def _facts(facts: dict[str, str]) -> str:
-    return "\n".join(f"- {head}: {text}" for head, text in facts.items() if text)
-
-
-def _codes(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
-def _links(chosen: Iterable[Level]) -> str:
-    return ", ".join(f"[{level}](levels.md#{level})" for level in chosen)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 _LATTICE_STYLE = (
@@ -344,11 +306,18 @@ _LATTICE_STYLE = (
     ".implies{fill:none;stroke:var(--rim);stroke-width:1.2}.across{stroke-dasharray:3 3;opacity:.7}"
 )
 
-_PARTS: Mapping[str, Callable[[], str]] = {"levels": lattice, "rooms": rooms_table}
+_PARTS: Mapping[str, Callable[[], str]] = {
+    "figures": figures,
+    "levels": lattice,
+    "metrics": metrics,
+    "rooms": rooms_table,
+}
 
 PAGES: Mapping[Path, Callable[[], str]] = {
     _LEVELS_PAGE: partial(_parts, _LEVELS_PAGE),
     _LEVELS_PAGE.with_suffix(".svg"): lattice_picture,
+    _HTTP: partial(_parts, _HTTP),
+    _COMPARISON: partial(_parts, _COMPARISON),
     _ARCHITECTURE: partial(_parts, _ARCHITECTURE),
     _ARCHITECTURE.with_name("rooms.svg"): rooms_picture,
     REFERENCE / "cli.md": commands,

@@ -45,6 +45,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         name = str(path.relative_to(ROOT))
         if _place(path) != name.removeprefix("docs/"):
             files.append(File.generated(config, _place(path), content=_text(path)))
+    for drawing in sorted({target for page in linked for target in _drawn(page)}):
+        place = f"source/{drawing.relative_to(ROOT)}"
+        files.append(File.generated(config, place, content=drawing.read_text(encoding="utf-8")))
     for name, picture in _pictures().items():
         files.append(File.generated(config, f"reference/anomalies/{name}.svg", content=picture))
     return files
@@ -66,6 +69,11 @@ def _targets(page: Path) -> Iterable[Path]:
     text = "".join(_FENCE.split(page.read_text(encoding="utf-8"))[::2])
     paths = ((page.parent / link[2]).resolve() for link in _LINK.finditer(text))
     return [path for path in paths if path.is_file() and not path.is_relative_to(ROOT / "docs")]
+
+
+def _drawn(page: Path) -> Iterable[Path]:
+    """Pictures of a page of the repository, which stand beside it."""
+    return [path for path in _targets(page) if path.suffix == ".svg"] if page.suffix == ".md" else []
 
 
 def _place(path: Path) -> str:

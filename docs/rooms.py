@@ -32,9 +32,11 @@ def _room(content: str, imports: str = "") -> Room:
 NATIVE = "_native"
 ROOMS = {
     "evidence": _room("the kinds of evidence, and how complete each is", NATIVE),
-    "history": _room("history, transaction, operation: what happened", f"evidence {NATIVE}"),
+    "provenance": _room("the input of a history: files, statements of a program, nodes of sessions, faults"),
+    "history": _room("history, transaction, operation: what happened", f"evidence provenance {NATIVE}"),
     "levels": _room("the levels, the lattice as data, aliases, sources"),
     "errors": _room("the exceptions"),
+    "arango_http": _room("requests to ArangoDB", "errors"),
     "anomalies": _room("the catalogue: name, meaning, source, the levels that each breaks", "levels"),
     "verdict": _room("step, anomaly and its facts, verdict, report", "levels anomalies"),
     "plugins": _room("drivers, formats and workloads of other packages", "errors"),
@@ -66,15 +68,28 @@ ROOMS = {
     ),
     "databases": _room(
         "one file or folder for each database: sessions, isolations",
-        f"history levels plugins profiles errors {NATIVE}",
+        f"history levels plugins profiles arango_http errors {NATIVE}",
     ),
     "collect": _room("sends transactions to the online service", f"history formats errors {NATIVE}"),
     "run": _room(
         "a workload on a database: plan, sessions, recorded history, live verification, was the promise kept",
-        "workloads databases history recorder levels verdict checkers collect plugins profiles formats "
-        f"errors {NATIVE}",
+        "workloads databases history recorder levels verdict checkers explain collect plugins profiles "
+        f"formats errors {NATIVE}",
+    ),
+    "verify": _room("checks certificates with parsers and definitions of its own; plain Python"),
+    "prove": _room("searches proofs of verdicts on small histories, which the verifier accepts", "verify"),
+    "record": _room(
+        "records programs that use a database: SQL, drivers, interpretation, interleavings", "errors"
     ),
     "conformance": _room("what every driver must do, as checks", "checkers databases run verdict workloads"),
+    "graphdb": _room(
+        "dependency graphs in a graph database: export, stores, levels and questions as query files",
+        f"history levels verdict checkers arango_http errors {NATIVE}",
+    ),
+    "cluster": _room(
+        "the same checks on Apache Spark: parts of a history by key and by session, merged",
+        f"history levels formats scalars profiles checkers verdict errors {NATIVE}",
+    ),
     "live": _room(
         "the online service: journal, checkpoints, engines, HTTP, dashboard",
         f"history levels formats profiles checkers verdict reports errors {NATIVE} __version__",
@@ -84,7 +99,7 @@ ROOMS = {
 LATER = {"history": frozenset({"formats"}), "verdict": frozenset({"reports"})}
 #: Nothing imports these, and they may import every room.
 ABOVE = {
-    "api": "what `import isoscope` offers: check, shrink and watch, of files, tables and histories",
+    "api": "what `import isoscope` offers: check, shrink, stress and watch, of files, tables and histories",
     "cli": "one file for each command: parses arguments and prints",
     "pytest_plugin": "fixtures and a marker for pytest",
 }
