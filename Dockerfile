@@ -16,7 +16,8 @@ FROM python:3.11-slim-bookworm
 COPY --from=build /isoscope/dist /dist
 RUN pip install --no-cache-dir "$(echo /dist/isoscope-*.whl)[postgresql,mariadb,serve]" \
     && rm -rf /dist \
-    && useradd --create-home isoscope
+    && useradd --create-home isoscope \
+    && install --directory --owner=isoscope --group=isoscope /data
 USER isoscope
 WORKDIR /data
 ENTRYPOINT ["isoscope"]

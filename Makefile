@@ -108,6 +108,15 @@ bench-versions: build ## run the benchmarks of levels from a version order (minu
 bench-solver: build ## run the published workloads of solvers at snapshot isolation and serializable (minutes)
 	$(BIN)/python -m benchmarks solver $(RECORD)
 
+.PHONY: bench-spark
+bench-spark: build $(VENV)/developed ## run the check on Apache Spark against one process (minutes; needs Java 17)
+	mkdir -p dist/spark
+	$(BIN)/python -m benchmarks.spark dist/spark
+
+.PHONY: bench-solver-points
+bench-solver-points: build ## decide every parameter point of published evaluations of solvers (a quarter of an hour)
+	$(BIN)/python -m benchmarks solver-points $(RECORD)
+
 .PHONY: bench-clock
 bench-clock: build ## run the benchmarks of the clock levels, with growth (minutes, 2 GB)
 	$(BIN)/python -m benchmarks clock $(RECORD)
@@ -132,6 +141,14 @@ bench-journal: build ## run the benchmark of the journal beside one on SQLite (a
 .PHONY: bench-run
 bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
 	$(BIN)/python -m benchmarks recording $(RECORD)
+
+.PHONY: bench-verify
+bench-verify: build ## run the benchmark of verifying certificates of a million transactions (minutes, 2 GB)
+	$(BIN)/python -m benchmarks verification $(RECORD)
+
+.PHONY: bench-graph
+bench-graph: build ## run the benchmark of levels as queries on graph databases (minutes)
+	$(BIN)/python -m benchmarks graph $(RECORD)
 
 .PHONY: bench-large
 bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)
