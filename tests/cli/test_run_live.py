@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("bug", [(), ("--set", "bug=stale-snapshot", "--set", "bug_rate=0.2")])
+# This fault shows also when the machine's load keeps transactions from overlapping.
+@pytest.mark.parametrize("bug", [(), ("--set", "bug=fractured-commit", "--set", "bug_rate=0.2")])
 def test_the_service_says_what_a_check_of_the_recorded_history_says(
     tmp_path: Path, bug: tuple[str, ...]
 ) -> None:
