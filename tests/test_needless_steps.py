@@ -109,6 +109,7 @@ def needs_its_times(history: History, anomaly: Anomaly) -> bool:
     return not anomaly.name.startswith("circular") or is_acyclic(depends)
 
 
+@pytest.mark.slow
 def test_no_counterexample_has_a_needless_step_on_many_seeds() -> None:
     found = {
         (seed, text)

@@ -46,6 +46,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return saved(tmp_path_factory.mktemp("histories"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 4])
 @pytest.mark.parametrize(
     "question", [asked(Method.TIMESTAMPS), asked(Method.VALUES, Level.CUT_ISOLATION)], ids=str
@@ -64,6 +65,7 @@ WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC)
 STRONG = (Level.PL_2, Level.SNAPSHOT_ISOLATION, Level.STRONG_SESSION_SERIALIZABLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question",
     [
@@ -94,6 +96,7 @@ def long_histories(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(folder / f"{seed}.parquet") for seed in range(60)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [Method.VALUES, Method.VERSION_ORDER])
 def test_the_driver_needs_only_what_may_stand_on_a_cycle(long_histories: list[str], method: Method) -> None:
     levels = WEAK if method is Method.VALUES else STRONG
@@ -112,6 +115,7 @@ def test_the_driver_needs_only_what_may_stand_on_a_cycle(long_histories: list[st
     assert min(outcomes[Outcome.HOLDS], outcomes[Outcome.VIOLATED]) >= 10
 
 
+@pytest.mark.slow
 def test_more_than_the_driver_takes_is_unknown_with_its_size(long_histories: list[str]) -> None:
     question = replace(asked(Method.VALUES, *WEAK), driver_rows=10)
     reports = judged(long_histories, question, 2)

@@ -141,6 +141,7 @@ def test_a_port_that_somebody_takes_first_is_replaced_by_another(server: Server)
     thieves[0].close()
 
 
+@pytest.mark.slow
 def test_a_server_that_ignores_the_polite_signal_is_killed(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

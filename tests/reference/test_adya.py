@@ -118,6 +118,7 @@ def assert_monotone(found: dict[Level, Outcome]) -> None:
             assert found[weaker] is not Outcome.VIOLATED or outcome is Outcome.VIOLATED, (level, weaker)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_specification_finds_what_brute_force_finds_on_many_seeds_and_both_answers_are_seen(
     part: int,
@@ -216,6 +217,7 @@ def assert_names_fit(history: History, assume: tuple[str, ...]) -> frozenset[str
     return frozenset(names)
 
 
+@pytest.mark.slow
 def test_names_break_their_levels_and_explain_violations_on_many_seeds() -> None:
     seen: Counter[str] = Counter()
     for seed in range(SEEDS):

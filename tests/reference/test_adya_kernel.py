@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 
 from isoscope.checkers import check, version_order
@@ -76,6 +77,7 @@ def assert_agreement(
     return expected, names
 
 
+@pytest.mark.slow
 def test_the_native_core_agrees_with_the_specification_on_many_seeds_and_every_name_is_seen() -> None:
     seen: Counter[str] = Counter()
     for seed in {*range(SEEDS), *RARE}:

@@ -93,6 +93,7 @@ def test_registers_and_lists_without_order_are_completed_together(history: Histo
     assert [*together(history)] == []
 
 
+@pytest.mark.slow
 def test_every_answer_is_seen_for_every_level_that_is_decided() -> None:
     """Otherwise agreement would say little."""
     seen: Counter[str] = Counter()

@@ -61,6 +61,7 @@ def assert_agreement(history: History) -> weak.Judgement:
     return judgement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_specification_finds_what_a_search_finds_on_many_seeds_and_every_name_is_seen(part: int) -> None:
     seen: Counter[str] = Counter()
@@ -74,6 +75,7 @@ def test_the_specification_finds_what_a_search_finds_on_many_seeds_and_every_nam
     assert min(seen.values()) >= SEEDS // PARTS // 1500, seen
 
 
+@pytest.mark.slow
 def test_the_specification_refutes_no_search_on_many_seeds_with_repeated_values() -> None:
     seen: Counter[str] = Counter()
     for seed in range(SEEDS // 2):
