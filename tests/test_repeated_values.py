@@ -24,6 +24,8 @@ pytestmark = pytest.mark.timeout(3600 if DEEP else 300)
 SEEDS = seeds(70, deep=10_000)
 #: Logs and timestamps that show which indeterminate transactions took effect, where values leave this open.
 EFFECTS_BY_RECORDED_ORDER = (1027, 1227, 1328, 3218, 4008)
+#: Sources that contradict each other in every explanation: each is heard alone.
+CONTRADICTORY = (2005, 2598, 2605, 2739, 2834, 3131)
 #: Histories with more explanations take too long.
 MOST_EXPLANATIONS = 40
 WEAK_LEVELS = (Level.CUT_ISOLATION, Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
@@ -68,6 +70,13 @@ def test_a_recorded_order_shows_which_transactions_took_effect(seed: int) -> Non
     assert Outcome.VIOLATED in {expected[level] for level in WEAK_LEVELS}
 
 
+@pytest.mark.parametrize("seed", CONTRADICTORY)
+def test_sources_that_contradict_each_other_in_every_explanation_are_heard_alone(seed: int) -> None:
+    history = random_choice_history(random.Random(seed), most=4, evidence=True)
+    expected = explanations.outcomes(history)
+    assert outcomes(history, *WEAK_LEVELS) == {level: expected[level] for level in WEAK_LEVELS}
+
+
 def bank(*transactions: list[tuple[str, str, int]]) -> History:
     recorder = Recorder(initial=0)
     for session, operations in enumerate(transactions):
@@ -106,3 +115,37 @@ def test_any_number_of_blind_writers_may_have_taken_effect() -> None:
     for last, outcome in ((fresh, Outcome.HOLDS), (stale, Outcome.VIOLATED)):
         history = build([*blind, informed, last], initial=Initial(value=0))
         assert outcomes(history, *levels) == dict.fromkeys(levels, outcome)
+
+
+def doubtful_pairs(count: int, *last: tuple[str, int]) -> History:
+    """Indeterminate transactions that read x = 1 and write y = 1, and a committed one that reads last."""
+    first = transaction("first", write("x", 1), session="first")
+    doubtful = [
+        transaction(n, read("x", 1), write("y", 1), session=n, status=Status.INDETERMINATE)
+        for n in range(count)
+    ]
+    reader = transaction("reader", *(read(key, value) for key, value in last), session="reader")
+    return build([first, *doubtful, reader], initial=Initial(value=0))
+
+
+def test_one_of_many_indeterminate_transactions_took_effect() -> None:
+    history = doubtful_pairs(20, ("y", 1), ("x", 1))
+    assert set(outcomes(history, Level.SERIALIZABLE, Level.CAUSAL).values()) == {Outcome.HOLDS}
+
+
+def test_whichever_of_many_indeterminate_transactions_took_effect_it_read_what_the_reader_did_not() -> None:
+    history = doubtful_pairs(20, ("y", 1), ("x", 0))
+    levels = (Level.SERIALIZABLE, Level.SNAPSHOT_ISOLATION, Level.CAUSAL)
+    assert set(outcomes(history, *levels).values()) == {Outcome.VIOLATED}
+    assert outcomes(history, Level.READ_COMMITTED) == {Level.READ_COMMITTED: Outcome.HOLDS}
+
+
+def test_a_value_that_two_indeterminate_transactions_replaced_proves_one_of_them() -> None:
+    """Each of them has a non-repeatable read, so whichever took effect breaks cut isolation."""
+    torn = (read("y", 0), read("y", 1), write("x", 1), write("x", 2))
+    doubtful = [transaction(n, *torn, session=n, status=Status.INDETERMINATE) for n in range(2)]
+    writer = transaction("writer", write("y", 1), session="writer")
+    reader = transaction("reader", read("x", 1), session="reader")
+    history = build([writer, *doubtful, reader], initial=Initial(value=0))
+    assert explanations.outcomes(history)[Level.CUT_ISOLATION] is Outcome.VIOLATED
+    assert outcomes(history, Level.CUT_ISOLATION) == {Level.CUT_ISOLATION: Outcome.VIOLATED}

@@ -780,6 +780,9 @@ class ExplainedValues:
     def is_ambiguous(self) -> bool:
         """Whether there is anything that may be explained in several ways."""
     @property
+    def is_contradictory(self) -> bool:
+        """Whether sources of the order of versions contradict each other in every explanation."""
+    @property
     def outcomes(self) -> dict[str, str]:
         """For cut isolation and each weak level up to the strongest `holds`, `violated` or `unknown`."""
     @property

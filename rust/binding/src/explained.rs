@@ -16,6 +16,8 @@ use pyo3::types::PyDict;
 pub struct ExplainedValues {
     /// Whether there is anything that may be explained in several ways.
     is_ambiguous: bool,
+    /// Whether sources of the order of versions contradict each other in every explanation.
+    is_contradictory: bool,
     /// For cut isolation and each weak level up to the strongest `holds`, `violated` or `unknown`.
     outcomes: Py<PyDict>,
     /// A read that breaks cut isolation in an explanation.
@@ -39,7 +41,7 @@ pub fn explain_values(
     let question = Question { strongest, by_recorded_order, budget: Budget { time, ..Budget::default() } };
     let found = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
-        judge_explained(columns.history(), observations, &reads.repeated_keys, question, cancel)
+        judge_explained(columns.history(), observations, &reads.ambiguous_keys(), question, cancel)
     })?;
     let outcomes = PyDict::new(py);
     outcomes.set_item("cut-isolation", name(found.cut))?;
@@ -51,6 +53,7 @@ pub fn explain_values(
     let kept = orders.filter_map(|(level, order)| Some((level, order.as_ref()?)));
     Ok(ExplainedValues {
         is_ambiguous: found.is_ambiguous,
+        is_contradictory: found.is_contradictory,
         outcomes: outcomes.unbind(),
         cut_finding: finding.transpose()?.map(|finding| Py::new(py, finding)).transpose()?,
         witnesses: kept.map(|(level, order)| commit_witness(py, level, order)).collect::<PyResult<_>>()?,

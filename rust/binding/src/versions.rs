@@ -119,8 +119,8 @@ pub fn judge_versions(
         let predicates = predicates_of(columns.history(), observations);
         let asked = asked.as_deref();
         let question = Question { claims, max_anomalies, budget, predicates: &predicates, asked, witnessed };
-        let (history, repeated) = (columns.history(), &reads.repeated_keys);
-        let found = judge_with_repeated(history, observations, repeated, &question, cancel);
+        let (history, ambiguous) = (columns.history(), &reads.ambiguous_keys());
+        let found = judge_with_repeated(history, observations, ambiguous, &question, cancel);
         (found, reads, predicates.ambiguous_states)
     })?;
     let unjudged = UnjudgedVersions {

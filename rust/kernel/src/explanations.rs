@@ -3,6 +3,7 @@
 //! `docs/explanation/semantics.md` is the specification: "Explanations" and what follows it. An explanation is
 //! told as a history of its own, in which every write of an ambiguous key has a name instead of a value.
 
+mod effects_search;
 mod enumeration;
 mod list_options;
 mod register_options;
@@ -13,7 +14,8 @@ use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
 use crate::history::{History, Kind, Status, VersionSource};
 use crate::observations::{ABSENT, INITIAL};
 use crate::value::Value;
-pub use enumeration::{Enumeration, Visit};
+pub use enumeration::{Enumeration, MAX_EFFECTS, Visit, Worth};
+use hashbrown::HashMap;
 pub use told_history::Told;
 
 /// A read of a register that several transactions may have served.
@@ -66,13 +68,34 @@ pub enum Refusal {
     TooMany,
 }
 
+/// Writes that some reads show: no others are possible.
+type Restrictions = HashMap<u32, Vec<u32>>;
+
 /// What took effect, and what ambiguous registers held before the first write.
 #[derive(Debug, Clone)]
 pub struct Premise {
-    /// Transactions that took effect.
+    /// Transactions that took effect, and those of which that is undecided.
     pub counted: Vec<bool>,
+    /// Transactions that took effect: their reads are asked.
+    pub effective: Vec<bool>,
     /// By ambiguous key; nothing if the initial value equals no value.
     initial: Vec<Option<Value>>,
+    restrictions: Restrictions,
+}
+
+impl Premise {
+    /// Transactions of which it is undecided whether they took effect.
+    #[must_use]
+    pub fn undecided(&self) -> Vec<u32> {
+        let is_undecided = |&one: &u32| self.counted[one as usize] && !self.effective[one as usize];
+        (0..self.counted.len() as u32).filter(is_undecided).collect()
+    }
+
+    /// Whether all is decided, so that it speaks of one explanation.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.counted == self.effective
+    }
 }
 
 /// One key's operations.
@@ -227,15 +250,21 @@ impl<'h> Ambiguity<'h> {
         self.history.transactions.statuses[transaction as usize] == Status::Aborted
     }
 
-    /// If just these indeterminate transactions took effect beside those that count: all combinations of initial
-    /// values, but no more than `most`.
-    #[must_use]
-    pub fn premises(&self, effects: &[u32], most: usize) -> Option<Vec<Premise>> {
-        let counted = self.counted_with(effects);
+    /// If just these indeterminate transactions took effect beside those that count, and it is undecided of others: all
+    /// combinations of initial values, but no more than `most`.
+    fn premises(
+        &self,
+        effects: &[u32],
+        undecided: &[u32],
+        restrictions: &Restrictions,
+        most: usize,
+    ) -> Option<Vec<Premise>> {
+        let effective = self.counted_with(effects);
+        let counted = self.counted_with(&[effects, undecided].concat());
         let mut combinations: Vec<Vec<Option<Value>>> = vec![Vec::new()];
         for &key in &self.keys {
             let values = self.initial_values(&self.of_key(key, &counted), &counted);
-            if combinations.len() * values.len() > most {
+            if combinations.len().saturating_mul(values.len()) > most {
                 return None;
             }
             let longer = combinations
@@ -243,7 +272,10 @@ impl<'h> Ambiguity<'h> {
                 .flat_map(|known| values.iter().map(move |&value| [known.as_slice(), &[value]].concat()));
             combinations = longer.collect();
         }
-        let premise = |initial| Premise { counted: counted.clone(), initial };
+        let premise = |initial| {
+            let (counted, effective) = (counted.clone(), effective.clone());
+            Premise { counted, effective, initial, restrictions: restrictions.clone() }
+        };
         Some(combinations.into_iter().map(premise).collect())
     }
 

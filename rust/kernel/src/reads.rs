@@ -64,6 +64,8 @@ pub struct Judgement {
     pub repeated_reads: u64,
     /// Keys of those reads.
     pub repeated_keys: Vec<u32>,
+    /// Keys with a wrong read of what several transactions wrote, of which one took effect that is not counted.
+    pub doubtful_keys: Vec<u32>,
     /// Keys whose reads are not judged, because they are deleted at times.
     pub deleted_keys: Vec<u32>,
     /// Keys whose reads are not judged, because they are both written and appended to.
@@ -80,10 +82,17 @@ struct Share {
 }
 
 impl Judgement {
+    /// Keys whose reads several transactions may have served.
+    #[must_use]
+    pub fn ambiguous_keys(&self) -> Vec<u32> {
+        [self.repeated_keys.as_slice(), &self.doubtful_keys].concat()
+    }
+
     fn absorb(mut self, mut other: Self) -> Self {
         self.findings.append(&mut other.findings);
         self.repeated_reads += other.repeated_reads;
         self.repeated_keys.append(&mut other.repeated_keys);
+        self.doubtful_keys.append(&mut other.doubtful_keys);
         self.deleted_keys.append(&mut other.deleted_keys);
         self.mixed_keys.append(&mut other.mixed_keys);
         self
@@ -220,12 +229,14 @@ struct Judge<'h> {
     gathered: Vec<Operation>,
     share: Share,
     repeated: u64,
+    /// Whether a wrong read of the key proves that one of several transactions took effect.
+    is_doubtful: bool,
 }
 
 impl<'h> Judge<'h> {
     fn new(history: &'h History, owners: &'h [u32], counted: &'h [bool], sources: &'h Sources) -> Self {
         let (writes, gathered, share) = (Writes::default(), Vec::new(), Share::default());
-        Self { history, owners, counted, sources, writes, gathered, share, repeated: 0 }
+        Self { history, owners, counted, sources, writes, gathered, share, repeated: 0, is_doubtful: false }
     }
 
     fn key(&mut self, key: u32, operations: &[u32]) {
@@ -243,7 +254,7 @@ impl<'h> Judge<'h> {
             Shape::Mixed => return self.share.judgement.mixed_keys.push(key),
             Shape::Register | Shape::List => {}
         }
-        self.repeated = 0;
+        (self.repeated, self.is_doubtful) = (0, false);
         if shape == Shape::List {
             self.list(key, operations);
         } else {
@@ -252,7 +263,19 @@ impl<'h> Judge<'h> {
         if self.repeated > 0 {
             self.share.judgement.repeated_reads += self.repeated;
             self.share.judgement.repeated_keys.push(key);
+        } else if self.is_doubtful {
+            self.share.judgement.doubtful_keys.push(key);
         }
+    }
+
+    /// A wrong read shows a value: if several transactions wrote it, an indeterminate one may have taken effect.
+    fn doubt(&mut self, value: Value, count: usize) {
+        let is_left_out = |write: &Write| {
+            let transaction = write.transaction as usize;
+            let status = self.history.transactions.statuses[transaction];
+            status == Status::Indeterminate && !self.counted[transaction]
+        };
+        self.is_doubtful |= count > 1 && self.writes.of(value).iter().any(is_left_out);
     }
 
     /// Operations of one counted transaction after the other.
@@ -342,7 +365,10 @@ impl<'h> Judge<'h> {
         }
         if writers.good.is_some() || may_be_initial {
             self.repeated += u64::from(writers.count + usize::from(may_be_initial) > 1);
-        } else if let Some(later) = writers.later {
+            return;
+        }
+        self.doubt(value, writers.count);
+        if let Some(later) = writers.later {
             self.find(ReadAnomaly::FutureRead, read, later.operation, value);
         } else if let Some(write) = writers.intermediate {
             self.find(ReadAnomaly::IntermediateRead, read, write.operation, value);

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from isoscope import levels as lattice
 from isoscope._native import explain_values, judge_values
 from isoscope.checkers import cycles, reads
-from isoscope.checkers.recorded_order import WEAK, is_recorded_beside_lists
+from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK, is_recorded_beside_lists
 from isoscope.levels import Level
 from isoscope.verdict import Method, Outcome, Verdict
 
@@ -43,15 +43,17 @@ def explained(
     """Decides those of `asked` that repeated values leave open, and that no verdict breaks or proves."""
     unchanged = Explained(verdicts=[*verdicts])
     has_repeated = judge_values(history.columns, strongest=None, max_anomalies=0).unjudged.repeated_reads > 0
-    if not has_repeated and not _is_order_unsure(history):
+    if not has_repeated and not _is_order_unsure(history) and not _has_open_ends(history):
         return unchanged
     open_levels = [level for level in WEAK if level in asked and _is_open(level, verdicts)]
     is_cut_open = Level.CUT_ISOLATION in asked and _is_cut_open(history, verdicts)
-    if not open_levels and not is_cut_open:
+    doubtful = _broken_by_sources(history, verdicts)
+    if not open_levels and not is_cut_open and not doubtful:
         return unchanged
+    strongest = [level.value for level in WEAK if level in open_levels or level in doubtful]
     found = explain_values(
         history.columns,
-        strongest=open_levels[-1].value if open_levels else None,
+        strongest=strongest[-1] if strongest else None,
         by_recorded_order=is_recorded_beside_lists(history),
         max_seconds=time_limit,
     )
@@ -63,11 +65,35 @@ def explained(
     if is_cut_open and found.outcomes[Level.CUT_ISOLATION] != Outcome.HOLDS:
         decided.append(Level.CUT_ISOLATION)
     kept = [verdict for verdict in verdicts if verdict.level not in decided or not _is_replaced(verdict)]
+    if found.is_contradictory and doubtful:
+        # A source that breaks a level proves nothing if another one contradicts it, whatever the rows are.
+        kept = [verdict for verdict in kept if verdict.level not in doubtful]
+        decided += [level for level in doubtful if level not in decided]
     method = {verdict.level: verdict.method for verdict in verdicts}
     told = [
         _verdict(history, level, method.get(level, Method.VALUES), found) for level in _told(decided, found)
     ]
     return Explained(verdicts=[*kept, *told], witnesses=tuple(found.witnesses))
+
+
+def _broken_by_sources(history: History, verdicts: Sequence[Verdict]) -> list[Level]:
+    """Weak levels that a recorded order breaks and values alone do not, if rows are recorded."""
+    broken = {
+        verdict.level
+        for verdict in verdicts
+        if verdict.level in WEAK
+        and verdict.outcome is Outcome.VIOLATED
+        and verdict.method is Method.VERSION_ORDER
+    }
+    if not broken or not history.columns.versions():
+        return []
+    strongest = next(level.value for level in reversed(WEAK) if level in broken)
+    by_values = judge_values(history.columns, strongest=strongest, max_anomalies=0)
+    satisfied = by_values.weak.satisfied if by_values.weak is not None else []
+    wrong = {name for name, count in by_values.read_counts.items() if count}
+    is_broken = any(reads.NAMES[name] is not Level.CUT_ISOLATION for name in wrong)
+    held = [] if is_broken else [Level.READ_COMMITTED] if wrong else WEAK
+    return [level for level in held if level in broken and level.value in satisfied]
 
 
 def _is_order_unsure(history: History) -> bool:
@@ -116,7 +142,12 @@ def _is_cut_open(history: History, verdicts: Sequence[Verdict]) -> bool:
     own = Level.CUT_ISOLATION in held
     others = {*held} - {Level.CUT_ISOLATION, *WEAK}
     stronger = any(Level.CUT_ISOLATION in lattice.implied(level) for level in others)
-    return own and not stronger and history.columns.status_counts().get("indeterminate", 0) > 0
+    return own and not stronger and _has_open_ends(history)
+
+
+def _has_open_ends(history: History) -> bool:
+    """Whether a wrong read may prove that one of several indeterminate transactions took effect."""
+    return history.columns.status_counts().get("indeterminate", 0) > 0
 
 
 def _held(verdicts: Sequence[Verdict]) -> list[Level]:
@@ -132,6 +163,8 @@ def _is_broken(level: Level, verdicts: Sequence[Verdict]) -> bool:
 def _verdict(history: History, level: Level, method: Method, found: ExplainedValues) -> Verdict:
     """The answer for one level."""
     outcome = Outcome(found.outcomes[level])
+    if outcome is Outcome.UNKNOWN and found.is_contradictory and level in WEAK:
+        return Verdict(level=level, outcome=outcome, method=method, reason=CONTRADICTORY)
     if level is Level.CUT_ISOLATION:
         return _of_cut(history, method, outcome, found)
     if outcome is not Outcome.VIOLATED:

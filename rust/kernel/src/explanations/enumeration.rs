@@ -1,10 +1,10 @@
 //! One explanation after the other: which transactions took effect, initial values, and options of sites.
 
-use super::{Ambiguity, Premise, Refusal, Sites, Told};
+use super::{Ambiguity, Premise, Refusal, Restrictions, Sites, Told};
 use std::ops::ControlFlow;
 
-/// Of more transactions that may have taken effect, only all and none are tried.
-const MAX_EFFECTS: usize = 10;
+/// So many transactions that may have taken effect are tried in all combinations.
+pub const MAX_EFFECTS: usize = 10;
 /// So many explanations are tried, and so many operations judged on the way, but a few in any case.
 const MOST_EXPLANATIONS: usize = 2_000;
 const MOST_OPERATIONS: usize = 2_000_000;
@@ -14,42 +14,50 @@ const FEW_EXPLANATIONS: usize = 16;
 pub struct Enumeration<'a> {
     /// Whether the writers of reads of registers are tried, too; otherwise they stay open.
     pub with_reads: bool,
+    /// Of more transactions that may have taken effect, groups are left undecided: see `effects_search`.
+    pub max_effects: usize,
     /// Whether no more are tried.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
-/// What is done with an explanation; a break ends the enumeration.
-pub type Visit<'a> = &'a mut dyn FnMut(&Told, &Premise) -> ControlFlow<()>;
+/// What an explanation is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// It breaks every level that is still open.
+    Broken,
+    /// It leaves a level open.
+    Open,
+    /// No further explanation is needed.
+    Enough,
+}
+
+/// What is done with an explanation.
+pub type Visit<'a> = &'a mut dyn FnMut(&Told, &Premise) -> Worth;
+
+/// An enumeration under way.
+pub(super) struct Trying<'a, 'v> {
+    pub(super) enumeration: &'a Enumeration<'a>,
+    pub(super) visit: Visit<'v>,
+    most: usize,
+    left: usize,
+    pub(super) is_exhaustive: bool,
+}
 
 impl Ambiguity<'_> {
     /// Tries one explanation after the other; whether all were tried, or one of them was enough.
     pub fn each(&self, enumeration: &Enumeration<'_>, visit: Visit<'_>) -> bool {
-        let mut is_exhaustive = self.effects().len() <= MAX_EFFECTS;
-        let mut left = self.most();
-        for effects in subsets(self.effects()) {
-            let Some(premises) = self.premises(&effects, left) else {
-                is_exhaustive = false;
-                continue;
-            };
-            for premise in premises {
-                if left < self.most() && (enumeration.is_over)() {
-                    return false;
-                }
-                let sites = match self.sites(&premise, self.most()) {
-                    Ok(sites) => sites,
-                    Err(Refusal::NoWriter) => continue,
-                    Err(Refusal::TooMany) => {
-                        is_exhaustive = false;
-                        continue;
-                    }
-                };
-                match self.each_option(enumeration, &premise, &sites, &mut left, visit) {
-                    ControlFlow::Break(()) => return is_exhaustive,
-                    ControlFlow::Continue(all) => is_exhaustive &= all,
-                }
-            }
+        let most = self.most();
+        let mut trying = Trying { enumeration, visit, most, left: most, is_exhaustive: true };
+        if self.effects().len() <= enumeration.max_effects {
+            let _ = subsets(self.effects()).iter().try_for_each(|one| self.with_effects(one, &mut trying));
+        } else if self.can_stay_undecided() {
+            self.search_effects(&mut trying);
+        } else {
+            trying.is_exhaustive = false;
+            let all_or_none = [&[], self.effects()];
+            let _ = all_or_none.iter().try_for_each(|one| self.with_effects(one, &mut trying));
         }
-        is_exhaustive
+        trying.is_exhaustive
     }
 
     fn most(&self) -> usize {
@@ -57,30 +65,72 @@ impl Ambiguity<'_> {
         affordable.clamp(FEW_EXPLANATIONS, MOST_EXPLANATIONS)
     }
 
-    /// Whether all options were tried, if none was enough.
-    fn each_option(
+    /// Tries the explanations in which just these indeterminate transactions took effect.
+    fn with_effects(&self, effects: &[u32], trying: &mut Trying<'_, '_>) -> ControlFlow<()> {
+        match self.worth_of(effects, &[], &Restrictions::default(), trying) {
+            Worth::Enough => ControlFlow::Break(()),
+            _ if trying.is_over() => {
+                trying.is_exhaustive = false;
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// The most that an explanation is worth in which these took effect, and of which others are undecided.
+    pub(super) fn worth_of(
         &self,
-        enumeration: &Enumeration<'_>,
-        premise: &Premise,
-        sites: &Sites,
-        left: &mut usize,
-        visit: Visit<'_>,
-    ) -> ControlFlow<(), bool> {
-        let sizes = sites.sizes(enumeration.with_reads);
-        let mut options = vec![0; sizes.len()];
-        loop {
-            if *left == 0 {
-                return ControlFlow::Continue(false);
-            }
-            *left -= 1;
-            visit(&self.told(premise, sites, &options), premise)?;
-            if !advance(&mut options, &sizes) {
-                return ControlFlow::Continue(true);
-            }
-            if (enumeration.is_over)() {
-                return ControlFlow::Continue(false);
+        effects: &[u32],
+        undecided: &[u32],
+        restrictions: &Restrictions,
+        trying: &mut Trying<'_, '_>,
+    ) -> Worth {
+        let Some(premises) = self.premises(effects, undecided, restrictions, trying.left) else {
+            trying.is_exhaustive = false;
+            return Worth::Open;
+        };
+        let mut worth = Worth::Broken;
+        for premise in premises {
+            let sites = match self.sites(&premise, trying.most) {
+                Ok(sites) => sites,
+                Err(Refusal::NoWriter) => continue,
+                Err(Refusal::TooMany) => {
+                    trying.is_exhaustive = false;
+                    worth = Worth::Open;
+                    continue;
+                }
+            };
+            worth = worth.max(self.worth_of_options(&premise, &sites, trying));
+            if worth == Worth::Enough {
+                return worth;
             }
         }
+        worth
+    }
+
+    /// The most that an option is worth.
+    fn worth_of_options(&self, premise: &Premise, sites: &Sites, trying: &mut Trying<'_, '_>) -> Worth {
+        let sizes = sites.sizes(trying.enumeration.with_reads);
+        let mut options = vec![0; sizes.len()];
+        let mut worth = Worth::Broken;
+        loop {
+            if trying.is_over() {
+                trying.is_exhaustive = false;
+                return worth.max(Worth::Open);
+            }
+            trying.left -= 1;
+            worth = worth.max((trying.visit)(&self.told(premise, sites, &options), premise));
+            if worth == Worth::Enough || !advance(&mut options, &sizes) {
+                return worth;
+            }
+        }
+    }
+}
+
+impl Trying<'_, '_> {
+    /// The first explanation is tried in any case.
+    pub(super) fn is_over(&self) -> bool {
+        self.left == 0 || self.left < self.most && (self.enumeration.is_over)()
     }
 }
 
@@ -96,11 +146,8 @@ fn advance(options: &mut [usize], sizes: &[usize]) -> bool {
     false
 }
 
-/// All subsets of a few; of more, none and all.
+/// All subsets.
 fn subsets(all: &[u32]) -> Vec<Vec<u32>> {
-    if all.len() > MAX_EFFECTS {
-        return vec![Vec::new(), all.to_vec()];
-    }
     let chosen = |bits: u32| all.iter().zip(0..).filter(move |&(_, place)| bits >> place & 1 == 1);
     (0..1u32 << all.len()).map(|bits| chosen(bits).map(|(&one, _)| one).collect()).collect()
 }

@@ -41,7 +41,7 @@ impl Ambiguity<'_> {
         found: &mut Vec<RegisterRead>,
     ) -> Result<(), Refusal> {
         let runs = of_key.gathered.chunk_by(|a, b| a.transaction == b.transaction);
-        for run in runs.filter(|run| premise.counted[run[0].transaction as usize]) {
+        for run in runs.filter(|run| premise.effective[run[0].transaction as usize]) {
             for (place, read) in run.iter().enumerate().filter(|(_, operation)| is_known_read(operation)) {
                 let is_own = run[..place].iter().any(|operation| operation.kind.installs());
                 let (options, is_wrong) = if is_own {
@@ -49,6 +49,9 @@ impl Ambiguity<'_> {
                 } else {
                     self.external_options(of_key, premise, initial, read)
                 };
+                let allowed = premise.restrictions.get(&read.number);
+                let is_allowed = |write: &u32| allowed.is_none_or(|allowed| allowed.contains(write));
+                let options: Vec<u32> = options.into_iter().filter(is_allowed).collect();
                 if options.is_empty() {
                     return Err(Refusal::NoWriter);
                 }

@@ -1,5 +1,6 @@
 //! An explanation as a history of its own: names of writes instead of values.
 
+use super::effects_search::detach;
 use super::{Ambiguity, OpenRead, Premise, Shown, Sites, writer_of};
 use crate::by_key::Shape;
 use crate::history::{History, Kind, Status, VersionOrder};
@@ -77,6 +78,7 @@ impl Ambiguity<'_> {
         }
         told.open.sort_by_key(|open| (open.key, open.read));
         self.tell_rows(&mut told.history, &rows);
+        detach(&mut told.history, premise);
         for &transaction in &self.effects {
             if !premise.counted[transaction as usize] {
                 told.history.transactions.statuses[transaction as usize] = Status::Aborted;

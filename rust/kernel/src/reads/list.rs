@@ -173,6 +173,7 @@ impl Judge<'_> {
         }
         self.repeated += u64::from(worst.repeated);
         for (name, other, element) in worst.found {
+            self.doubt(element, self.writes.of(element).len());
             self.find(name, read, other, element);
         }
         worst.clean

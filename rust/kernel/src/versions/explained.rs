@@ -13,13 +13,12 @@ use super::transaction_times::TransactionTimes;
 use super::witness_order::{ShownWrites, WitnessOrder, implies};
 use super::{Judge, Judgement, Outcome, Question, first_transactions, judge_within};
 use crate::cancel::Cancel;
-use crate::explanations::{Ambiguity, Enumeration, Premise, Told};
+use crate::explanations::{Ambiguity, Enumeration, MAX_EFFECTS, Premise, Told, Worth};
 use crate::history::History;
 use crate::observations::Observations;
 use crate::reads::{ReadAnomaly, judge_counted};
 use crate::solver::{Budget, Progress};
 use std::cell::RefCell;
-use std::ops::ControlFlow;
 
 /// What a search without repeated values may cost before explanations are looked for.
 const FEW_STEPS: u64 = 1_000_000;
@@ -158,6 +157,23 @@ impl Tally {
         self.explanations += 1;
     }
 
+    /// Whether all ways to decide what is undecided are broken at once. A level that is neither met nor broken here stays
+    /// open if it is not looked at further.
+    fn add_undecided(&mut self, Explained { outcomes, .. }: &Explained, searched: &[Level]) -> Worth {
+        let may_hold = |&level: &Level| {
+            let outcome = outcomes[level as usize];
+            !self.holds[level as usize] && matches!(outcome, Outcome::Holds | Outcome::Spent)
+        };
+        if searched.iter().any(may_hold) {
+            return Worth::Open;
+        }
+        for (broken, &outcome) in self.broken.iter_mut().zip(outcomes) {
+            *broken &= outcome == Outcome::Violated;
+        }
+        self.explanations += 1;
+        Worth::Broken
+    }
+
     fn is_settled(&self) -> bool {
         self.holds.iter().all(|&holds| holds)
     }
@@ -165,6 +181,7 @@ impl Tally {
 
 struct Explaining<'e> {
     ambiguity: Ambiguity<'e>,
+    max_effects: usize,
     question: &'e Question<'e>,
     times: &'e SearchTimes,
     /// How far searches came that were too long.
@@ -234,7 +251,8 @@ impl<'e> Explaining<'e> {
         times: &'e SearchTimes,
         cancel: &'e Cancel,
     ) -> Self {
-        Self { ambiguity, question, times, progress: RefCell::default(), cancel }
+        let progress = RefCell::default();
+        Self { ambiguity, max_effects: MAX_EFFECTS, question, times, progress, cancel }
     }
 
     /// Whether time is over, or a stop was asked for.
@@ -280,15 +298,25 @@ impl<'e> Explaining<'e> {
     fn pass(&self, with_reads: bool) -> Pass {
         let (coherent, contradictory) = (Tally::EMPTY, Tally::EMPTY);
         let mut pass = Pass { coherent, contradictory, is_exhaustive: false, has_open_reads: false };
-        let enumeration = Enumeration { with_reads, is_over: &|| self.is_over() };
+        let max_effects = self.max_effects;
+        let enumeration = Enumeration { with_reads, max_effects, is_over: &|| self.is_over() };
         pass.is_exhaustive = self.ambiguity.each(&enumeration, &mut |told, premise| {
             pass.has_open_reads |= !told.open.is_empty() || told.has_open_wrong_reads;
             let judged = self.judged(told, premise);
+            if !premise.is_decided() {
+                return pass.coherent.add_undecided(&judged, &self.searched(with_reads));
+            }
             let tally = if judged.is_contradictory { &mut pass.contradictory } else { &mut pass.coherent };
             tally.add(judged);
-            if pass.coherent.is_settled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if pass.coherent.is_settled() { Worth::Enough } else { Worth::Open }
         });
         pass
+    }
+
+    /// Levels that a pass is for: where reads stay open, the session guarantees are left to another one.
+    fn searched(&self, with_reads: bool) -> Vec<Level> {
+        let asked = self.question.asked.unwrap_or(&Level::ALL).iter().copied();
+        asked.filter(|level| with_reads || !GUARANTEES.contains(level)).collect()
     }
 
     fn judged(&self, told: &Told, premise: &Premise) -> Explained {

@@ -41,7 +41,7 @@ fn random_history(random: &mut Random) -> History {
 fn tried(history: &History, keys: &[u32], counted: &[bool], cancel: &Cancel) -> Option<[bool; 3]> {
     let ambiguity = Ambiguity::new(history, counted, keys.to_vec());
     let mut holds = [false; 3];
-    let enumeration = Enumeration { with_reads: true, is_over: &|| false };
+    let enumeration = Enumeration { with_reads: true, max_effects: MAX_EFFECTS, is_over: &|| false };
     let is_exhaustive = ambiguity.each(&enumeration, &mut |told, premise| {
         let (found, observations) = judge_counted(&told.history, premise.counted.clone(), cancel);
         let question = weak::Question::new(WeakLevel::Causal, 0);
@@ -51,7 +51,7 @@ fn tried(history: &History, keys: &[u32], counted: &[bool], cancel: &Cancel) -> 
         for (level, holds) in holds.iter_mut().enumerate() {
             *holds |= !is_wrong && !judged.violated[level] && (level == 0 || !differs);
         }
-        ControlFlow::Continue(())
+        Worth::Open
     });
     is_exhaustive.then_some(holds)
 }
