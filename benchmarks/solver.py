@@ -8,13 +8,15 @@ written session by session, so its order is no hint. `python -m benchmarks solve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchmarks import solver_programs
 from benchmarks.loading import DATA, Row
 from benchmarks.measure import measured
 from benchmarks.solver_programs import KeyValue
 from benchmarks.solver_store import ISOLATIONS, run
+from isoscope import formats
+from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,6 +89,9 @@ _REPEATING = KeyValue(keys=5_000, repeating=0.5, space=40)
 TEN_THOUSAND = KeyValue(operations=8, keys=2_000, repeating=0.5)
 _READ_HEAVY, _WRITE_HEAVY = 0.95, 0.3
 
+#: Four million operations.
+LARGE = Workload(sessions=100, transactions=500_000, keys=10_000, seed=1)
+
 #: Each parameter in turn, the others as in the first.
 FIGURE_10 = (
     _figure_10(),
@@ -151,6 +156,22 @@ def rows() -> Iterator[Row]:
             history.save(path)
             for level in LEVELS:
                 yield _row(case, isolation, level, path, history.repeated)
+    yield _large("uniform")
+    yield _large("zipfian")
+
+
+def _large(distribution: Literal["uniform", "zipfian"]) -> Row:
+    """All levels of a valid history in which the sessions' lines come one after the other."""
+    path = DATA / "solver-large.txt"
+    formats.save(generate(replace(LARGE, distribution=distribution)), path)
+    lines = path.read_text(encoding="ascii").splitlines(keepends=True)
+    by_session = sorted(lines, key=lambda line: int(line.split(",")[2]))
+    path.write_text("".join(by_session), encoding="ascii")
+    found = measured(path, path, check=True)
+    if found["violated"]:
+        raise AssertionError("a valid history violates nothing")
+    name = f"all levels, {LARGE.transactions:,} transactions session by session, {distribution} keys"
+    return Row(name, _figures(Measured(name, "all", f"{found['holds']:.0f} levels hold", found), 0.0))
 
 
 def recorded(case: Case, isolation: Isolation) -> Recorded:
@@ -195,8 +216,12 @@ def decided(case: Case, isolation: Isolation, level: str, path: Path) -> Measure
 
 def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Row:
     one = decided(case, isolation, level, path)
+    return Row(one.name, _figures(one, repeated))
+
+
+def _figures(one: Measured, repeated: float) -> dict[str, str]:
     found = one.figures
-    figures = {
+    return {
         "verdict": one.verdict,
         "load and check": f"{one.seconds:.3f} s",
         "of it check": f"{found['check']:.3f} s",
@@ -207,4 +232,3 @@ def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: flo
         "yardstick": f"{found['yardstick']:.4f} s",
         "ratio": f"{one.seconds / found['yardstick']:.0f}",
     }
-    return Row(one.name, figures)
